@@ -1,6 +1,8 @@
 """What all parts of the suite share."""
 
+import bz2
 import gzip
+import lzma
 import os
 import signal
 import subprocess
@@ -128,7 +130,9 @@ def packed(data: bytes, suffix: str) -> bytes:
         return gzip.compress(data, mtime=0)
     if suffix == ".zst":
         return zstandard.ZstdCompressor().compress(data)
-    return data
+    if suffix == ".xz":
+        return lzma.compress(data)
+    return bz2.compress(data) if suffix == ".bz2" else data
 
 
 @pytest.fixture

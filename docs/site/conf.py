@@ -40,6 +40,7 @@ CONTENTS = """
 :caption: Guides
 
 guide/sources
+guide/other-tools
 guide/dedup
 guide/repeats
 guide/contamination
@@ -62,6 +63,7 @@ guide/cluster
 :caption: 中文
 
 zh/sources
+zh/other-tools
 zh/dedup
 zh/pairs-and-compare
 zh/check

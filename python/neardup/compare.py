@@ -246,9 +246,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     >>> round(why.weighted_resemblance, 2), round(why.number_penalty, 2), found.duplicate
     (0.72, 0.7, False)
     """
-    import pyarrow as pa
-
     from neardup import _core
+    from neardup.base.arrays import texts_array
 
     given = completed(compare, options)
     chosen = measured_by(load_recipe(given["recipe"]), given["measure"]).for_single_texts()
@@ -272,9 +271,9 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     ]
     units = [prepared(core, chosen, text)[1] for text in texts] if chosen.callable_name else None
     corpus.push(
-        pa.array(texts, pa.large_string()),
-        titles=pa.array(titles, pa.large_string()),
-        units=None if units is None else pa.array(units, pa.large_string()),
+        texts_array(texts),
+        titles=texts_array(titles),
+        units=None if units is None else texts_array(units),
     )
     corpus.finish()
     # Two texts are no collection: there is nothing to count by.

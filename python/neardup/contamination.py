@@ -258,8 +258,8 @@ def contamination_files(
     else:
         paths = {"": paths_of(inputs, "inputs")}
     test_paths = [] if of_splits else paths_of(tests, "tests")
-    read = list(chain(*paths.values(), test_paths))
-    if (times := read.count("-")) > 1:
+    files_read = list(chain(*paths.values(), test_paths))
+    if (times := files_read.count("-")) > 1:
         raise ParameterError(
             Message(
                 "{parameter:named} must name standard input ('-') at most once. Got "
@@ -270,21 +270,19 @@ def contamination_files(
         )
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet(read, places.values()) as output_set:
+    with OutputSet(files_read, places.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
         names, of_tests = _reader_fields(given)
+        read = {name: given[name] for name in ("format", "encoding")}
         # Opened once, since standard input can be read only by what has copied it.
-        documents = {
-            name: open_sources(files, **names, format=given["format"])
-            for name, files in paths.items()
-        }
+        documents = {name: open_sources(files, **read, **names) for name, files in paths.items()}
         search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
-            tests_read = open_sources(test_paths, **of_tests, format=given["format"])
+            tests_read = open_sources(test_paths, **read, **of_tests)
             result = _in_documents(search, documents[""], tests_read)
         if "output" in outputs:
             left_out = search.write_kept(documents[""], result.keep, outputs["output"], None)

@@ -50,7 +50,8 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
         ``distance`` (int32, bits; null if a text has no fingerprint), ``kind`` (large_string):
         ``identical`` (the normalized texts are the same), ``equal`` (the texts differ, but the
-        similarity is 1) or ``similar``. If records have titles, also ``title`` and
+        similarity is 1) or ``similar``; ``cluster_size`` (int64), the number of documents that the
+        kept one represents, itself included. If records have titles, also ``title`` and
         ``kept_title`` (large_string); for files only if they are written to a file. With
         `against` also ``kept_from`` (string): ``input`` or ``against``, whichever has the kept
         document. If ids are repeated, also ``record`` and ``kept_record`` (int64), numbers from
@@ -220,8 +221,7 @@ def dedup(
     source = open_table(data, **chosen.fields)
     others = None
     if against is not None:
-        fields = chosen.fields | {"extra_fields": ()}
-        others = open_others(against, parameter="against", **fields)
+        others = open_others(against, parameter="against", **chosen.fields_of_others)
     elif chosen.against_only:
         raise _without_against()
     result, collected, decided = _decided(
@@ -326,13 +326,19 @@ def _reviewer(
     from neardup.run.sketch_file import SketchFiles
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
-    columns = {
+    columns: dict[str, NDArray[Any]] = {
         "number": dropped,
         "kept": decided.kept_for[dropped],
         "similarity": decided.similarity[dropped],
         "distance": decided.distance[dropped],
         "identical": decided.identical[dropped],
     }
+    ids = collected.ids.column()
+    for_own = [
+        {"number": number, "id": ids[number].as_py(), "kept": kept, "kept_id": ids[kept].as_py()}
+        | {"similarity": similarity}
+        for number, kept, similarity in decided.for_own
+    ]
     others: Texts = partial(described, against)
     if isinstance(against, SketchFiles):
         # A file of sketches has normalized texts only.
@@ -340,15 +346,13 @@ def _reviewer(
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        import pyarrow as pa
-
         from neardup.review import pick, review_of
 
         plan, removed = result.plan, result.removed
-        names = {name: removed.column(name) for name in ("id", "kept_id")}
-        picked = pick(pa.table(columns | names))
+        picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
-        return review_of(picked, first, partial(described, source), others, result.summary, rule)
+        own = partial(described, source)
+        return review_of(picked, first, own, others, result.summary, rule, for_own)
 
     return made
 
@@ -399,8 +403,10 @@ def _decided(
         keep &= collected.corpus.features()[own_rows] >= 0
     dropped = np.flatnonzero(decided.kept_for >= 0)
     exact = int(decided.identical[dropped].sum())
-    repeats = np.unique(decided.kept_for[dropped], return_counts=True)[1]
+    kept_for = decided.kept_for[dropped]
+    _, cluster, repeats = np.unique(kept_for, return_inverse=True, return_counts=True)
     optional = _titles(source, against, collected, decided, dropped) if titles else {}
+    optional["cluster_size"] = 1 + repeats[cluster]
     removed = _removed_table(pipeline, collected, decided, dropped, against is not None, optional)
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(

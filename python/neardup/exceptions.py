@@ -131,9 +131,8 @@ class IndexFormatError(NeardupError, ValueError):
 class IndexMismatchError(NeardupError, ValueError):
     """An index was made with another recipe or other settings than requested.
 
-    Example: ``news.db: must be opened with the recipe 'minhash' (7d793037) that
-    it was made with. Got 'improved' (5d41402a) instead. Leave the recipe out, or
-    make a new index.``
+    Example: ``news.db: was created with other settings than requested: threshold 0.5 (0.6
+    requested). Leave them out to use the stored ones, or create another index.``
     """
 
     _code = "index_mismatch"

@@ -226,9 +226,9 @@ class Tools:
         for place in (folder / check_path(path, name) for folder in self.folders):
             # Nobody may write to a pipe, and the call would wait for ever.
             if is_inside(place) and (os.path.isfile(place) or os.path.isdir(place)):
-                texts, others, _ = files_below(str(place)) if place.is_dir() else ([], [], [])
+                below = files_below(str(place)) if place.is_dir() else []
                 # Readers follow links to files, but not those to folders.
-                if all(is_inside(place / file) for file in (*texts, *others)):
+                if all(is_inside(place / file) for file in below):
                     return os.path.realpath(place)
         folders = ", ".join(map(str, self.folders)) or Message("a folder that the server is given")
         expected = N_("a file or folder below {folders}, without links out of there")

@@ -47,7 +47,7 @@ def near_pairs(
     max_distance : int, default=3
         Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
     bits : int, default=64
-        Width of a fingerprint: 1 to 256.
+        Width of a fingerprint: 1 to 256. The default recipe makes fingerprints of 128 bits.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
 
@@ -107,7 +107,7 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
         raise ParameterError(
             Message(
                 "{parameter:named} must be an array of uint64 of shape (n, {words}) "
-                "for {bits} bits. Got {type} of shape {shape} instead.",
+                "for {bits} bits. Got {type} of shape {shape} instead. Pass their width as bits.",
                 parameter="fingerprints",
                 words=words,
                 bits=bits,

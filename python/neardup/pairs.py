@@ -112,7 +112,7 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     chosen = RunOptions.of(completed(pairs, options))
     others = None
     if with_ is not None:
-        others = open_others(with_, parameter="with_", **chosen.fields)
+        others = open_others(with_, parameter="with_", **chosen.fields_of_others)
     result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields), others)
     return result
 

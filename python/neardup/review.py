@@ -8,13 +8,14 @@ boxes choose ids for `dedup --restore`.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.base.arrays import rows_of
 from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
@@ -49,6 +50,9 @@ Document = dict[str, Any]
 
 #: A kept document for which several were removed, as `Review` describes it.
 Group = dict[str, Any]
+
+#: A document that was kept for what it says of its own, as `Review` describes it.
+ForOwn = dict[str, Any]
 
 #: Returns the documents of a collection with these numbers, which ascend, without their ids and
 #: with texts up to a length.
@@ -101,6 +105,11 @@ class Review:
         The 20 kept documents for which most were removed, at least two for each: `kept` is the
         document, `count` the number of removed ones, `identical` of those with the same text,
         `least` the lowest similarity among them, and `ids` the first eight.
+    for_own : tuple of dict
+        Documents that were kept only for what they, or the kept ones that they resemble, say of
+        their own, the first ten in priority order: `document`; `other`, the kept one for which it
+        would have been dropped; `similarity`, which the two would have; and `is_against`, whether
+        the other one is of the other collection.
     classes : tuple of (float, float, int)
         Classes of similarity, from and to, with the number of near-duplicates in each, from the
         lowest class that has one to 1.
@@ -115,6 +124,7 @@ class Review:
 
     removals: tuple[Removal, ...]
     groups: tuple[Group, ...]
+    for_own: tuple[ForOwn, ...]
     classes: tuple[tuple[float, float, int], ...]
     summary: Summary
     measure: str
@@ -153,6 +163,10 @@ class Review:
             review=self,
             summary=self.summary,
             pairs=pairs,
+            for_own=[
+                (row, align_sides(row["document"]["text"], row["other"]["text"]))
+                for row in self.for_own
+            ],
             others=self.removals[ALIGNED:],
             listed=lambda document: beginning(document["text"][:LISTED], LISTED),
             all=self.summary.near_duplicates + self.summary.exact_duplicates,
@@ -189,17 +203,21 @@ class Review:
         )
 
 
-def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
+def pick(
+    removed: Mapping[str, NDArray[Any]], ids: pa.Table
+) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
     """Return what a review shows: removals, groups, and near-duplicates in each class.
 
-    The table has a row for each removed document, in input order: its `number` and `id`, the
-    `kept` document and its `kept_id`, and `similarity`, `distance` (-1 without fingerprints) and
-    `identical`. The result has rows of the table, and groups with numbers of documents.
+    Both have a row for each removed document, in input order: the columns its `number`, the `kept`
+    document, `similarity`, `distance` (-1 without fingerprints) and `identical`, the table its
+    `id` and `kept_id`. The result has rows of both, and groups with numbers of documents.
     """
-    columns = ("number", "kept", "similarity", "identical")
-    number, kept, similarity, identical = (removed[name].to_numpy() for name in columns)
-    removed = removed.append_column("kind", kinds(identical, similarity))
+    names = ("number", "kept", "similarity", "identical")
+    number, kept, similarity, identical = (removed[name] for name in names)
     order = np.lexsort((number, similarity, identical))[:REMOVALS]
+    shown = {name: values[order].tolist() for name, values in removed.items()}
+    shown |= {name: rows_of(ids[name], order).to_pylist() for name in ids.column_names}
+    shown["kind"] = kinds(identical[order], similarity[order]).to_pylist()
     groups = []
     keepers, counts = np.unique(kept, return_counts=True)
     for largest in np.lexsort((keepers, -counts))[:GROUPS].tolist():
@@ -209,18 +227,19 @@ def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[
         groups.append(
             {
                 "kept": int(keepers[largest]),
-                "kept_id": removed["kept_id"][rows[0]].as_py(),
+                "kept_id": ids["kept_id"][rows[0]].as_py(),
                 "count": int(counts[largest]),
                 "identical": int(identical[rows].sum()),
                 "least": float(similarity[rows].min()),
-                "ids": tuple(removed["id"].take(rows[:IDS]).to_pylist()),
+                "ids": tuple(rows_of(ids["id"], rows[:IDS]).to_pylist()),
             }
         )
     near = similarity[~identical]
     # A value on a boundary is in the class above it, and 1 in the last one.
     classes = np.minimum(np.floor(near * CLASSES + 1e-9), CLASSES - 1)
     counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
-    return removed.take(order).to_pylist(), groups, counts
+    rows_shown = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
+    return rows_shown, groups, counts
 
 
 def review_of(
@@ -230,15 +249,18 @@ def review_of(
     other_texts: Texts,
     summary: Summary,
     rule: tuple[str, float | None, int | None],
+    for_own: Sequence[dict[str, Any]] = (),
 ) -> Review:
     """Return the review of what `pick` chose, with texts of the input and the other collection.
 
-    `first` is the first number of the input; the rule is the measure and its two bounds.
+    `first` is the first number of the input; the rule is the measure and its two bounds. The rows
+    `for_own` have numbers and ids as those of `pick`, and the similarity.
     """
     rows, groups, counts = picked
-    ids = {row["number"]: row["id"] for row in rows} | {row["kept"]: row["kept_id"] for row in rows}
-    ids |= {group["kept"]: group["kept_id"] for group in groups}
-    whole = {row[side] for row in rows[:ALIGNED] for side in ("number", "kept")}
+    named = [*rows, *for_own]
+    ids = {row["number"]: row["id"] for row in named}
+    ids |= {row["kept"]: row["kept_id"] for row in [*named, *groups]}
+    whole = {row[side] for row in [*rows[:ALIGNED], *for_own] for side in ("number", "kept")}
     documents: dict[int, Document] = {}
     for numbers, length in ((ids.keys() - whole, LISTED), (whole, LONGEST)):
         wanted = sorted(numbers)
@@ -267,7 +289,17 @@ def review_of(
         for group in groups
         if group["kept"] in documents
     )
-    return Review(tuple(removals), tuple(shown), _classes(counts), summary, *rule)
+    kept_for_own = tuple(
+        {
+            "document": documents[row["number"]],
+            "other": documents[row["kept"]],
+            "similarity": row["similarity"],
+            "is_against": row["kept"] < first,
+        }
+        for row in for_own
+        if row["number"] in documents and row["kept"] in documents
+    )
+    return Review(tuple(removals), tuple(shown), kept_for_own, _classes(counts), summary, *rule)
 
 
 def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:

@@ -276,7 +276,7 @@ class TestManyPapers:
         for words in (
             "note: papers/empty.txt: must have letters",
             "papers/bad.docx:",
-            "1 file of another format is skipped: 1 .jpg.",
+            "1 file of another format is skipped: 1 .jpg (photo.jpg).",
             "nosuch.txt: no such file",
         ):
             assert result.err.count(words) == 1

@@ -1,5 +1,6 @@
 """Each kind of bad record is reported in one line with its number, and the run goes on."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -126,15 +127,40 @@ def test_a_work_folder_and_a_folder_of_inputs(run):
     assert len(Path("out.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_an_empty_file(run):
-    """No records are a problem of the input; an empty text is a text."""
-    Path("empty.jsonl").write_bytes(b"")
-    result = run("dedup", "empty.jsonl", "-o", "out.jsonl", code=2)
-    assert last_line_apart(result.err) == ["neardup: empty.jsonl: no records."]
+EMPTY = {
+    **dict.fromkeys(["a.jsonl", "a.csv", "a.tsv", "a.txt", "a.md", "a.html"], b""),
+    "a.txt.gz": gzip.compress(b""),
+    "blank.jsonl": b"\n \n",
+    "blank.txt": b"\n \n",
+    "mark.txt": b"\xef\xbb\xbf",
+    "head.csv": b"id,text\n",
+    "tags.html": b"<html><body></body></html>",
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_file(run, name):
+    """No records are a problem of the input, whatever the format."""
+    Path(name).write_bytes(EMPTY[name])
+    result = run("dedup", name, "-o", "out.jsonl", "--report", "report.json", code=2)
+    assert last_line_apart(result.err) == [f"neardup: {name}: no records."]
+    assert re.search(r"(?m)^ +read +0 ", result.err)
     assert Path("out.jsonl").read_bytes() == b""
-    Path("empty.txt").write_bytes(b"")
-    run("dedup", "empty.txt", "-o", "out2.jsonl")
-    assert len(Path("out2.jsonl").read_bytes().splitlines()) == 1
+    assert json.loads(Path("report.json").read_text("utf-8"))["problems"] == [
+        f"{name}: no records."
+    ]
+
+
+def test_empty_text_files_of_a_folder(run):
+    Path("dump").mkdir()
+    for at in range(5):
+        Path(f"dump/{at}.txt").write_text("" if at % 2 else f"text {at}")
+    words = ("dedup", "dump", "-o", "out.jsonl", "--work", "work")
+    # A run that is resumed says it too, though it does not read again.
+    run(*words, "--removed", "nosuch/removed.jsonl", code=2)
+    result = run(*words, code=2)
+    assert "neardup: dump/1.txt: no records. 2 in all (dump/1.txt, dump/3.txt)." in result.err
+    assert [row["id"] for row in records_of("out.jsonl")] == ["0.txt", "2.txt", "4.txt"]
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ REFUSED = {
     "dedup": {
         "--nosuch": "no option --nosuch. See `neardup dedup --help`",
         "--keep x": "Did you mean --priority?",
+        "in.jsonl --num_perm 128": "Did you mean --recipe?",
         "in.jsonl --treshold 0.5": "Did you mean --threshold",
         "in.jsonl -o k.jsonl --forc": "Did you mean --force",
         "in.jsonl": "--output is missing",
@@ -78,7 +79,7 @@ REFUSED = {
         "a.txt nosuch.txt": "nosuch.txt: no such file",
         "a.txt folder": "folder: cannot be read",
         "a.txt cut.docx": "cut.docx: must be a whole Word document",
-        "a.txt gbk.txt --encoding utf-8": "gbk.txt: byte 0 is not valid utf-8",
+        "a.txt gbk.txt --encoding utf-8": "gbk.txt: must be valid UTF-8 (byte 1 ",
         "a.txt b.txt --encoding klingon": "'klingon'",
         "a.txt b.txt --encoding base64": "'base64'",
         "a.txt b.txt nosuch/out.txt": "nosuch",
@@ -154,7 +155,7 @@ REFUSED = {
         "text --at 2025-03-09": "sets the end of the period",
         "text --within 3d --at spring": "--at must be a time such as",
         "--file nosuch.txt": "nosuch.txt: cannot be read",
-        "--file gbk.txt --encoding utf-8": "Name the encoding",
+        "--file gbk.txt --encoding utf-8": "name it with --encoding.",
     },
     "index": {
         "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",

@@ -30,6 +30,7 @@ def test_dedup(run):
         "measure": "content(5)",
         "distance": None,
         "kind": "identical",
+        "cluster_size": 2,
     }
     assert result.out == ""
     rows = table(result.err)

@@ -1,5 +1,6 @@
 """``neardup index create`` and ``add``: what they print, and how they end."""
 
+import gzip
 import json
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
@@ -110,6 +112,28 @@ def test_duplicates_and_problems_in_the_exit_code(run):
     assert table(result.err)["refused"] == "1"
     Path("other.jsonl").write_text('{"id": "a", "text": "另一段文字。"}\n', "utf-8")
     assert "'a' already belongs to another text" in run(*words, "other.jsonl", code=2).err
+
+
+@pytest.mark.parametrize("name", ["cut.jsonl", "cut.jsonl.gz", "cut.jsonl.zst"])
+def test_a_file_that_is_cut_is_reported_as_dedup_does(run, name):
+    rows = [{"id": f"r{at}", "text": f"{A}{chr(0x4E00 + at) * 30}"} for at in range(60)]
+    data = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+    pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(Path(name).suffix, bytes)
+    Path(name).write_bytes(pack(data)[:-9])
+    expected = run("dedup", name, "-o", "kept.jsonl", "-q", code=2).err
+    assert expected.startswith(f"neardup: {name}: record ")
+    # Into a new index, and again into one that has all that was read.
+    for _ in range(2):
+        assert run("index", "add", "n.db", name, "-q", code=2).err == expected
+    piped = run("index", "add", "m.db", "-", "-q", stdin=Path(name).read_bytes(), code=2).err
+    assert piped == expected.replace(f"{name}: ", "-: ")
+
+
+def test_an_index_of_other_settings_is_not_made_again(run):
+    run("index", "create", "n.db", "-t", "0.5", "-q")
+    words = ("index", "create", "n.db", "-t", "0.6")
+    assert "threshold 0.5 (0.6 requested)" in run(*words, code=2).err
+    assert "threshold 为 0.5（要求 0.6）" in run("--language", "zh", *words, code=2).err
 
 
 def test_within(run):

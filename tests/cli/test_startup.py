@@ -99,12 +99,24 @@ def test_a_command_loads_nothing_heavy_and_no_other(words, heavy):
 @pytest.mark.parametrize(
     # The columns of pairs are converted to the types of their file.
     ("task", "needed"),
-    [("dedup", set()), ("pairs", {"pyarrow.compute"})],
+    [
+        ("dedup", set()),
+        ("dedup --review page.html", {"email"}),
+        ("pairs", {"pyarrow.compute"}),
+    ],
 )
-def test_json_lines_need_neither_tables_nor_help(records, tmp_path, task, needed):
-    loaded = command(task, records, "-o", str(tmp_path / "out.jsonl"))
+def test_json_lines_need_neither_tables_nor_help(records, tmp_path, monkeypatch, task, needed):
+    monkeypatch.chdir(tmp_path)
+    loaded = command(*task.split(), records, "-o", str(tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").stat().st_size
     assert not loaded & NOT_FOR_JSONL - needed
+
+
+def test_two_texts_need_no_tables(tmp_path):
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    for path in paths:
+        path.write_text(RECORDS[0]["text"], "utf-8")
+    assert "pandas" not in command("compare", *map(str, paths))
 
 
 def test_the_function_needs_no_more_than_the_command(records, tmp_path):

@@ -55,6 +55,28 @@ class TestOtherSettings:
             with Index(location, **options) as index:
                 assert index.add("a", FERRY) is None
 
+    def test_all_that_differ_are_named_with_both_values(self, location):
+        Index(location, threshold=0.5).close()
+        own = load_recipe("general").replace(segment={"k": 6}, decide={"common": "none"})
+        message = refused(location, IndexMismatchError, threshold=0.6, expected=7, recipe=own)
+        assert "threshold 0.5 (0.6 requested)" in message
+        assert "expected 1000000 (7 requested)" in message
+        assert "segment.k 5 (6 requested)" in message
+        assert "decide.common 'corpus' ('none' requested)" in message
+        assert "recipe 'general-" in message
+        assert message.count("requested)") == 5
+        refused(location, IndexMismatchError, "measure 'content' ('aligned' re", measure="aligned")
+        # A list, as in the file of a recipe.
+        fold = load_recipe("general").replace(normalize={"fold": ()})
+        refused(location, IndexMismatchError, "'look-alikes'] ([] requested)", recipe=fold)
+
+    def test_where_a_new_one_is_to_be_made_they_are_named_too(self, location):
+        Index(location, threshold=0.5).close()
+        words = ["an index already, with other settings", "threshold 0.5 (0.6 requested)"]
+        refused(location, IndexUnavailableError, *words, threshold=0.6, must_exist=False)
+        message = refused(location, IndexUnavailableError, must_exist=False, threshold=0.5)
+        assert "settings" not in message
+
     def test_distances(self, location):
         Index(location, recipe="characters", max_distance=7).close()
         refused(location, IndexMismatchError, "max_distance", 7, 8, max_distance=8)
@@ -71,7 +93,8 @@ class TestOtherSettings:
         Index(location).close()
         other = load_recipe("general").replace(decide={"common": "none"})
         assert other.id == load_recipe("general").id
-        refused(location, IndexMismatchError, "recipe", recipe=other)
+        told = "decide.common 'corpus' ('none' requested)"
+        refused(location, IndexMismatchError, told, recipe=other)
 
     def test_a_corpus_is_the_bundled_table(self, location):
         with Index(location, recipe="improved") as index:

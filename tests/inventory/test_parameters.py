@@ -78,6 +78,7 @@ _COUNT = (0, -1, 2**32, 1.5, "7", True)
 #: What a parameter refuses, wherever it is taken.
 BY_NAME = {
     **dict.fromkeys(("text_field", "id_field", "title_field", "test_text_field"), _FIELD),
+    "group_field": _FIELD,
     **dict.fromkeys(("force", "annotate", "cluster_size", "dry_run", "exhaustive"), _FLAG),
     **dict.fromkeys(("passages", "title_from_first_line"), _FLAG),
     **dict.fromkeys(("removed", "report", "restore", "review", "places"), _OUTPUT),
@@ -90,7 +91,8 @@ BY_NAME = {
     "blocks": (-1, 128, 1.5, "3", True),
     "common": _COUNT,
     "data": _TABLE,
-    "documents": (1, -1, 2**32, 1.5, "7", True),
+    "encoding": ("klingon", "base64", "", 7),
+    "documents": (0, -1, 2**32, 1.5, "7", True),
     "fingerprints": _ROWS,
     "form": ("octal", 7, None),
     "format": ("xml", 7),

@@ -255,7 +255,7 @@ def test_a_pipe_in_a_folder_is_skipped_with_a_note(answers):
     assert answers["folder with pipe"]["documents"] == 1
     assert answers["library with pipe"]["found"]
     for name in ("folder with pipe", "library with pipe"):
-        assert any("1 pipe, socket or device is skipped" in n for n in answers[name]["notes"])
+        assert any("1 link, pipe, socket or device is skipped" in n for n in answers[name]["notes"])
 
 
 @pytest.mark.parametrize("name", ["missing", "zero", "pipe", "long name"])

@@ -148,14 +148,19 @@ class TestPapers:
         make("papers/photo.JPG", b"\xff\xd8\xff")
         make("papers/unnamed", b"\xff")
         (note,) = passed_over([class_, "papers/anna.txt"])
-        assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
+        assert note == (
+            "papers: 3 files of other formats are skipped: 2 .jpg, 1 without extension"
+            " (photo.JPG, photo.jpg, unnamed)."
+        )
         assert len(told.notes) == 1
 
     def test_a_pipe_among_papers(self, class_):
         before = papers_in([class_])
         os.mkfifo("papers/pipe.txt")
         assert papers_in([class_]) == before
-        assert passed_over([class_]) == ["1 pipe, socket or device is skipped: papers/pipe.txt."]
+        assert passed_over([class_]) == [
+            "papers: 1 link, pipe, socket or device is skipped: papers/pipe.txt."
+        ]
 
     def test_reports_are_no_papers(self, class_):
         before = papers_in([class_])
@@ -175,7 +180,7 @@ class TestPapers:
 
     def test_none(self, make):
         os.mkdir("empty")
-        with pytest.raises(InputError, match="empty: must contain papers"):
+        with pytest.raises(InputError, match="empty: must contain text files"):
             papers_in(["empty"])
         assert papers_in(make("x.txt")) == ["x.txt"]
         for nothing in ([], b"x.txt", 7, None, [7], [None]):

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.readers import UnreadableFileError, read_bytes
-from neardup.readers.encodings import decode
+from neardup.exceptions import ParameterError
+from neardup.readers import UnreadableFileError, open_sources, read_bytes, read_file
+from neardup.readers.encodings import codec_of, decode
 
 # Sentences of everyday text; a text of some of them in any order is one of many.
 SIMPLIFIED = (
@@ -147,6 +148,74 @@ def test_what_a_file_declares_is_a_hint():
     long = "".join(SIMPLIFIED).encode("gb18030")
     for declared in ("utf-8", "big5", "base64", "klingon", "idna"):
         assert decode(long, declared=declared).encoding == "gb18030"
+
+
+#: Words of comments and names.
+LINES = (
+    "程序 里 的 注释 计数 你好 世界 测试 数据 文件 函数 变量 返回 结果 错误 用户 密码 登录",
+    "设置 配置 主页 循环 数组 对象 类型 接口 网络 请求 中文 编码 说明 方法 参数 默认 名称",
+    "标题 内容 作者 日期 时间 年 男 否 有 不 人 上海 北京 公司 姓名 电话 阈值 栅格 迭代",
+    "渲染 缓存 线程 队列 图像 颜色 宽度 初始化 数据库 服务器 第一 修改 医院 同时 营业",
+)
+WORDS = [word for line in LINES for word in line.split()]
+
+
+@pytest.mark.parametrize("form", ["{}", "# {}\nx = 1\n", "x = 1  # {}", "a: {} b"])
+def test_a_few_chinese_characters_in_gbk(form):
+    pairs = [(word, WORDS[i - step]) for i, word in enumerate(WORDS) for step in (3, 7, 19)]
+    phrases = [*WORDS, *map("".join, pairs), *map(" ".join, pairs)]
+    texts = [form.format(phrase) for phrase in phrases]
+    assert [text for text in texts if decode(text.encode("gbk")).text != text] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("# 파일을 읽을 수 없습니다. 경로를 확인하세요.\nx = 1\n", "cp949"),
+        ("날씨가 좋습니다.", "cp949"),
+        ("設定を保存しますか。", "euc_jp"),
+        ("設定を保存しますか。", "cp932"),
+        ("# 設定檔案的說明\nx = 1\n", "big5"),
+        ("Où êtes-vous? Créée à Paris, très naïve.", "cp1252"),
+        ("größer", "cp1252"),
+        ("Привет", "cp1251"),
+        ("café", "utf-8"),
+        ("Да", "utf-8"),
+    ],
+)
+def test_a_few_other_characters(text, encoding):
+    assert decode(text.encode(encoding)).text == text
+
+
+def test_a_few_characters_are_read_as_the_other_files_are(make):
+    names = [make(f"t/{i}.txt", text.encode("cp949")) for i, text in enumerate(("다시", "길에"))]
+    (long,) = (text for text in OTHERS if "호숫가" in text)
+    names.append(make("t/long.txt", long.encode("cp949")))
+    make("t/binary.pdf", b"%PDF-1.7 " + "中文".encode("gbk") * 900)
+    for paths in (names, ["t"]):
+        texts = [t for batch in open_sources(paths).batches() for t in batch.texts.to_pylist()]
+        assert [text for text in texts if text is not None] == ["다시", "길에", long]
+    # The one that is valid UTF-8 too.
+    make("u/a.txt", "女".encode("gbk"))
+    make("u/b.txt", "".join(SIMPLIFIED).encode("gbk"))
+    (batch,) = open_sources(["u"]).batches()
+    assert batch.texts[0].as_py() == "女"
+
+
+def test_a_named_encoding(make):
+    text = "Ελλαδα 中"
+    name = make("a.txt", text.encode("gbk"))
+    assert read_file(name, encoding="GBK").text == text
+    assert read_file(name, encoding="GBK").notes == ()
+    with pytest.raises(
+        UnreadableFileError, match=r"valid utf-16 .*name it with encoding="
+    ) as caught:
+        read_file(make("b.txt", b"abc"), encoding="utf-16")
+    assert caught.value.code == "invalid_encoding"
+    for wrong in ("klingon", "base64", "", 7):
+        with pytest.raises(ParameterError, match="name of an encoding"):
+            read_file(name, encoding=wrong)
+    assert codec_of("utf-8-sig") == "utf-8"
 
 
 def test_short_text_is_a_guess():

@@ -100,6 +100,22 @@ def test_an_unknown_field_names_those_there_are(kind):
             opened(kind, text_field="output,doc.words")
 
 
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_a_text_inside_of_a_field_is_named(kind):
+    chats = [{"messages": row["messages"], "n": 1} for row in ROWS]
+    with pytest.raises(InputError, match=r"Did you mean 'messages\[\*\].content'"):
+        opened(kind, chats)
+    if kind in ("jsonl", "dicts"):
+        (batch,) = opened(kind, chats, text_field="messages").batches()
+        assert all("'messages[*].content'" in problem.remedy for problem in batch.problems)
+
+
+def test_broken_lines_are_not_taken_for_a_missing_field():
+    Path("a.jsonl").write_text('{"messages": []}\n{"text": oops}\n{"text": "a"\n')
+    problems = read(open_sources(["a.jsonl"]))[2]
+    assert problems == ["no_text_field", "invalid_json", "invalid_json"]
+
+
 def test_records_without_a_part_and_values_that_are_no_texts():
     rows = [{"a": "x", "b": {"c": "y"}}, {"a": "x"}, {"a": 1, "b": {"c": "y"}}, {}, {"a": None}]
     texts = ["x\ny", "x", None, None, None]
@@ -187,3 +203,22 @@ def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
     written = next(iter(open_sources([out], text_field="q").sources[0].rows()))
     wanted = [{**row, "doc": {"a": [f"答{row['id']}", "好"]}} for row in rows]
     assert written == wanted
+
+
+def test_an_extra_field_of_json_lines_may_be_at_a_path(tmp_path):
+    records = [
+        {"text": "a", "meta": {"n": 1}},
+        {"text": "b", "meta.n": 2, "meta": {"n": 1}},
+        {"text": "c", "meta": 3, "parts": [{"n": 4}, {}, {"n": 5}]},
+        {"text": "d"},
+        # The core leaves it to the slower reader.
+        {"text": "e", "meta": {"n": 6, "deep": json.loads("[" * 126 + "]" * 126)}},
+    ]
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    names = ("meta.n", "parts[*].n", "meta")
+    (batch,) = open_sources([file], extra_fields=names).batches()
+    assert batch.extra["meta.n"] == [1, 2, None, None, 6]
+    assert batch.extra["parts[*].n"] == [None, None, [4, 5], None, None]
+    assert [bool(value) for value in batch.extra["meta"]] == [True, True, True, False, True]
+    assert batch.problems == []

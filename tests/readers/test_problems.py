@@ -63,7 +63,7 @@ def test_a_sentence_as_a_whole(read, make):
     assert str(second) == (
         "a.jsonl: record 2: must be valid UTF-8 (byte 11 of the record is not)."
         ' Got {"text":"a\\xff"} instead.'
-        " Convert it first, for example: iconv -f gb18030 -t utf-8."
+        " If the file is in another encoding, name it with encoding=."
     )
 
 

@@ -128,11 +128,12 @@ def test_other_files_are_counted(read, make, dump):
     got = read(dump)
     assert got["problems"] == []
     assert got["notes"] == [
-        "dump: 5 files of other formats are skipped: 1 .log, 3 .png, 1 without extension."
+        "dump: 5 files of other formats are skipped: 1 .log, 3 .png, 1 without extension"
+        " (Makefile, a.png, b.PNG, …)."
     ]
 
 
-UNREAD = ["a.xml", "b.jsonl.bz2", "c.tar.gz", "d.xlsx", "e.doc", "part-00000", "f.gz"]
+UNREAD = ["a.xml", "b.jsonl.lz4", "c.rar", "d.xlsx", "e.doc", "part-00000", "f.gz"]
 
 
 @pytest.mark.parametrize("name", UNREAD)
@@ -214,7 +215,7 @@ def test_a_format_chooses_the_files_of_a_folder(read, make, dump):
     assert got["problems"] == []
     assert got["notes"] == [
         "dump: 6 files of other formats are skipped: 1 .csv, 1 .dat, 2 .parquet, 1 .tsv,"
-        " 1 without extension."
+        " 1 without extension (B.csv, README, d.parquet, …)."
     ]
     assert read("dump/*.dat", format="jsonl")["texts"] == ["x.dat"]
     with pytest.raises(
@@ -306,10 +307,10 @@ def test_pipes_in_a_folder_are_no_files(read):
     assert [len(sources.sources) for sources in result] == [7, 1]
     notes = read("dump")["notes"]
     assert notes[-1] == (
-        "dump: 2 pipes, sockets or devices are skipped: dump/pipe.jsonl, dump/pipe.txt."
+        "dump: 2 links, pipes, sockets or devices are skipped: dump/pipe.jsonl, dump/pipe.txt."
     )
     notes = read("dump/**/*.jsonl")["notes"]
-    assert notes[-1].endswith(": 1 pipe, socket or device is skipped: dump/pipe.jsonl.")
+    assert notes[-1].endswith(": 1 link, pipe, socket or device is skipped: dump/pipe.jsonl.")
 
 
 def test_only_text_in_folders(read, make, dump):
@@ -319,6 +320,6 @@ def test_only_text_in_folders(read, make, dump):
     assert (got["ids"], got["texts"]) == (["README.md"], ["README.md"])
     assert got["notes"] == [
         "dump: 8 files of other formats are skipped: 1 .csv, 1 .json, 1 .jsonl, 1 .ndjson,"
-        " 2 .parquet, 1 .tsv, …."
+        " 2 .parquet, 1 .tsv, … (B.csv, LICENSE, a.jsonl, …)."
     ]
     assert read("dump/a.jsonl", only_text_in_folders=True)["texts"] == ["a.jsonl"]

@@ -40,7 +40,7 @@ def content(format):
     return as_csv(RECORDS, "," if format == "csv" else "\t")
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "csv", "tsv"])
 def test_every_format_and_compression(read, make, format, suffix):
     name = make(f"a.{format}{suffix}", content(format))
@@ -54,7 +54,7 @@ def test_every_format_and_compression(read, make, format, suffix):
     assert got["bytes"] > 0
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 @pytest.mark.parametrize("extension", [".txt", ".md"])
 def test_text_files(read, make, extension, suffix):
     name = make(f"texts/a{extension}{suffix}", "\ufeff天地\r\n玄黄")
@@ -91,7 +91,7 @@ def test_kept_files_are_written_as_they_were_read(make):
     ]
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_first_bytes_win_over_the_extension(read, make, pack, suffix):
     lines = content("jsonl")
     Path(make("plain.jsonl")).write_bytes(pack(lines, suffix))
@@ -107,7 +107,7 @@ def test_format_overrides_the_extension(read, make):
     assert read(make("b.jsonl.gz", content("tsv")), format="tsv")["texts"] == TEXTS
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
 def test_several_frames(read, make, pack, suffix):
     lines = content("jsonl").splitlines(keepends=True)
     # Frames are cut inside lines, and one of them is empty.
@@ -270,7 +270,7 @@ for _ in range(2):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_standard_input_is_read_twice(run_python, pack, format, suffix):
     done = run_python(SPOOL, input=pack(content(format), suffix))
     assert done.returncode == 0, done.stderr

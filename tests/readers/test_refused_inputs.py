@@ -16,6 +16,7 @@ REFUSED = [
     ([], {}, ParameterError, "parameter"),
     (["-", "-"], {}, ParameterError, "parameter"),
     (["a.jsonl"], {"format": "xml"}, ParameterError, "parameter"),
+    (["a.jsonl"], {"encoding": "klingon"}, ParameterError, "parameter"),
     (["a.xml"], {}, ParameterError, "unknown_format"),
     (["empty"], {}, InputError, "input"),
     (["empty"], {"only_text_in_folders": True}, InputError, "input"),
@@ -29,7 +30,7 @@ REFUSED = [
     ),
     (["bad.parquet"], {}, InputError, "damaged_file"),
     (["a.csv"], {}, InputError, "no_text_field"),
-    (["gb18030.csv"], {}, InputError, "input"),
+    (["damaged.csv"], {}, InputError, "input"),
     (["array.json"], {}, InputError, "invalid_json"),
     (["array.json.gz"], {}, InputError, "invalid_json"),
     (["pretty.json"], {}, InputError, "invalid_json"),
@@ -41,7 +42,7 @@ def files(make):
     make("a.jsonl", b"{}")
     make("a.xml", b"<a/>")
     make("a.csv", b"x,y\n1,2\n")
-    make("gb18030.csv", "标题,text\n".encode("gb18030"))
+    make("damaged.csv", b"text,\xff\n")
     make("array.json", b'[{"text": "a"}]')
     make("array.json.gz", b'[{"text": "a"}]')
     make("pretty.json", b'{\n  "text": "a"\n}\n')

@@ -368,6 +368,22 @@ def test_settings_of_another_kind_of_sketch_are_refused(name, changes, message, 
         load_recipe(path)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "got"),
+    [
+        ("fold", '["upper", "points"]', "['upper', 'points']"),
+        ("fold", "[]\nwhitespace = []", "[]"),
+        ("whitespace", '["keep"]', "['keep']"),
+    ],
+)
+def test_a_list_of_a_file_is_shown_as_a_list(setting, value, got, tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text(f"[normalize]\n{setting} = {value}\n", "utf-8")
+    with pytest.raises(ParameterError) as told:
+        load_recipe(path)
+    assert str(told.value).endswith(f"Got {got} instead.")
+
+
 @pytest.mark.parametrize("name", ["minhash", "general"])
 def test_the_measure_may_be_that_of_the_sketches(name):
     recipe = load_recipe(name).replace(decide={"measure": "sketch"})

@@ -28,7 +28,7 @@ def repeats(units, least, documents):
     table, places = [], []
     for letters, having_places in places_of.items():
         having = len({document for document, *_ in having_places})
-        if having < documents:
+        if having < documents or len(having_places) < 2:
             continue
         document, begin, end, text = having_places[0]
         table.append((text, len(having_places), having, document, begin, end))

@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from neardup.readers import archives
 from neardup.server.jobs import uploads
 from tests.server import forms
 from tests.server.conftest import FERRY
@@ -186,7 +187,7 @@ def misstated():
         (archive(), "must contain papers"),
         (archive("a/", "__MACOSX/._a.txt", "b/.DS_Store", "~$a.docx"), "must contain papers"),
         (encrypted(archive(("a.txt", A))), "without a password"),
-        (by_lzma(), "must be a whole .zip file"),
+        (by_lzma(), "must be compressed by Deflate or not at all"),
         (archive(*(f"{n}.txt" for n in range(201))), "at most 200 papers"),
     ],
 )
@@ -201,9 +202,9 @@ def test_limits_of_an_archive(client, monkeypatch):
     monkeypatch.setattr(uploads, "_UNPACKED", 1000)
     for name in ("a.txt", "__MACOSX/a"):
         sent = post(client, ("a.zip", archive("b.txt", (name, bytes(1001)))))
-        assert "at most 1,000 bytes" in sent.text
-    monkeypatch.setattr(uploads, "_ENTRIES", 2)
-    assert "at most 2 entries" in post(client, ("a.zip", archive("a", "b", "c"))).text
+        assert "at most 1000 bytes" in sent.text
+    monkeypatch.setattr(archives, "MEMBERS", 2)
+    assert "at most 2 parts" in post(client, ("a.zip", archive("a", "b", "c"))).text
 
 
 def test_archives_within_an_archive_are_refused_one_by_one(client):

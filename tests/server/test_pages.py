@@ -394,6 +394,15 @@ class TestRemovals:
         assert page.status_code == 422
         assert name in page.text
 
+    @pytest.mark.parametrize("path", ["/removals?to=all", "/removals?until=2026-99-99"])
+    def test_a_chinese_page_says_it_in_chinese(self, client, path):
+        page = client.get(path, headers={"Accept-Language": "zh"})
+        assert page.status_code == 422
+        name = path.partition("?")[2].partition("=")[0]
+        assert f"字段“{name}”的值不正确。" in page.text
+        assert "nput should" not in page.text
+        assert "Method" not in client.put("/ask", headers={"Accept-Language": "zh"}).text
+
     def test_a_place_that_is_none_is_an_error(self, client):
         assert client.get("/decisions?before=x").status_code == 422
 

@@ -1,12 +1,22 @@
 """What is kept and removed of a collection in memory, and its problems."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import InputError, ParameterError, count_idf, dedup, near_pairs, pairs
+from neardup import (
+    InputError,
+    ParameterError,
+    count_idf,
+    dedup,
+    dedup_files,
+    near_pairs,
+    pairs,
+)
 from neardup.pairs import pairs_files
 from neardup.sketch import fingerprint_files
 
@@ -17,14 +27,45 @@ RECORDS = [{"id": f"n{index}", "text": text, "rank": index} for index, text in e
 TABLE = pa.Table.from_pylist(RECORDS)
 
 
+def texts_of(number):
+    return "".join(chr(0x4E00 + (number * 997 + at * 31) % 20_000) for at in range(60))
+
+
 def test_what_comes_in_goes_out():
     result = dedup(TABLE, id_field="id")
     assert result.kept.equals(TABLE.slice(0, 2))
     removed = result.removed.to_pylist()
     assert [(row["id"], row["kept_id"]) for row in removed] == [("n2", "n0"), ("n3", "n1")]
+    assert [row["cluster_size"] for row in removed] == [2, 2]
     assert (result.summary.exact_duplicates, result.summary.near_duplicates) == (1, 1)
     assert pairs(TABLE).table.column("id_b").to_pylist() == ["n2", "n3"]
     assert count_idf(TABLE).documents == 4
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_removed_documents_say_how_many_the_kept_one_represents(make, restores):
+    """The same number as the field of the kept record; a document of the other side has it too."""
+    rows = [{"id": f"{at}", "text": texts_of(at % 7) + "！" * (at % 3)} for at in range(40)]
+    make("in.jsonl", "".join(json.dumps(row) + "\n" for row in rows[3:]))
+    make("old.jsonl", "".join(json.dumps(row) + "\n" for row in rows[:3]))
+    make("ids.txt", "20\n21\n")
+    dedup_files(
+        ["in.jsonl"],
+        "kept.jsonl",
+        against=["old.jsonl"],
+        removed="removed.jsonl",
+        restore="ids.txt" if restores else None,
+        cluster_size=True,
+    )
+    kept, removed = (
+        [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+        for name in ("kept.jsonl", "removed.jsonl")
+    )
+    dropped = Counter(row["kept_id"] for row in removed)
+    assert {row["kept_from"] for row in removed} == {"input", "against"}
+    assert all(row["cluster_size"] == 1 + dropped[row["kept_id"]] for row in removed)
+    assert all(row["cluster_size"] == 1 + dropped[row["id"]] for row in kept)
+    assert len(removed) == 33 - 2 * restores
 
 
 @pytest.mark.parametrize("empty", [[], TABLE.slice(0, 0)])

@@ -122,6 +122,76 @@ def test_repeats_within_one_document_are_no_repeats():
     assert (result.summary.places, result.summary.documents) == (3, 2)
 
 
+@pytest.mark.parametrize("unit", ["sentence", "paragraph"])
+def test_what_one_document_repeats(unit):
+    """With one document the places count: a sentence that occurs once is no repeat."""
+    documents = ["\n".join([ENGLISH[0]] * 3000 + [ENGLISH[1]]), ENGLISH[2]]
+    result = repeats(documents, documents=1, unit=unit)
+    (row,) = result.table.to_pylist()
+    assert (row["text"], row["count"], row["documents"]) == (ENGLISH[0], 3000, 1)
+    assert (result.summary.places, result.summary.documents) == (3000, 1)
+    assert repeats(documents, unit=unit).table.num_rows == 0
+
+
+NOTICE = "关注公众号获取更多内容"
+
+
+def posts(count, rng, least=20):
+    """Posts of one line without a full stop, of any length, above a notice."""
+    return [f"{letters(rng, rng.randrange(least, 60))}\n{NOTICE}" for _ in range(count)]
+
+
+def wrapped(count, rng):
+    """Texts that a program broke after 24 characters, with two whole lines."""
+    return ["\n".join(letters(rng, width) for width in (24, 24, 9)) + "。" for _ in range(count)]
+
+
+def found_in(documents, **options):
+    return repeats(documents, **options).table.to_pylist()
+
+
+@pytest.mark.parametrize("unit", ["sentence", "paragraph"])
+@pytest.mark.parametrize("least", [10, 20, 50])
+def test_a_notice_below_a_line_without_a_full_stop(unit, least):
+    documents = posts(30, random.Random(least), least)
+    (row,) = found_in(documents, unit=unit)
+    assert (row["text"], row["count"]) == (NOTICE, 30)
+    # One of a longer text, whose line is a paragraph.
+    (row,) = found_in([f"{'长' * 300}{at}\n{NOTICE}" for at in "甲乙丙"], unit=unit)
+    assert row["text"] == NOTICE
+
+
+def test_lines_of_a_wrapped_collection_go_on():
+    """A text of one whole line is as the collection, a text of three is as it is."""
+    rng = random.Random(5)
+    (begin, rest) = letters(rng, 24), letters(rng, 9)
+    short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(5)]
+    (row,) = found_in([*wrapped(6, rng), *short], least=20)
+    assert (row["text"], row["count"]) == (f"{begin}\n{rest}。", 5)
+    assert [row["text"] for row in found_in(short, least=20)] == [begin]
+    long = [f"{letters(rng, 24)}\n{letters(rng, 24)}\n{begin}\n{rest}。" for _ in range(4)]
+    assert found_in([*posts(9, rng), *long], documents=3)[-1]["text"] == NOTICE
+    assert len(found_in([*posts(9, rng), *long], documents=3)) == 1
+
+
+def test_the_first_thousand_documents_tell_whether_lines_are_wrapped():
+    """In whatever batches they come: neither the next ones nor those without a text do."""
+    rng = random.Random(8)
+    begin, rest = letters(rng, 24), letters(rng, 9)
+    short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(2)]
+    for first in (posts(1, rng), wrapped(1, rng)):
+        documents = [*["一行字。"] * 999, *first, *wrapped(3, rng), *posts(3, rng), *short]
+        result = repeats(documents)
+        expected = NOTICE if first[0].endswith(NOTICE) else f"{begin}\n{rest}。"
+        assert expected in result.table["text"].to_pylist()
+        assert (begin in result.table["text"].to_pylist()) == (expected == NOTICE)
+        for size in (1, 7, 1000, 1001):
+            parts = [documents[at : at + size] for at in range(0, len(documents), size)]
+            other = repeats(pa.table({"text": pa.chunked_array(parts)}), workers=1)
+            assert other.table.equals(result.table)
+            assert other.places.equals(result.places)
+
+
 def test_the_summary_names_the_most_frequent():
     many = [text for index, text in enumerate(SENTENCES) for _ in range(2 + index)]
     summary = repeats(many).summary

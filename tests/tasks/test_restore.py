@@ -31,7 +31,8 @@ def choose(ids):
 
 
 def rows_of(result):
-    return result.removed.to_pylist()
+    """Return the removed rows but for the number of documents that the kept one represents."""
+    return result.removed.drop_columns("cluster_size").to_pylist()
 
 
 OPTIONS = [

@@ -16,7 +16,7 @@ import pytest
 from tests import hostile
 from tests.browser import unreadable
 from tests.conftest import ROOT
-from tests.index.written import families
+from tests.index.written import families, letters
 
 import neardup
 from neardup import ParameterError, dedup, dedup_files
@@ -125,6 +125,50 @@ def test_long_texts_are_cut():
     assert f"the first {LONGEST:,} of {len(long):,} characters" in page
 
 
+def forms(count, seed=2):
+    """Texts that share eight sentences, each with one of its own."""
+    rng = random.Random(seed)
+    shared = "".join(f"{letters(rng, 30)}。" for _ in range(8))
+    return [f"{shared}{letters(rng, 25)}。" for _ in range(count)]
+
+
+def test_documents_that_were_kept_for_what_they_say_of_their_own():
+    texts = forms(80)
+    result = dedup(texts)
+    review = result.review()
+    assert result.summary.kept_for_own > len(review.for_own) == 10
+    assert not review.removals
+    numbers = [int(row["document"]["id"]) for row in review.for_own]
+    assert numbers == sorted(numbers)
+    for row in review.for_own:
+        assert result.plan.threshold <= row["similarity"] <= 1
+        assert int(row["other"]["id"]) < int(row["document"]["id"])
+        for side in ("document", "other"):
+            assert row[side]["text"] == texts[int(row[side]["id"])]
+            assert result.keep[int(row[side]["id"])]
+        # Each was kept for what one says of its own, not for a lower similarity.
+        compared = neardup.compare(row["document"]["text"], row["other"]["text"])
+        assert compared.similarity >= result.plan.threshold
+    page = review.to_html(language="en")
+    assert f"The first 10 of {result.summary.kept_for_own}" in page
+    assert page.count('class="own"') == 10
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    for same in (dedup(texts, workers=1), dedup(pa.table({"text": pa.chunked_array([texts])}))):
+        assert same.review().for_own == review.for_own
+
+
+def test_documents_of_the_other_side_that_kept_ones_resemble():
+    texts = forms(80)
+    for_own = dedup(texts[40:], against=texts[:40]).review().for_own
+    assert {row["is_against"] for row in for_own} == {True}
+    assert {row["document"]["text"] in texts[40:] for row in for_own} == {True}
+    assert "of the other collection" in dedup(texts[40:], against=texts[:40]).review().to_html(
+        language="en"
+    )
+    assert dedup(collection()).review().for_own == ()
+
+
 def test_nothing_removed():
     result = dedup(["渡船九点开。", "Rain is expected."])
     review = result.review()
@@ -198,7 +242,7 @@ def test_titles_of_tables(kind):
 def test_texts_without_titles():
     assert "title" not in dedup([FERRY, f"{FERRY}完"]).removed.column_names
     names = dedup(pa.chunked_array([[FERRY], [f"{FERRY}完"]])).removed.column_names
-    assert names[-1] == "kind"
+    assert names[-1] == "cluster_size"
 
 
 def test_all_removals_have_a_box():

@@ -1,9 +1,11 @@
 """Outputs, read with other means than the package's own."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +17,10 @@ def unpack(path):
     data = Path(path).read_bytes()
     if path.endswith(".gz"):
         return gzip.decompress(data)
+    if path.endswith(".xz"):
+        return lzma.decompress(data)
+    if path.endswith(".bz2"):
+        return bz2.decompress(data)
     if path.endswith(".zst"):
         return zstandard.ZstdDecompressor().decompressobj().decompress(data)
     return data

@@ -13,7 +13,7 @@ from neardup.writers.separate import check_separate
 @pytest.fixture(autouse=True)
 def _tree(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("in/a.jsonl", "in/deep/b.jsonl", "other/c.jsonl", "d.jsonl"):
+    for name in ("in/a.jsonl", "in/deep/b.jsonl", "other/c.jsonl", "d.jsonl", "crawl.zip"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("{}\n")
     os.link("in/deep/b.jsonl", "hard.jsonl")
@@ -35,6 +35,9 @@ BOTH = [
     ("in/**/b*", "hard.jsonl"),
     ("d.jsonl", "file://{here}/d.jsonl"),
     ("file:{here}/d.jsonl", "d.jsonl"),
+    ("crawl.zip", "crawl.zip"),
+    ("crawl.zip/a/b.txt", "crawl.zip"),
+    ("*.zip", "./crawl.zip"),
     ("file://{here}/*.jsonl", "d.jsonl"),
     ("s3://b/a.jsonl", "s3://b/a.jsonl"),
     ("s3a://b/x/../a.jsonl", "S3://b//a.jsonl/"),
@@ -46,6 +49,7 @@ INSIDE = [
     ("i*", "in/new.jsonl"),
     ("in/**", "in/deep/new.jsonl"),
     (".", "new.jsonl"),
+    ("crawl.zip", "crawl.zip/new.jsonl"),
     ("s3://b/dump/", "s3://b/dump/part/new.jsonl"),
     ("gs://b", "gcs://b/new.jsonl"),
 ]

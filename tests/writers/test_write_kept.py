@@ -26,7 +26,7 @@ RECORDS = [
 ]
 KEEP = [True, False, True, True, True, True]
 KEPT = [r for r, k in zip(RECORDS, KEEP, strict=True) if k]
-SUFFIXES = ["", ".gz", ".zst"]
+SUFFIXES = ["", ".gz", ".zst", ".xz", ".bz2"]
 
 
 def source_bytes(format, records=RECORDS):
@@ -100,11 +100,39 @@ def test_strange_json_lines_byte_for_byte(make):
     assert (report.written, report.unwritable) == (5, 0)
 
 
-def test_mark_is_not_copied(make):
-    make("a.jsonl", b'\xef\xbb\xbf{"text":"a"}\n')
-    make("b.jsonl", b'\xef\xbb\xbf{"text":"b"}')
-    keep(["a.jsonl", "b.jsonl"], "out.jsonl")
-    assert unpack("out.jsonl") == b'{"text":"a"}\n{"text":"b"}\n'
+def test_the_mark_of_the_first_file_is_written_again(make):
+    mark = b"\xef\xbb\xbf"
+    a = make("a.jsonl", mark + b'{"text":"a"}\n')
+    b = make("b.jsonl", b'{"text":"b"}')
+    keep([a, make("c.jsonl", mark + b'{"text":"b"}')], "out.jsonl")
+    assert unpack("out.jsonl") == mark + b'{"text":"a"}\n{"text":"b"}\n'
+    keep([b, a], "out.jsonl")
+    assert unpack("out.jsonl") == b'{"text":"b"}\n{"text":"a"}\n'
+    keep(a, "out.csv")
+    assert unpack("out.csv") == b"text\na\n"
+    keep(make("a.csv", mark + b"text\r\na\r\n"), "out.csv")
+    assert unpack("out.csv") == mark + b"text\r\na\r\n"
+    keep(["a.csv", make("b.csv", "id,text\n1,b\n")], "out.csv")
+    assert unpack("out.csv") == mark + b"text,id\na,\nb,1\n"
+
+
+def test_csv_keeps_its_encoding_and_delimiter(make):
+    data = "编号; text\r\n1;一只狐狸，跳过\r\n2; 中文\r\n".encode("gb18030")
+    keep(make("a.csv", data), "out.csv", [True, False])
+    assert unpack("out.csv") == data[: data.index(b"2;")]
+    # With other columns, and with other dialects.
+    keep(["a.csv", make("b.csv", "名; text\n好; 这里".encode("gb18030"))], "out.csv")
+    assert (
+        unpack("out.csv").decode("gb18030")
+        == "编号;text;名\n1;一只狐狸，跳过;\n2;中文;\n;这里;好\n"
+    )
+    keep(["a.csv", make("c.csv", "编号,text\n3,ü\n")], "out.csv")
+    assert unpack("out.csv").decode() == "编号,text\n1,一只狐狸，跳过\n2,中文\n3,ü\n"
+    keep("a.csv", "out.tsv")
+    assert unpack("out.tsv").decode() == "编号\ttext\n1\t一只狐狸，跳过\n2\t中文\n"
+    wide = "id\ttext\r\n1\t一只狐狸，跳过这里的湖面和树林\r\n"
+    keep(make("d.csv", wide.encode("utf-16")), "out.csv")
+    assert unpack("out.csv").decode() == wide
 
 
 def test_mixed_sources_into_json_lines(make):

@@ -22,7 +22,16 @@ from tests.waiting import PATIENCE
 from neardup.exceptions import OutputError, ParameterError
 from neardup.writers import OutputSet, open_output
 
-ALL = ["o.jsonl", "o.csv", "o.tsv", "o.jsonl.gz", "o.csv.zst", "o.parquet"]
+ALL = [
+    "o.jsonl",
+    "o.csv",
+    "o.tsv",
+    "o.jsonl.gz",
+    "o.csv.zst",
+    "o.jsonl.xz",
+    "o.tsv.bz2",
+    "o.parquet",
+]
 BATCH = pa.record_batch({"text": ["a", "b"]})
 
 
@@ -243,7 +252,7 @@ def test_gzip_carries_no_time(monkeypatch):
     assert gzip.decompress(data) == b"text\n"
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_cut_of_the_writes_changes_no_byte(monkeypatch, suffix):
     data = os.urandom(200_000).hex().encode() * 12
     seen = set()

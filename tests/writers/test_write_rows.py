@@ -21,7 +21,7 @@ def write(name, rows, schema=REMOVED):
         return write_rows(output, rows, schema)
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_text_formats(suffix):
     assert write(f"r.jsonl{suffix}", ROWS) == 2
     records = records_of(f"r.jsonl{suffix}")

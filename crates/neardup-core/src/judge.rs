@@ -18,7 +18,8 @@ use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::verify::{
-    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units, Verifier,
+    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units,
+    Verifier, WithoutOwn,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -272,17 +273,20 @@ impl Judge {
     }
 
     /// See [`Verifier::take_own`].
-    pub fn take_own(&mut self, document: u32) -> bool {
-        let verifier = self.verifier.as_mut();
-        verifier.is_some_and(|verifier| verifier.take_own(document))
+    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+        self.verifier.as_mut()?.take_own(document)
     }
 
     /// Whether two documents that share keys are candidates by their sketches.
     ///
     /// Pairs that share keys may exceed the limits of the search, and which of them are found
     /// depends on the store. Searches that are exact by the sketches therefore check the sketches
-    /// here, so that the result does not depend on the store.
+    /// here, so that the result does not depend on the store. Groups are compared here too, since the
+    /// salted keys of two of them may collide.
     pub fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        if !corpus.groups().are_same(a, b) {
+            return false;
+        }
         match self.rule.search {
             Search::Near { .. } => {
                 let distance = corpus.sketches().distance(a, b);

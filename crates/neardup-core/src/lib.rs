@@ -7,8 +7,8 @@ A collection goes through eight stages. Each of the first seven has a module of 
 3. [`weigh`]: units to features with integer weights.
 4. [`sketch`]: features to a fingerprint, a signature or a sample.
 5. [`candidates`]: sketches to pairs of documents that are worth comparing.
-6. [`verify`]: the texts of a pair to a similarity and a verdict.
-7. [`cluster`]: verified pairs to clusters, each represented by one document.
+6. [`verify`]: the texts of a pair to a similarity, by which [`judge`] decides.
+7. [`cluster`]: verified pairs to the kept document that each dropped one repeats.
 8. keep: the documents kept, and a reason for each one removed; see [`cluster`].
 
 The first four stages with their settings are a [`recipe::Recipe`]. This crate does not
@@ -23,6 +23,7 @@ mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
+pub mod groups;
 pub mod identity;
 pub mod judge;
 pub mod normalize;

@@ -103,6 +103,16 @@ pub fn rows_of(
     }
 }
 
+/// A 64-bit hash of each string, and of an empty one for null.
+#[pyfunction]
+pub fn hashes_of<'py>(py: Python<'py>, array: ArrowArray) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let strings = strings(array.array())?.into_iter();
+    Ok(column(
+        py,
+        strings.map(|s| xxh3_64(s.unwrap_or("").as_bytes())),
+    ))
+}
+
 /// The number of distinct strings in arrays, except for collisions of a 64-bit hash. Uses
 /// 8 bytes per string during the call.
 #[pyfunction]

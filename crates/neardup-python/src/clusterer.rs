@@ -3,6 +3,7 @@
 use neardup_core::Error;
 use neardup_core::candidates::SearchStatistics;
 use neardup_core::cluster::{self, Reason};
+use neardup_core::verify::WithoutOwn;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -191,6 +192,16 @@ impl Clusterer {
                 all().map(|d| d.is_some_and(|d| d.reason == Reason::Identical)),
             ),
         ))
+    }
+
+    /// The first documents that were kept for what they say of their own, each with the kept one for
+    /// which it would have been dropped, and the similarity that the two would have.
+    fn first_kept_for_own(&self) -> Vec<(u32, u32, f64)> {
+        let shown = self.inner.first_kept_for_own().iter();
+        let row = |&(document, without): &(u32, WithoutOwn)| {
+            (document, without.other, without.similarity)
+        };
+        shown.map(row).collect()
     }
 
     fn statistics(&self) -> Statistics {

@@ -371,6 +371,13 @@ impl Corpus {
         })
     }
 
+    /// Divides a finished corpus into groups, by a hash for each document.
+    fn divide(&mut self, py: Python<'_>, groups: PyReadonlyArray1<'_, u64>) -> PyResult<()> {
+        let groups = groups.as_slice()?.to_vec();
+        self.state = next_state();
+        self.threads.run(py, || self.inner.divide(groups))
+    }
+
     /// One row of 64-bit words per document; zeros for a document without a sketch. No
     /// rows if the sketches are not fingerprints.
     fn fingerprints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {

@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches, unmask};
     #[pymodule_export]
-    use crate::arrays::{count_distinct, rows_of};
+    use crate::arrays::{count_distinct, hashes_of, rows_of};
     #[pymodule_export]
     use crate::candidates::{
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,

@@ -77,9 +77,10 @@ impl Repeats {
         let State::Collecting(all) = std::mem::replace(&mut self.state, State::Over) else {
             return Err(out_of_order("units"));
         };
-        let count = all.count();
-        self.state = State::RepeatedPlaces(self.threads.run(py, || all.finish(documents))?);
-        Ok(count)
+        let found = self.threads.run(py, || all.finish(documents))?;
+        let units = found.units;
+        self.state = State::RepeatedPlaces(found);
+        Ok(units)
     }
 
     /// The next places, of documents before `document`.

@@ -160,6 +160,8 @@ _SYSTEM_WORDS = (
     N_("File too large"),
     N_("Disk quota exceeded"),
     N_("Bad file descriptor"),
+    # Of a member of an archive.
+    N_("Damaged data"),
 )
 
 

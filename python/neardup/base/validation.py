@@ -19,6 +19,8 @@ from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.
 FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
+#: What may decide about a pair; the core calls those of texts `Measure`.
+MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 
 _SHOWN = 60
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
@@ -30,20 +32,24 @@ def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
 
     `expected` is the code of the expected value, such as ``"expected.flag"``.
     """
-    try:
-        got = repr(value)
-    except Exception:  # a class of the caller, or an integer with too many digits for repr
-        got = f"a value of the type {type(value).__name__}"
-    got = got if len(got) <= _SHOWN else got[:_SHOWN] + "..."
     must = Message(expected, **bounds)
     return ParameterError(
         Message(
             "{parameter:named} must be {expected}. Got {value} instead.",
             parameter=name,
             expected=must,
-            value=got,
+            value=shown(value),
         )
     )
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it: a tuple as the list that it is in a recipe's file."""
+    try:
+        words = repr(list(value) if type(value) is tuple else value)
+    except Exception:  # a class of the caller, or an integer with too many digits for repr
+        words = f"a value of the type {type(value).__name__}"
+    return words if len(words) <= _SHOWN else words[:_SHOWN] + "..."
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:

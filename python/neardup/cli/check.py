@@ -60,6 +60,7 @@ class CheckFilesParameters(TypedDict, total=False):
             metavar="FILE",
         ),
     ]
+    encoding: o.Encoding
     without_sources: Annotated[
         list[str],
         o.Option(
@@ -221,6 +222,7 @@ def run(
     from neardup.papers.batch import check_files, papers_in, passed_over
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
+    from neardup.readers.formats import is_archive
     from neardup.writers.separate import check_separate
 
     chosen = read_language(language)
@@ -236,7 +238,8 @@ def run(
             )
         )
     # A folder counts as several papers, also while it has only one.
-    several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
+    folders = map(_is_folder, (*papers, output, json))
+    several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, output, json, several=several)
     read = _files_read(papers, options)
     paths = papers_in(papers)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.messages import Message, system_words
 from neardup.base.reprs import measure_words
-from neardup.cli.options import Bits, Encoding, StripMarkup, recipe_of
+from neardup.cli.options import Bits, StripMarkup, recipe_of
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
@@ -35,7 +36,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
-    encoding: Encoding,
+    encoding: o.Encoding,
     json: Annotated[bool, o.Option("Print all measures as JSON.", o.OUTPUT)],
     format: Annotated[
         Literal["source"] | None,
@@ -74,7 +75,7 @@ def run(
     with OutputSet([a, b, *recipe.files], [output, report]) as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
         costs = None if report is None else outputs.open_text(report, force=True)
-        texts = read_text(a, encoding), read_text(b, encoding)
+        texts = read_texts([a, b], encoding)
         for path, text in zip((a, b), texts, strict=True):
             check_tagged(text, recipe, path)
         comparison = compare(*texts, **options)
@@ -220,50 +221,29 @@ def _numbers(evidence: Evidence) -> Message:
     return numbers
 
 
-def read_text(path: str, encoding: str | None) -> str:
-    """Read a file of text, or standard input for ``-``.
-
-    With an encoding, the bytes are decoded as plain text. Without one, format and
-    encoding are detected, and notes on them go to standard error.
-    """
-    from neardup.exceptions import InputError, ParameterError
-
-    try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            Message(
-                "{file}: cannot be read: {error}.",
-                code="cannot_be_read",
-                file=path,
-                error=system_words(error),
-            )
-        ) from error
-    if encoding is None:
-        return _detected(path, data)
-    try:
-        return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
-    except LookupError:
-        raise ParameterError(
-            Message("The encoding '{value}' is not known.", value=encoding)
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            Message(
-                "{file}: byte {byte} is not valid {encoding}. Name the encoding, for "
-                "example --encoding gb18030.",
-                file=path,
-                encoding=encoding,
-                byte=error.start,
-            )
-        ) from None
-
-
-def _detected(path: str, data: bytes) -> str:
+def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
+    """Read files of text, or standard input for ``-``; notes on them go to standard error."""
+    from neardup.exceptions import InputError
     from neardup.readers import read_record
+    from neardup.readers.encodings import Encodings
 
-    # Read as `dedup` reads a record, so that both agree on two texts.
-    record = read_record(data, path)
-    for note in record.notes:
-        tell(Message("{file}: {said:inside}", file=path, said=note))
-    return record.text
+    encodings = Encodings(encoding, paths)
+    texts = []
+    for path in paths:
+        try:
+            data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        except OSError as error:
+            raise InputError(
+                Message(
+                    "{file}: cannot be read: {error}.",
+                    code="cannot_be_read",
+                    file=path,
+                    error=system_words(error),
+                )
+            ) from error
+        # Read as `dedup` reads a record, so that both agree on two texts.
+        record = read_record(data, path, encodings=encodings)
+        for note in record.notes:
+            tell(Message("{file}: {said:inside}", file=path, said=note))
+        texts.append(record.text)
+    return texts

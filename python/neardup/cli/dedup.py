@@ -27,7 +27,8 @@ def run(
     removed: Annotated[
         str | None,
         file(
-            "Record of each dropped document: id, kept_id, similarity, measure, distance, kind; "
+            "Record of each dropped document: id, kept_id, similarity, measure, distance, kind, "
+            "cluster_size (the documents that the kept one represents, itself included); "
             "if records have titles also title and kept_title, with --against also kept_from, if "
             "ids are repeated also record and kept_record."
         ),

@@ -27,6 +27,7 @@ class PairsParameters(TypedDict, total=False):
     id_field: o.IdField
     title_field: o.TitleField
     format: o.Format
+    encoding: o.Encoding
     seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
     force: o.Force
     workers: o.Workers
@@ -114,8 +115,8 @@ def published(
     data: Annotated[
         Path,
         o.Argument(
-            "Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
-            "documents of distractors.jsonl belong to no topic.",
+            "Folder of topic files such as finance.jsonl, each also .gz, .zst, .xz or "
+            ".bz2; the documents of distractors.jsonl belong to no topic.",
             metavar="DATA",
         ),
     ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import one_line
-from neardup.cli.options import Bits, Encoding, recipe_of
+from neardup.cli.options import Bits, recipe_of
 from neardup.cli.terminal import WIDTH, print_rows, print_table, say
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
@@ -27,7 +27,7 @@ def run(
     b: Annotated[
         str | None, o.Argument("A second text, to compare with the first.", metavar="[OTHER]")
     ],
-    encoding: Encoding,
+    encoding: o.Encoding,
     bits: Bits,
     all: Annotated[bool, o.Option("Print every feature, not only the heaviest.", o.OUTPUT)],
     json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
@@ -57,14 +57,14 @@ def run(
 
 
 def _text(value: str, encoding: str | None, recipe: Recipe) -> str:
-    from neardup.cli.compare import read_text
+    from neardup.cli.compare import read_texts
     from neardup.exceptions import InputError
     from neardup.readers.batch import show
     from neardup.readers.formats import extension_of
     from neardup.recipe.text_inputs import check_tagged
 
     if value == "-" or os.path.lexists(value):
-        text = read_text(value, encoding)
+        text = read_texts([value], encoding)[0]
     elif extension_of(value) and " " not in value:
         raise InputError(
             Message(

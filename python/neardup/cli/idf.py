@@ -15,9 +15,11 @@ def run(
     *,
     inputs: Inputs,
     output: Annotated[
-        str, file("File for the table; compressed if the name ends in .gz or .zst.", "-o")
+        str,
+        file("File for the table; compressed if the name ends in .gz, .zst, .xz or .bz2.", "-o"),
     ],
     format: o.Format,
+    encoding: o.Encoding,
     force: o.Force,
     strip_markup: StripMarkup,
     quiet: Quiet,
@@ -40,6 +42,7 @@ def run(
         sources = open_sources(
             inputs,
             format=format,
+            encoding=encoding,
             text_field=options["text_field"],
             max_text=options["max_text"],
         )

@@ -19,9 +19,9 @@ def file(help: str, short: str | None = None, default: str | None = None) -> o.O
 Inputs = Annotated[
     list[str],
     o.Argument(
-        "Files (.jsonl .parquet .csv .tsv .txt .md .html .docx .pdf, each also .gz or "
-        ".zst), folders of such files, patterns in quotes ('dump/**/*.jsonl*'), or - for "
-        "standard input.",
+        "Files (.jsonl .parquet .csv .tsv .txt .md .html .docx .pdf, each also .gz, .zst, .xz or "
+        ".bz2), folders or archives (.zip, .tar, .tar.gz) of such files, patterns in quotes "
+        "('dump/**/*.jsonl*'), or - for standard input.",
         metavar="INPUT...",
     ),
 ]
@@ -34,12 +34,6 @@ Bits = Annotated[
         "Width of fingerprints in bits, for recipes that make them: 32, 64, 128 or 256; with the "
         "recipe news 1 to 256, with bkdr 1 to 64. By default the recipe's own.",
         o.TEXT,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    o.Option(
-        "Encoding of the files, which are then read as plain text. By default detected.", o.INPUT
     ),
 ]
 ReportLanguage = Annotated[

@@ -76,7 +76,7 @@ def run(
             check_separate(paths, [output])
             with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:
                 if write_tracked(paths, file, options, watch):
-                    of_copy: Any = {"format": None, "text_field": None, "id_field": None}
+                    of_copy: Any = dict.fromkeys(("format", "encoding", "text_field", "id_field"))
                     if options.get("title_field"):
                         of_copy["title_field"] = "title"
                     options |= of_copy

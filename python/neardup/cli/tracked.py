@@ -25,7 +25,8 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
 
     count = 0
     without: list[str] = []
-    fields = {name: options.get(name) for name in ("text_field", "title_field", "max_text")}
+    names = ("encoding", "text_field", "title_field", "max_text")
+    fields = {name: options.get(name) for name in names}
     for path in paths:
         named = by_name(path)
         format = named.format and (options.get("format") or named.format)

@@ -24,7 +24,7 @@ from neardup.exceptions import (
 )
 from neardup.index.backends import Database, open_database
 from neardup.index.decide import Decider, empty_corpus, restore
-from neardup.index.settings import Settings, check_same, new_settings
+from neardup.index.settings import Settings, check_same, differences, new_settings
 from neardup.index.store.rows import damage
 from neardup.index.store.session import Session
 
@@ -131,19 +131,27 @@ def open_index(
     try:
         # `_make` returns False if another process has just created the index.
         made = not database.exists() and _make(database, new_settings(wanted))
-        if not made and make_new:
-            raise IndexUnavailableError(
-                Message(
-                    "{location}: there is an index already. Name another place, or open that one.",
-                    code="index_exists",
-                    location=database.location,
-                )
-            )
-        # Compares the settings of an existing index with the wanted ones.
         database.check_schema()
         with database.reading() as connection:
             rows = Session(connection, database.location).meta()
         settings = _settings_of(rows, database.location)
+        if not made and make_new:
+            listed = differences(settings, wanted)
+            same = N_(
+                "{location}: there is an index already. Name another place, or open that one."
+            )
+            other = N_(
+                "{location}: there is an index already, with other settings: {differences}. Name "
+                "another place, or open that one."
+            )
+            raise IndexUnavailableError(
+                Message(
+                    other if listed else same,
+                    code="index_exists",
+                    location=database.location,
+                    differences=listed,
+                )
+            )
         check_same(settings, database.location, wanted)
         engine = Engine(database, settings, rows.get("created", ""), workers)
         engine.is_new = made

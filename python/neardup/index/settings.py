@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base.messages import Message
+from neardup.base.validation import shown
 from neardup.exceptions import IndexMismatchError, InputError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 from neardup.recipe.rule import Rule, measured_by, rule
-from neardup.recipe.stages import in_folder
+from neardup.recipe.stages import STAGES, in_folder
 
 #: Default number of documents that an index is tuned for.
 EXPECTED = 1_000_000
@@ -103,32 +104,51 @@ def new_settings(wanted: Mapping[str, Any]) -> Settings:
 
 def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> None:
     """Raise unless the wanted settings, where not None, equal the stored ones."""
-    expected: dict[str, Any] = {"expected": stored.expected}
+    listed = differences(stored, wanted)
+    if listed is not None:
+        raise IndexMismatchError(
+            Message(
+                "{location}: was created with other settings than requested: {differences}. Leave "
+                "them out to use the stored ones, or create another index.",
+                location=location,
+                differences=listed,
+            )
+        )
+
+
+def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
+    """Return the settings that are wanted, not None and not as stored, each with both values."""
+    held: dict[str, Any] = {"expected": stored.expected, "measure": stored.recipe.decide.measure}
     for name in ("threshold", "max_distance"):
         setting = getattr(stored, name)
-        expected[name] = getattr(stored.rule, name) if setting is None else setting
-    expected["measure"] = stored.recipe.decide.measure
-    asked: dict[str, tuple[Any, Any]] = {
-        name: (wanted[name], value) for name, value in expected.items()
-    }
+        held[name] = getattr(stored.rule, name) if setting is None else setting
+    asked = {name: wanted[name] for name in held if wanted[name] is not None}
     if wanted["recipe"] is not None:
-        recipe = _recipe(wanted["recipe"], wanted["measure"])
-        asked["recipe"] = (recipe.id, stored.recipe.id)
+        recipe = _with_absolute_paths(_recipe(wanted["recipe"], wanted["measure"]))
+        # The recipe has the measure too.
+        asked.pop("measure", None)
         # The id covers only sketches; the definition of a duplicate is compared separately.
-        if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
-            asked[Message("recipe's [decide]")] = (recipe.decide, stored.recipe.decide)
-    for name, (value, held) in asked.items():
-        if value is not None and value != held:
-            raise IndexMismatchError(
-                Message(
-                    "{location}: was created with {parameter} {expected}, but {value} is "
-                    "requested. Leave it out to use the stored one, or create another index.",
-                    location=location,
-                    parameter=name,
-                    expected=repr(held),
-                    value=repr(value),
-                )
+        if (recipe.id, recipe.decide) != (stored.recipe.id, stored.recipe.decide):
+            held |= _values(stored.recipe)
+            asked |= _values(recipe)
+    listed = None
+    for name, value in asked.items():
+        if value != held[name]:
+            one = Message(
+                "{setting} {stored} ({value} requested)",
+                setting=name,
+                stored=shown(held[name]),
+                value=shown(value),
             )
+            listed = one if listed is None else Message("{first}, {next}", first=listed, next=one)
+    return listed
+
+
+def _values(recipe: Recipe) -> dict[str, Any]:
+    """Return the id and the settings of a recipe."""
+    stages = {stage: dataclasses.asdict(getattr(recipe, stage)) for stage in STAGES}
+    settings = {f"{at}.{name}": value for at, of in stages.items() for name, value in of.items()}
+    return {"recipe": recipe.id, **settings}
 
 
 def _recipe(recipe: Any, measure: str | None) -> Recipe:

@@ -59,10 +59,16 @@ class OutputParameters(ProgressParameters, total=False):
     force: o.Force
 
 
-class FileParameters(OutputParameters, total=False):
-    """Options of a run over files."""
+class InputParameters(TypedDict, total=False):
+    """What the files are."""
 
     format: o.Format
+    encoding: o.Encoding
+
+
+class FileParameters(OutputParameters, InputParameters, total=False):
+    """Options of a run over files."""
+
     work: o.WorkFolder
 
 
@@ -78,6 +84,7 @@ class ReportParameters(FileParameters, total=False):
 class PairsParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `pairs`."""
 
+    group_field: o.GroupField
     on_error: o.PairsOnError
 
 
@@ -92,6 +99,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     priority: o.Priority
     against_only: o.AgainstOnly
     min_length: o.MinLength
+    group_field: o.GroupField
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
@@ -112,12 +120,13 @@ class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, 
     blocks: o.Blocks
 
 
-class SketchFilesParameters(TextParameters, RunParameters, OutputParameters, total=False):
+class SketchFilesParameters(
+    TextParameters, RunParameters, OutputParameters, InputParameters, total=False
+):
     """Options of `sketch_files`."""
 
     recipe: o.RecipeName
     on_error: o.PairsOnError
-    format: o.Format
 
 
 class ContaminationParameters(FieldParameters, total=False):
@@ -130,10 +139,10 @@ class ContaminationParameters(FieldParameters, total=False):
     workers: o.Workers
 
 
-class ContaminationFilesParameters(ContaminationParameters, OutputParameters, total=False):
+class ContaminationFilesParameters(
+    ContaminationParameters, OutputParameters, InputParameters, total=False
+):
     """Options of `contamination_files`."""
-
-    format: o.Format
 
 
 class RepeatsParameters(FieldParameters, RunParameters, total=False):
@@ -144,10 +153,8 @@ class RepeatsParameters(FieldParameters, RunParameters, total=False):
     documents: o.LeastDocuments
 
 
-class RepeatsFilesParameters(RepeatsParameters, OutputParameters, total=False):
+class RepeatsFilesParameters(RepeatsParameters, OutputParameters, InputParameters, total=False):
     """Options of `repeats_files`."""
-
-    format: o.Format
 
 
 class IdfParameters(TypedDict, total=False):
@@ -232,10 +239,8 @@ class AddManyParameters(TextParameters, AddParameters, total=False):
     progress: o.ProgressCallbacks
 
 
-class AddFilesParameters(AddManyParameters, total=False):
+class AddFilesParameters(AddManyParameters, InputParameters, total=False):
     """Options of `Index.add_files`."""
-
-    format: o.Format
 
 
 class ExportParameters(OutputParameters, total=False):

@@ -15,6 +15,7 @@ from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import (
     FormatName,
+    MeasureName,
     bad,
     check_field,
     check_fields,
@@ -95,6 +96,12 @@ def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 def _check_priority(value: Any, _: str) -> Any:
     criteria_of(value)
     return value
+
+
+def _check_encoding(value: Any, name: str) -> str:
+    from neardup.readers.encodings import check_encoding
+
+    return check_encoding(value, name)
 
 
 def _check_true_false_none(value: Any, name: str) -> Any:
@@ -219,7 +226,6 @@ Threshold = Annotated[
         short="-t",
     ),
 ]
-MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 Measure = Annotated[
     MeasureName | None,
     Option(
@@ -285,6 +291,16 @@ MinLength = Annotated[
         check=_or_none(_whole(1, 1_000_000)),
     ),
 ]
+GroupField = Annotated[
+    str | None,
+    Option(
+        "Compare only documents with the same value of this field, text or an integer: one "
+        "conversation, one feed, one language. Also a path such as meta.feed. Documents without a "
+        "value are compared with one another.",
+        MATCHING,
+        check=check_field,
+    ),
+]
 DryRun = Annotated[
     bool,
     Option(
@@ -314,6 +330,15 @@ Format = Annotated[
         "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
         "file's name and content. In a folder, only files of this format are read.",
         INPUT,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Option(
+        "Encoding of the text files, CSV, TSV and JSON lines that are read, such as gb18030. By "
+        "default detected for each file.",
+        INPUT,
+        check=_or_none(_check_encoding),
     ),
 ]
 Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f")]
@@ -404,10 +429,11 @@ LeastUnit = Annotated[
 LeastDocuments = Annotated[
     int,
     Option(
-        "Number of different documents that must have a repeat, at least 2.",
+        "Number of different documents that must have a repeat, at least 1: then also what one "
+        "document repeats is found.",
         MATCHING,
         default=2,
-        check=_whole(2, 2**32 - 1),
+        check=_whole(1, 2**32 - 1),
     ),
 ]
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.arrays import texts_array
 from neardup.base.validation import check_whole
 from neardup.pages.sides import Sides, whole_sides
 from neardup.papers.edits import (
@@ -156,13 +157,11 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     >>> text[passage.begin : passage.end] == text[5:-1], passage.source_begin
     (True, 0)
     """
-    import pyarrow as pa
-
     check_least(least)
     text, source = checked_text(text, "text"), checked_text(source, "source")
     core = aligner()
     paper = core.paper(text)
-    sources = pa.array([source], pa.large_string())
+    sources = texts_array([source])
     (passages,) = core.passages(paper, sources, least=least, workers=1)
     shared = []
     for span, similarity, of_core in passages:

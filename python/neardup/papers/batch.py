@@ -37,9 +37,6 @@ _PAGES = (".html", ".htm")
 _GENERATOR = b'<meta name="generator" content="neardup check">'
 _HEAD = 512
 
-#: Largest number of kinds of files that a note names.
-_NAMED = 6
-
 
 @dataclass(frozen=True)
 class Checked:
@@ -73,6 +70,7 @@ def check_files(
     *,
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
+    encoding: str | None = None,
     least: int = LEAST,
     without_sources: Sequence[str] = (),
     count_shared: bool = False,
@@ -85,13 +83,13 @@ def check_files(
     Parameters
     ----------
     papers : list of str or Path
-        Files, and folders of files. In a folder, all files in formats of documents are
-        papers; a note counts the other files.
+        Files, and folders and archives of files. In these, all files in formats of documents
+        are papers; a note counts the other files.
     library : str, Path, list of str or Path, Index, Library or None, default=None
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, without_sources, count_shared, limits, workers, progress
+    exclude, encoding, least, without_sources, count_shared, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -130,7 +128,7 @@ def check_files(
         raise bad(
             "library", "given, unless the papers are compared with each other (among)", library
         )
-    excluded = texts_of(exclude)
+    excluded = texts_of(exclude, encoding)
     without = check_without(without_sources)
     for note in passed_over(papers):
         progress.note(note)
@@ -141,8 +139,8 @@ def check_files(
     with ExitStack() as stack:
         libraries = []
         if library is not None:
-            libraries.append(stack.enter_context(opened(library, workers, progress)))
-        readings: Iterable[_Reading] = _read(paths, progress)
+            libraries.append(stack.enter_context(opened(library, workers, progress, encoding)))
+        readings: Iterable[_Reading] = _read(paths, encoding, progress)
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
@@ -168,11 +166,11 @@ def check_files(
 _Reading = tuple[str, "FileText | None", str | None]
 
 
-def _read(paths: Sequence[str], progress: Progress) -> Iterator[_Reading]:
+def _read(paths: Sequence[str], encoding: str | None, progress: Progress) -> Iterator[_Reading]:
     """Yield each path with the text of its file, or with the problem with it."""
     for path in paths:
         try:
-            read, _ = read_paper(path, "papers")
+            read, _ = read_paper(path, "papers", encoding)
         except InputError as error:
             progress.problem(error.message)
             yield path, None, error.message
@@ -203,68 +201,38 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
 
 
 def papers_in(papers: Sequence[str | Path]) -> list[str]:
-    """Return the papers among paths and in folders, each once.
+    """Return the papers among paths, in folders and in archives, each once.
 
     Raises InputError if a folder has no papers.
     """
-    found_papers: dict[str, None] = {}
-    for paper in paths_of(papers, "papers"):
-        if os.path.isdir(paper):
-            inside = [path for path, is_paper in _below(paper) if is_paper]
-            if not inside:
-                raise InputError(
-                    Message(
-                        "{folder}: must contain papers. Got a folder without any instead.",
-                        folder=paper,
-                    )
-                )
-            found_papers.update(dict.fromkeys(inside))
-        else:
-            found_papers[paper] = None
-    return list(found_papers)
+    found = (path for paper in paths_of(papers, "papers") for path in _below(paper)[0])
+    return list(dict.fromkeys(found))
 
 
 def passed_over(papers: Sequence[str | Path]) -> list[Message]:
-    """Return notes on the other files of each folder, and on its pipes."""
-    from neardup.readers.input_files import files_below, pipes_skipped
+    """Return notes on what else is in each folder and archive."""
+    return [note for paper in paths_of(papers, "papers") for note in _below(paper)[1]]
 
-    notes = []
-    for paper in paths_of(papers, "papers"):
-        if not os.path.isdir(paper):
-            continue
-        others = [path for path, is_paper in _below(paper) if not is_paper]
-        kinds = Counter(os.path.splitext(path)[1].lower() or "?" for path in others)
-        shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
-        if others:
-            shown += ", ..." if len(kinds) > _NAMED else ""
-            note = Message.counted(
-                "{folder}: 1 file of another format is skipped: {kinds}.",
-                "{folder}: {count:,} files of other formats are skipped: {kinds}.",
-                folder=paper,
-                count=len(others),
-                kinds=shown,
+
+def _below(paper: str) -> tuple[list[str], list[Message]]:
+    """Return the papers that a path names, sorted, and notes on what else is there."""
+    from neardup.readers.formats import TEXT_EXTENSIONS, is_archive
+    from neardup.readers.input_files import select_files
+
+    if not os.path.isdir(paper) and not (is_archive(paper) and os.path.isfile(paper)):
+        return [paper], []
+    selection = select_files(paper, extensions=(*TEXT_EXTENSIONS, *_WRITING))
+    papers = [file.path for file in selection.files if not _is_report(file.path)]
+    if not papers:
+        raise InputError(
+            Message(
+                "{folder}: must contain papers. Got a folder without any instead.", folder=paper
             )
-            notes.append(note)
-        if pipes := files_below(paper)[2]:
-            notes.append(pipes_skipped(pipes))
-    return notes
-
-
-def _is_writing(path: str) -> bool:
-    """Return whether a file is by its name a document in a format that no reader reads."""
-    return path.lower().endswith(_WRITING)
-
-
-def _below(folder: str) -> Iterator[tuple[str, bool]]:
-    """Yield the files in a folder, sorted by name, and whether each is a paper."""
-    from neardup.readers.input_files import files_below
-
-    texts, others, _ = files_below(folder)
-    of_text = set(texts)
-    for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
-        path = os.path.join(folder, name)
-        if not _is_report(path):
-            yield path, name in of_text or _is_writing(name)
+        )
+    notes = [
+        Message("{file}: {said:inside}", file=selection.name, said=note) for note in selection.notes
+    ]
+    return papers, [*notes, *(problem.message for problem in selection.problems)]
 
 
 def _is_report(path: str) -> bool:

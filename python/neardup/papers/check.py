@@ -61,6 +61,7 @@ def check(
     *,
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
+    encoding: str | None = None,
     least: int = LEAST,
     without_sources: Sequence[str] = (),
     count_shared: bool = False,
@@ -84,6 +85,8 @@ def check(
     exclude : str, Path, FileText or list of them, default=()
         Excluded text: what occurs in these files, such as a template or the author's own
         earlier work, is neither copied nor counted.
+    encoding : str or None, default=None
+        Encoding of the text files among all of these, such as gb18030. By default detected.
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with its source,
         at least 5; twice as many letters of an alphabet.
@@ -156,11 +159,11 @@ def check(
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
-    read, own_name = read_paper(paper, "paper")
-    excluded = texts_of(exclude)
+    read, own_name = read_paper(paper, "paper", encoding)
+    excluded = texts_of(exclude, encoding)
     without = check_without(without_sources)
     progress = check_progress(progress)
-    with opened(library, workers, progress) as documents:
+    with opened(library, workers, progress, encoding) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(
             documents, excluded, least, limits, workers, without, count_shared=count_shared
@@ -168,7 +171,9 @@ def check(
         return checking.report(read, name or own_name, skip)
 
 
-def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
+def read_paper(
+    paper: str | Path | FileText, parameter: str, encoding: str | None
+) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
     from neardup.readers.files import FileText, read_file
 
@@ -186,7 +191,7 @@ def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, 
                 value=repr(paper[:20]),
             )
         )
-    return read_file(paper), os.path.basename(paper)
+    return read_file(paper, encoding=encoding), os.path.basename(paper)
 
 
 def _is_text(paper: str) -> bool:
@@ -197,7 +202,9 @@ def _is_text(paper: str) -> bool:
     return any(mark in paper for mark in _SENTENCES) and not os.path.exists(paper)
 
 
-def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -> list[str]:
+def texts_of(
+    exclude: str | Path | FileText | Sequence[str | Path | FileText], encoding: str | None
+) -> list[str]:
     """Return the texts of excluded files."""
     from neardup.readers.files import FileText
 
@@ -209,7 +216,7 @@ def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -
             "a path, a list of paths, or of what neardup.readers.read_file returned",
             exclude,
         )
-    return [read_paper(file, "exclude")[0].text for file in exclude]
+    return [read_paper(file, "exclude", encoding)[0].text for file in exclude]
 
 
 def check_limits(limits: ReportLimits | None) -> ReportLimits:
@@ -231,12 +238,15 @@ def check_without(sources: Sequence[str]) -> frozenset[str]:
 
 @contextmanager
 def opened(
-    library: str | Path | Sequence[str | Path] | Index | Library, workers: int, progress: Progress
+    library: str | Path | Sequence[str | Path] | Index | Library,
+    workers: int,
+    progress: Progress,
+    encoding: str | None,
 ) -> Iterator[Library]:
     """Yield an open library; close it if it was opened here."""
     from neardup.papers.library import open_library
 
-    opened_library = open_library(library, workers=workers, progress=progress)
+    opened_library = open_library(library, encoding=encoding, workers=workers, progress=progress)
     try:
         yield opened_library
     finally:

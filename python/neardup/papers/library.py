@@ -212,8 +212,8 @@ class _Texts(Library):
                 for position, file in enumerate(self._files)
                 if file is not None
                 and os.path.basename(file) == name
-                and os.path.exists(file)
-                and os.path.samefile(file, path)
+                # One in an archive has this path only.
+                and (file == path or (os.path.exists(file) and os.path.samefile(file, path)))
             }
         except OSError:
             return set()
@@ -225,20 +225,26 @@ class _Texts(Library):
 class _Files(_Texts):
     """Files and folders, read when the library is opened."""
 
-    def __init__(self, inputs: Sequence[str | Path], workers: int, progress: Progress) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[str | Path],
+        workers: int,
+        progress: Progress,
+        encoding: str | None,
+    ) -> None:
         super().__init__(", ".join(os.fspath(path) for path in inputs), workers)
         try:
-            self._read(inputs, progress)
+            self._read(inputs, progress, encoding)
         except BaseException:
             self.close()
             raise
 
-    def _read(self, inputs: Sequence[str | Path], progress: Progress) -> None:
+    def _read(self, inputs: Sequence[str | Path], progress: Progress, encoding: str | None) -> None:
         from neardup.readers import open_sources
         from neardup.readers.batch import strings
 
         unreadable: list[str] = []
-        sources = open_sources(inputs, only_text_in_folders=True)
+        sources = open_sources(inputs, encoding=encoding, only_text_in_folders=True)
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
             for problem in batch.problems:
@@ -386,6 +392,7 @@ def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int)
 def open_library(
     library: str | Path | Sequence[str | Path] | Index | Library,
     *,
+    encoding: str | None = None,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Library:
@@ -398,6 +405,8 @@ def open_library(
         text files; or a persistent index, open or by its location (a file made by
         :class:`neardup.Index`, or ``postgresql://...``). An open library is returned
         unchanged.
+    encoding : str or None, default=None
+        Encoding of text files, tables and JSON lines, such as gb18030. By default detected.
     workers : int, default=0
         Threads; 0 means one for each processor.
     progress : Progress or None, default=None
@@ -468,7 +477,7 @@ def open_library(
             raise InputError(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
-    return _Files(paths, workers, progress)
+    return _Files(paths, workers, progress, encoding)
 
 
 def made_by() -> str:

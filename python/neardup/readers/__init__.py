@@ -1,6 +1,6 @@
 """Readers: files and tables as batches of texts.
 
-`open_sources` opens files, folders, patterns and standard input; `open_table`
+`open_sources` opens files, folders, archives, patterns and standard input; `open_table`
 opens tables and lists in memory. Both yield batches: texts as an Arrow array, ids,
 titles and problems. A single bad record raises no error: it becomes a null text and
 a `Problem`, and the run continues.
@@ -14,7 +14,8 @@ csv, tsv  .csv .tsv                   a row; the first row names the fields
 text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
-Each format may be compressed (.gz, .zst); a file's first bytes override its extension.
+Each format may be compressed (.gz, .zst, .xz, .bz2); a file's first bytes override its
+extension. The files in an archive (.zip, .tar, also compressed) are read as those of a folder.
 What a reader of a further format must implement is in `source`.
 
 Text files may be in any encoding. `read_file` reads a text file with its headings, its

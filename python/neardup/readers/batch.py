@@ -17,8 +17,8 @@ from neardup.exceptions import InputError
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
 
-CONVERT = N_("Convert it first, for example: iconv -f gb18030 -t utf-8.")
-"""The remedy for text files in another encoding."""
+NAME_ENCODING = N_("If the file is in another encoding, name it with {given[encoding]}.")
+"""The remedy for what is not valid in the encoding of a file."""
 
 _SHOWN = 60
 #: Problems of one kind that a reader reports one by one for each source.

@@ -1,5 +1,6 @@
 r"""CSV and TSV, which is CSV with tabs: a header row, then one record per row.
 
+Columns of CSV are also found between semicolons or tabs, and without the blanks around names.
 A quoted field may contain line breaks. The csv module pulls lines as it needs them; those pulled
 since the last row are its raw bytes, from which kept rows are written. A row that is too long to
 be held is skipped to its own end, in parts.
@@ -16,22 +17,26 @@ from neardup.base.arrays import texts_array
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Batch, Problem, Problems, refusal, show
+from neardup.readers.batch import NAME_ENCODING, Batch, Problem, Problems, refusal, show
+from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.paths import text_at
-from neardup.readers.source import Keep, Row, Source
-from neardup.readers.streams import (
-    ReopenableFile,
-    StreamDamaged,
-    first_invalid,
-    short_blocks,
-    whole_lines,
-)
+from neardup.readers.source import Keep, LineSource, Row
+from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
 _ROWS = 4096
 #: Why a row cannot be used.
-_NOT_UTF8, _OTHER_WIDTH, _TOO_LONG, _INVALID = "not UTF-8", "other width", "too long", "invalid"
+_NO_TEXT, _OTHER_WIDTH, _TOO_LONG, _INVALID = "no text", "other width", "too long", "invalid"
+_QUOTED_NAME = re.compile(r'"[^"]*"')
+
+
+class Dialect(NamedTuple):
+    """How rows are written; `has_blanks` if each delimiter of the header is followed by one."""
+
+    delimiter: str
+    encoding: str = "utf-8"
+    has_blanks: bool = False
 
 
 class _Row(NamedTuple):
@@ -44,7 +49,7 @@ class _Row(NamedTuple):
     #: What follows the raw bytes of a row that is too long.
     rest: "_Rest | None" = None
 
-    def reason(self, width: int, format: str) -> Message:
+    def reason(self, width: int, format: str, encoding: str) -> Message:
         """Return the reason why the row cannot be used, if it must have `width` fields."""
         if self.fault == _OTHER_WIDTH:
             return Message.counted(
@@ -53,9 +58,8 @@ class _Row(NamedTuple):
                 count=width,
                 code="invalid_csv",
             )
-        if self.fault == _NOT_UTF8:
-            where = Message(" (byte {byte} of the record is not)", byte=first_invalid(self.raw))
-            return Message("must be valid UTF-8{where}", code="invalid_utf8", where=where)
+        if self.fault == _NO_TEXT:
+            return invalid(encoding, self.raw)
         # The error contains the delimiter, which may be a tab.
         where = Message(" ({said})", said=printable(self.error))
         if format == "csv":
@@ -157,14 +161,13 @@ class _Rest:
         return self._end.is_quoted
 
 
-class Delimited(Source):
+class Delimited(LineSource):
     """A source of rows; `header` and `header_bytes` are the first row, empty for an empty file."""
 
     format = "csv"
-    _delimiter = ","
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
-        super().__init__(file, compression, max_text)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         # The module's limit of 128 KiB catches unclosed quotes, but articles can be
         # longer. The limit can only be set for the whole process.
         csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))
@@ -172,21 +175,34 @@ class Delimited(Source):
 
     def _read_header(self) -> tuple[list[str], bytes]:
         try:
+            self.dialect = self._found_dialect()
             first = next(self._rows(1 << 16), None)
         except StreamDamaged as error:
             raise InputError(refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
         if first.fault is not None:
-            content = show(_decoded(first.raw))
+            content = show(self._shown(first.raw))
             if first.fault == _TOO_LONG:
                 most = self._max_text
                 wrong = Message("must have at most {most:,} bytes", code="too_long", most=most)
             else:
-                wrong = first.reason(0, self.format)
+                wrong = first.reason(0, self.format, self.encoding)
             reason = Message("the header row {reason}", reason=wrong)
             raise InputError(refusal(self.name, reason, content, _way_out(first.fault)))
-        return first.values, first.raw
+        return [name.removeprefix("\ufeff").strip() for name in first.values], first.raw
+
+    def _found_dialect(self) -> Dialect:
+        """Return the dialect by the first line: commas, or else what is there more often."""
+        if self.format == "tsv":
+            return Dialect("\t", self.encoding)
+        first = next(self._lines(1 << 16), b"")
+        line = first if isinstance(first, bytes) else b""
+        names = _QUOTED_NAME.sub("", line.decode(self.encoding, "replace"))
+        delimiter = "," if "," in names else max(",;\t", key=names.count)
+        later = names.split(delimiter)[1:]
+        has_blanks = bool(later) and all(name.startswith(" ") for name in later)
+        return Dialect(delimiter, self.encoding, has_blanks)
 
     def names(self) -> list[str]:
         return self.header
@@ -197,7 +213,7 @@ class Delimited(Source):
 
     def _lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield all lines, one that is too long as an iterator of its parts."""
-        chunks = self._file.chunks(self._compression, size)
+        chunks = self._content(size)
         for block in short_blocks(whole_lines(chunks, self._max_text)):
             if isinstance(block, bytes):
                 yield from block.split(b"\n")
@@ -210,10 +226,10 @@ class Delimited(Source):
         taken: list[bytes] = []
         held = 0
         long_line: Iterator[bytes] | None = None
-        invalid = False
+        is_text = True
 
         def lines() -> Iterator[str]:
-            nonlocal held, long_line, invalid
+            nonlocal held, long_line, is_text
             for line in all_lines:
                 if not isinstance(line, bytes):
                     long_line = line
@@ -224,13 +240,18 @@ class Delimited(Source):
                 if held > self._max_text + 1:
                     raise _RowTooLong
                 try:
-                    yield line.decode()
+                    yield line.decode(self.encoding)
                 except UnicodeDecodeError:
-                    invalid = True
-                    yield line.decode("utf-8", "replace")
+                    is_text = False
+                    yield line.decode(self.encoding, "replace")
 
         def reader_of_rest() -> Iterator[list[str]]:
-            return csv.reader(lines(), delimiter=self._delimiter, strict=True)
+            return csv.reader(
+                lines(),
+                delimiter=self.dialect.delimiter,
+                skipinitialspace=self.dialect.has_blanks,
+                strict=True,
+            )
 
         reader = reader_of_rest()
         while True:
@@ -249,14 +270,14 @@ class Delimited(Source):
             held = 0
             rest = None
             if fault == _TOO_LONG:
-                end = _RowEnd(self._delimiter)
+                end = _RowEnd(self.dialect.delimiter)
                 if not end.is_in(raw):
                     rest = _Rest(end, long_line, all_lines)
                 long_line = None
-            if invalid:
+            if not is_text:
                 if fault != _TOO_LONG:
-                    fault = _NOT_UTF8
-                invalid = False
+                    fault = _NO_TEXT
+                is_text = True
             if values or fault:
                 yield _Row(values, raw, fault, error_text, rest)
                 if rest is not None:
@@ -338,10 +359,13 @@ class Delimited(Source):
             is_unclosed = row.rest is not None and row.rest.is_unclosed
             size = Message("a quote that is never closed") if is_unclosed else Message("more")
             return fields.too_long(self.name, number, size)
-        reason = row.reason(len(self.header), self.format)
+        reason = row.reason(len(self.header), self.format, self.encoding)
         content = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
-        content = show(content + _decoded(row.raw))
+        content = show(content + self._shown(row.raw))
         return Problem(self.name, number, None, reason, content, _way_out(row.fault))
+
+    def _shown(self, raw: bytes) -> str:
+        return raw[:400].decode(self.encoding, "backslashreplace").rstrip("\r\n")
 
     def rows(self) -> Iterator[list[Row]]:
         rows: list[Row] = []
@@ -391,12 +415,7 @@ class TabDelimited(Delimited):
     """A source of rows with tabs."""
 
     format = "tsv"
-    _delimiter = "\t"
 
 
 def _way_out(fault: str | None) -> str:
-    return Message(CONVERT) if fault == _NOT_UTF8 else ""
-
-
-def _decoded(raw: bytes) -> str:
-    return raw[:400].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    return Message(NAME_ENCODING) if fault == _NO_TEXT else ""

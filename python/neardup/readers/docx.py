@@ -8,7 +8,6 @@ unpacked, and the XML is parsed without entities.
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 import re
 import zipfile
@@ -18,15 +17,11 @@ from typing import Any, NoReturn
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
+from neardup.readers.archives import check_zip
 from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
 
-_MAX_MEMBERS = 20_000
 _MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
-#: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
-_MAX_RATIO = 200
-_SMALL = 16 << 20
-_BLOCK = 1 << 20
 _XML_SHARE = 4
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -91,7 +86,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
     """Return the paragraphs of a Word document."""
     require(N_("Reading Word documents"), "papers", "docx")
 
-    check_archive(data, name, limits)
+    _check_archive(data, name, limits)
     try:
         document = _opened(data)
         body = document.element.body
@@ -138,66 +133,21 @@ def _refuse_document(name: str, content: str) -> NoReturn:
     )
 
 
-def check_archive(data: bytes, name: str, limits: Limits) -> None:
-    """Refuse an archive that is too large when unpacked, or larger than its directory says."""
+def _check_archive(data: bytes, name: str, limits: Limits) -> None:
+    """Refuse an archive that is no document, or too large when unpacked."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+        members = check_zip(io.BytesIO(data), name, limits.max_unpacked_bytes, _TRUST)
+    except zipfile.BadZipFile as error:
         _refuse_document(name, _said(error))
     names = {member.filename for member in members}
     for part in _NEEDED:
         if part not in names:
             _refuse_document(name, Message("one without {part}", part=part))
-    total = sum(member.file_size for member in members)
     xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
-    if len(members) > _MAX_MEMBERS:
-        reason = Message("must have at most {most} parts", code="too_large", most=_MAX_MEMBERS)
-        refuse(name, reason, str(len(members)))
-    if total > limits.max_unpacked_bytes:
-        reason = Message(
-            "must unpack to at most {most} bytes", code="too_large", most=limits.max_unpacked_bytes
-        )
-        refuse(name, reason, str(total), _TRUST)
     most = limits.max_unpacked_bytes // _XML_SHARE
     if xml > most:
         reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=most)
         refuse(name, reason, str(xml), _TRUST)
-    if total > _SMALL and total > _MAX_RATIO * len(data):
-        refuse(
-            name,
-            Message(
-                "must unpack to at most {most} times its size", code="too_large", most=_MAX_RATIO
-            ),
-            Message("{count} bytes from {size}", count=total, size=len(data)),
-            Message("It may be a zip bomb."),
-        )
-    if any(member.flag_bits & 1 for member in members):
-        reason = Message("must be readable without a password", code="encrypted")
-        refuse(
-            name,
-            reason,
-            Message("an encrypted archive"),
-        )
-    # `ZipFile.read` unpacks up to 2 GiB of a member before it cuts the rest off.
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            is_honest = all(_unpacks_as_stated(archive, member) for member in members)
-    except Exception as error:  # A decompressor may raise anything for damaged data.
-        _refuse_document(name, _said(error))
-    if not is_honest:
-        _refuse_document(name, Message("a damaged file"))
-
-
-def _unpacks_as_stated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
-    """Return whether a member has no more bytes than its directory entry says."""
-    probe = copy.copy(member)
-    probe.file_size += 1
-    size = 0
-    with archive.open(probe) as part:
-        while block := part.read(_BLOCK):
-            size += len(block)
-    return size <= member.file_size
 
 
 def _said(error: Exception) -> str:

@@ -2,8 +2,9 @@
 
 A byte order mark decides, and valid UTF-8 is UTF-8. Otherwise UTF-16 and UTF-32 are
 detected by the resulting characters, and the encodings of one and two bytes by
-chardetng (Firefox's detector) and the share of frequent characters. An encoding that a
-page declares decides only if its bytes leave the choice open.
+chardetng (Firefox's detector) and the share of frequent characters. If there are only a few
+characters, what a page declares decides, else the encoding of the other files of the run,
+else GB18030 if they are common Chinese ones.
 
 Damage stays local: half a character at the end is left out, and bytes that the
 encoding does not explain become U+FFFD. The time is linear in the number of bytes.
@@ -12,18 +13,26 @@ encoding does not explain become U+FFFD. The time is linear in the number of byt
 from __future__ import annotations
 
 import codecs
+import os
 import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _core
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
+from neardup.base.validation import bad
+from neardup.exceptions import InputError
 
 Certainty = Literal["certain", "likely", "guessed"]
+_Usual = Callable[[], str | None]
 
+_CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _LOST = "\ufffd"
 # A mark that begins with the bytes of another mark comes first.
 _MARKS = (
@@ -35,10 +44,18 @@ _MARKS = (
     (b"\x84\x31\x95\x33", "gb18030"),
 )
 #: Encodings that are read by a codec of a larger character set.
-_CODECS = {"GBK": "gb18030", "Big5": "big5hkscs", "Shift_JIS": "cp932", "EUC-KR": "cp949"}
+_SUPERSETS = {
+    "gbk": "gb18030",
+    "gb2312": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "utf-8-sig": "utf-8",
+}
 _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 
-_SAMPLE = 1 << 16
+#: Bytes of a text, and of a file of lines, from which the encoding is detected.
+_SAMPLE, BEGINNING = 1 << 16, 1 << 18
 #: With this many non-ASCII characters, a choice is more than a guess.
 _ENOUGH = 16
 #: Three consecutive characters of three or four bytes are almost certainly UTF-8.
@@ -47,7 +64,17 @@ _WIDE = re.compile(
     rb"(?:[\x00-\x7f]{0,8}(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})){2,}"
 )
 _ASCII = bytes(range(128))
-
+_HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
+#: Chinese characters and punctuation of GB2312. The common characters, its level 1, have first
+#: bytes up to D7; its kana do not count.
+_GB2312 = re.compile(rb"(?:[\xa1-\xa3\xb0-\xf7][\xa1-\xfe])+")
+_COMMON_LEADS = range(0xB0, 0xD8)
+#: Latin, Greek, Cyrillic, Hebrew and Arabic letters in UTF-8.
+_TWO_BYTES = re.compile(rb"(?:[\xc2-\xc5\xce-\xd1\xd7-\xdb][\x80-\xbf])+")
+#: Bytes of a file, and files of a run, by which the encoding of others is chosen.
+_HEAD, _HEADS = 1 << 12, 10_000
+#: PDF, zip, gzip and zstd.
+_NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 # Frequent characters: in Chinese text three characters in ten, in a wrong decoding about one
 # in fifty; and the first 65,536 characters that texts have at all.
@@ -107,8 +134,10 @@ class Decoded:
     notes: tuple[Message, ...] = ()
 
 
-def decode(data: bytes, *, declared: str | None = None) -> Decoded:
-    """Decode a text file in any encoding; `declared` is a hint, as in ``<meta charset>``.
+def decode(data: bytes, *, declared: str | None = None, usual: _Usual = lambda: None) -> Decoded:
+    """Decode a text file in any encoding.
+
+    Hints for a few characters are `declared`, as in ``<meta charset>``, and what `usual` returns.
 
     Examples
     --------
@@ -125,7 +154,97 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
             # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
                 return _replaced(body, encoding, "likely")
-    return _utf8(data) or _wide_units(data) or _eight_bits(data, declared)
+    return _utf8(data, usual) or _wide_units(data) or _eight_bits(data, declared, usual)
+
+
+class Encodings:
+    """The encodings of the files of a run: one that is named, or what is detected."""
+
+    def __init__(self, named: str | None = None, paths: Iterable[str] = ()) -> None:
+        self.named = None if named is None else check_encoding(named, "encoding")
+        self._paths = list(paths)
+
+    def decode(self, data: bytes, *, declared: str | None = None) -> Decoded:
+        """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
+        if self.named is None:
+            return decode(data, declared=declared, usual=lambda: self._usual)
+        return Decoded(data.decode(self.named).removeprefix("\ufeff"), self.named, "certain")
+
+    def notes_on(self, decoded: Decoded) -> tuple[Message, ...]:
+        """Return the notes on a text: how it was decoded, and its losses."""
+        is_plain = decoded.encoding == "utf-8" and decoded.certainty == "certain"
+        if self.named is not None or is_plain:
+            return decoded.notes
+        certainty = Message(_CERTAINTIES[decoded.certainty])
+        note = Message(
+            "Read as {encoding} ({certainty}).", encoding=decoded.encoding, certainty=certainty
+        )
+        return (note, *decoded.notes)
+
+    def of_table(self, head: bytes) -> Decoded:
+        """Return the beginning of a file of lines, of at most `BEGINNING` bytes.
+
+        Without a name it is UTF-8 unless all lines are in another one: single lines are problems.
+        """
+        if self.named is not None:
+            return Decoded("", self.named, "certain")
+        whole_lines = head[: head.rfind(b"\n") + 1] or head
+        decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
+        is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
+        is_whole = decoded.encoding in _EAST_ASIAN and not decoded.notes
+        is_other = is_whole or decoded.encoding.startswith(("utf-16", "utf-32"))
+        return decoded if is_sure and is_other else Decoded("", "utf-8", "certain")
+
+    @cached_property
+    def _usual(self) -> str | None:
+        """The encoding of the text in the files that is not UTF-8, None if there is none."""
+        from neardup.readers.archives import archive_of, open_file
+
+        sample = b""
+        for path in self._paths[:_HEADS]:
+            head = b""
+            with suppress(OSError, InputError):
+                if os.path.isfile(path) or archive_of(path):
+                    with open_file(path).open() as file:
+                        head = file.read(_HEAD)
+            # Half a character at the end would count against the right encoding.
+            head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
+            if not head.startswith(_NO_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
+                sample += head + b"\n"
+            if len(sample) >= _SAMPLE:
+                break
+        return decode(sample).encoding if sample else None
+
+
+def check_encoding(value: object, name: str) -> str:
+    """Return the codec of a named encoding; ParameterError if it is none for text."""
+    known = codec_of(value) if isinstance(value, str) else None
+    if known is None:
+        raise bad(name, "the name of an encoding, such as gb18030", value)
+    return known
+
+
+def extends_ascii(encoding: str) -> bool:
+    """Return whether line ends, quotes and delimiters are single bytes, which no other text has."""
+    try:
+        is_ascii = _ASCII.decode(encoding) == _ASCII.decode()
+    except UnicodeDecodeError:
+        return False
+    return is_ascii and not encoding.startswith(("iso2022", "hz", "utf-7"))
+
+
+def invalid(encoding: str, raw: bytes = b"") -> Message:
+    """Return the reason why a record is not text; of raw bytes, with the place of the first."""
+    where: str = ""
+    try:
+        raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        where = Message(" (byte {byte} of the record is not)", byte=error.start + 1)
+    if encoding == "utf-8":
+        return Message("must be valid UTF-8{where}", code="invalid_utf8", where=where)
+    return Message(
+        "must be valid {encoding}{where}", code="invalid_encoding", encoding=encoding, where=where
+    )
 
 
 def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
@@ -169,7 +288,7 @@ def _lost(count: int) -> tuple[Message, ...]:
     )
 
 
-def _utf8(data: bytes) -> Decoded | None:
+def _utf8(data: bytes, usual: _Usual) -> Decoded | None:
     if data.isascii():
         return None if b"\0" in data else _ascii(data)
     whole = _whole(data, "utf-8")
@@ -182,6 +301,13 @@ def _utf8(data: bytes) -> Decoded | None:
     beyond = data.translate(None, _ASCII)
     # One or two characters of two bytes may be of another encoding.
     sure = len(beyond) >= 8 or any(byte >= 0xE0 for byte in beyond)
+    if (
+        not sure
+        and _is_common_chinese(data, "utf-8")
+        and (not _TWO_BYTES.fullmatch(beyond) or usual() == "gb18030")
+    ):
+        # Of the common words of two characters, one in thirty is valid UTF-8.
+        return Decoded(data.decode("gb18030"), "gb18030", "guessed")
     return Decoded(text, "utf-8", "certain" if sure else "likely", notes)
 
 
@@ -196,13 +322,15 @@ def _wide_units(data: bytes) -> Decoded | None:
         # ASCII with NULs that no encoding explains stays ASCII.
         return _ascii(data) if data.isascii() else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
+    if certainty == "guessed" and _is_common_chinese(data, encoding):
+        return None
     whole = _whole(data, encoding)
     if whole is None:
         return _replaced(data, encoding, certainty)
     return Decoded(whole[0], encoding, certainty, whole[1])
 
 
-def _eight_bits(data: bytes, declared: str | None) -> Decoded:
+def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
     """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
@@ -211,8 +339,12 @@ def _eight_bits(data: bytes, declared: str | None) -> Decoded:
         return _replaced(data, "utf-8", "likely")
     encoding = _legacy(data)
     certainty: Certainty = "guessed" if len(beyond) < 2 * _ENOUGH else "likely"
-    if certainty == "guessed" and declared is not None:
-        encoding = _as_declared(data, declared) or encoding
+    if certainty == "guessed":
+        encoding = (
+            _as_declared(data, declared)
+            or _as_declared(data, usual())
+            or ("gb18030" if _is_common_chinese(data, encoding) else encoding)
+        )
     whole = _whole(data, encoding)
     if whole is None:
         return _replaced(data, encoding, "guessed")
@@ -233,9 +365,9 @@ def _legacy(data: bytes) -> str:
     # Half a character at the end would count against the right encoding.
     cut = sample.rfind(b"\n") + 1 if len(sample) == _SAMPLE else 0
     sample = sample[:cut] if cut > _SAMPLE // 2 else sample
-    guess = _python_name(_core.guess_encoding(sample))
+    guess = codec_of(_core.guess_encoding(sample)) or "cp1252"
     if guess not in _EAST_ASIAN:
-        shorter = _python_name(_core.guess_encoding(sample[:-1]))
+        shorter = codec_of(_core.guess_encoding(sample[:-1]))
         guess = shorter if shorter in _EAST_ASIAN else guess
     best, most = guess, _merit(sample, guess) if guess in _EAST_ASIAN else 0.1
     # One or two characters may be frequent by chance.
@@ -254,29 +386,56 @@ def _merit(sample: bytes, encoding: str) -> float:
     return _common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
 
 
-def _python_name(name: str) -> str:
-    try:
-        return _CODECS.get(name) or codecs.lookup(name).name.replace("-", "_")
-    except LookupError:
-        return "cp1252"
+def _is_common_chinese(data: bytes, guess: str) -> bool:
+    """Return whether a few characters are Chinese in GB2312, at least half of them common ones.
+
+    Korean words have the same bytes: they are told by their frequent syllables.
+    """
+    runs = _HIGH_RUNS.findall(data)
+    leads = [lead for run in runs for lead in run[::2] if lead >= _COMMON_LEADS.start]
+    common = sum(lead in _COMMON_LEADS for lead in leads)
+    if not all(map(_GB2312.fullmatch, runs)) or not leads or 2 * common < len(leads):
+        return False
+    # One frequent syllable may be chance.
+    korean, chinese = (
+        _COMMON[_codes(data.decode(name, "replace"))].sum() for name in ("cp949", "gb18030")
+    )
+    return guess != "cp949" or korean < chinese + 2
 
 
-def _as_declared(data: bytes, declared: str) -> str | None:
+def codec_of(name: str) -> str | None:
+    """Return Python's name of an encoding of text, that of the larger set if it is part of one."""
     try:
-        name = codecs.lookup(declared).name
-        name = {"gbk": "gb18030", "gb2312": "gb18030", "big5": "big5hkscs"}.get(name, name)
+        name = codecs.lookup(name).name
         # Names such as `base64` are codecs, but not for text.
-        data.decode(name)
+        "".encode(name)
     except (LookupError, UnicodeError, ValueError):
         return None
-    return None if name.startswith(("utf", "iso2022", "punycode", "idna")) else name
+    return _SUPERSETS.get(name, name if name.startswith("utf") else name.replace("-", "_"))
+
+
+def _as_declared(data: bytes, declared: str | None) -> str | None:
+    """Return the codec of a declared encoding of one or two bytes, if the data are valid in it."""
+    name = codec_of(declared or "")
+    if name is None or name.startswith(("utf", "iso2022", "punycode", "idna")):
+        return None
+    try:
+        data.decode(name)
+    except ValueError:
+        return None
+    return name
 
 
 def _common_share(text: str) -> float:
     """Return the share of frequent characters among the non-ASCII ones, in [0, 1]."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    codes = codes[(codes > 0x7F) & (codes < 1 << 16)]
+    codes = _codes(text)
     return float(_COMMON[codes].mean()) if codes.size else 0.0
+
+
+def _codes(text: str) -> npt.NDArray[np.uint32]:
+    """Return the code points of the first plane that are not ASCII."""
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    return codes[(codes > 0x7F) & (codes < 1 << 16)]
 
 
 def _looks_like(sample: bytes) -> str | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
+from neardup.readers.encodings import Encodings
 from neardup.readers.paths import MISSING, parts_of, paths_in, roots_of, text_at, value_at
 
 #: At least one of this many first records must have the text field.
@@ -39,6 +40,8 @@ class Fields:
     text_parameter: str = "text_field"
     #: Bytes of the longest record.
     max_text: int = MAX_TEXT
+    #: Those of the files that the records are in.
+    encodings: Encodings = field(default_factory=Encodings, compare=False)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -55,7 +58,11 @@ class Fields:
         name, value = self.text_in(record)
         if name is not None:
             reason = Message("must be text", code="not_a_text")
-            return Problem(source, number, name, reason, show(value))
+            begins = (f"{name}.", f"{name}[")
+            inside = [path for path in paths_in(record) if path.startswith(begins)]
+            hint = nearest(TEXT_FIELDS, inside)
+            remedy = self._name_text(hint) if hint else ""
+            return Problem(source, number, name, reason, show(value), remedy)
         has = Message("a record with {names}", names=listing(paths_in(record)))
         if self.text is not None:
             return Problem(
@@ -120,7 +127,9 @@ class Fields:
 
     def name_text(self, names: Collection[str], missing: str | None = None) -> Message:
         """Return the advice to name the text field, with the name most similar to it."""
-        hint = nearest(self.texts if missing is None else (missing,), names)
+        return self._name_text(nearest(self.texts if missing is None else (missing,), names))
+
+    def _name_text(self, hint: str) -> Message:
         return Message(
             "Name the field with {parameter:given}.{hint}", parameter=self.text_parameter, hint=hint
         )
@@ -201,10 +210,11 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
     """Raise InputError if there are records, and none of the first has the text field.
 
     Of a field with several paths, each must be in one of them. Values that are not mappings are
-    skipped; no more are taken than needed.
+    skipped, and where they are the most, the run tells what is wrong with them. No more are taken
+    than needed.
     """
     names: dict[str, None] = {}
-    count = 0
+    count = others = 0
     missing = [] if fields.text is None else parts_of(fields.text)
     for record in islice(records, SAMPLED_RECORDS):
         if isinstance(record, Mapping):
@@ -215,7 +225,9 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
                 return
             count += 1
             names.update(dict.fromkeys(paths_in(record)))
-    if not count:
+        else:
+            others += 1
+    if not count or others > count:
         return
     part = missing[0] if missing else None
     reason = Message(
@@ -242,7 +254,9 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
     for name in wanted:
         from difflib import get_close_matches
 
-        matches = get_close_matches(name.lower(), by_lower, 1)
+        # A field inside of others has a similar path only if these have short names.
+        inside = [path for path in reversed(by_lower) if path.endswith(f".{name.lower()}")]
+        matches = inside or get_close_matches(name.lower(), by_lower, 1)
         if matches:
             return Message(" Did you mean '{name}'?", name=show(by_lower[matches[0]]))
     return ""

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from neardup.base.messages import N_, Message
-from neardup.readers.batch import show
-from neardup.readers.encodings import Decoded, decode
+from neardup.readers.archives import open_file, zip_members
+from neardup.readers.batch import NAME_ENCODING, show
+from neardup.readers.encodings import Encodings, invalid
 from neardup.readers.extracted import (
     FileText,
     Heading,
@@ -50,7 +51,6 @@ _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
 _BINARY = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
-_CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
 _DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
 _SAVE_AGAIN = N_(
@@ -70,6 +70,8 @@ _OTHERS = (
     (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
     (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
     (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
+    (b"\xfd7zXZ", N_("compressed data ({kind})"), "xz", N_("Unpack it first.")),
+    (b"BZh91AY&SY", N_("compressed data ({kind})"), "bzip2", N_("Unpack it first.")),
     (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
     (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
 )
@@ -78,16 +80,20 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
-    """Read the text of one file.
+def read_file(
+    path: str | Path, *, limits: Limits | None = None, encoding: str | None = None
+) -> FileText:
+    """Read the text of one file, or of one in an archive (``crawl.zip/a/b.txt``).
 
     Parameters
     ----------
     path : str or Path
         A .txt, .md, .html, .docx or .pdf file; each may be compressed (.gz,
-        .zst).
+        .zst, .xz, .bz2).
     limits : Limits, optional
         By default ``Limits()``.
+    encoding : str, optional
+        Encoding of plain text, Markdown and HTML, such as gb18030. By default detected.
 
     Returns
     -------
@@ -113,10 +119,11 @@ def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
     >>> [found.text[h.begin : h.end] for h in found.headings]  # doctest: +SKIP
     ['Introduction', 'Methods', 'Results']
     """
-    source_file = ReopenableFile(os.fspath(path))
+    source_file = open_file(os.fspath(path))
     compression = source_file.format(by_name(source_file.name)).compression
     data = contents(source_file, compression, limits or Limits())
-    return _written_plainly(read_record(data, source_file.name, limits=limits))
+    file = read_record(data, source_file.name, limits=limits, encodings=Encodings(encoding))
+    return _written_plainly(file)
 
 
 def contents(
@@ -212,7 +219,13 @@ def _written_plainly(file: FileText) -> FileText:
     return replace(file, text=text, headings=headings, notes=notes)
 
 
-def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
+def read_record(
+    data: bytes,
+    name: str,
+    *,
+    limits: Limits | None = None,
+    encodings: Encodings | None = None,
+) -> FileText:
     """Read a file as a record of a collection, like `read_bytes`.
 
     Line ends and NULs of plain text and Markdown are kept, since a kept record is written as it
@@ -228,7 +241,7 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
     if data.startswith(_ZIP):
         return _in_language(_archive(data, name, bounds), name, Message(_SAVE_AGAIN))
     _refuse_others(data, name)
-    return _in_language(_text(data, name), name, Message(_SAVE_AGAIN))
+    return _in_language(_text(data, name, encodings or Encodings()), name, Message(_SAVE_AGAIN))
 
 
 def _in_language(file: FileText, name: str, remedy: str) -> FileText:
@@ -278,9 +291,8 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        names = {member.filename for member in zip_members(io.BytesIO(data), name)}
+    except zipfile.BadZipFile:
         # The directory is at the end of the archive: a truncated file lacks it.
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a damaged file"))
@@ -337,14 +349,17 @@ def _refuse_other(name: str, what: str, kind: str = "", remedy: str = "") -> NoR
     )
 
 
-def _text(data: bytes, name: str) -> FileText:
+def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     from neardup.readers.html import declared_encoding, is_html, read_html
 
     lower = name.lower()
     named_html = lower.endswith(_HTML)
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
-    decoded = decode(data, declared=declared)
+    try:
+        decoded = encodings.decode(data, declared=declared)
+    except UnicodeDecodeError:
+        refuse(name, invalid(encodings.named or "", data), None, Message(NAME_ENCODING))
     if _is_named_word(name) and not decoded.text:
         _refuse_damaged_word(name, Message("an empty file"))
     if _is_named_word(name) and any(begin.startswith(data) for begin in _ZIP):
@@ -365,7 +380,7 @@ def _text(data: bytes, name: str) -> FileText:
         values = {"count": lost, "encoding": decoded.encoding}
         content = Message("{count:,} places that are not {encoding}", **values)
         refuse(name, reason, content, Message(_SAVE_AGAIN))
-    notes = _encoding_notes(decoded) + decoded.notes
+    notes = encodings.notes_on(decoded)
     if named_html or is_html(decoded.text):
         file = _extracted("html", read_html(decoded.text), notes)
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
@@ -375,16 +390,6 @@ def _text(data: bytes, name: str) -> FileText:
 
 def _is_zeros(text: str) -> bool:
     return len(text) > 8 and text.count("\0") > 0.6 * len(text)
-
-
-def _encoding_notes(decoded: Decoded) -> tuple[Message, ...]:
-    if decoded.encoding == "utf-8" and decoded.certainty == "certain":
-        return ()
-    certainty = Message(_CERTAINTIES[decoded.certainty])
-    note = Message(
-        "Read as {encoding} ({certainty}).", encoding=decoded.encoding, certainty=certainty
-    )
-    return (note,)
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:

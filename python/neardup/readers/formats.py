@@ -1,6 +1,7 @@
 """File formats, detected by a file's name and by its first bytes."""
 
 import os
+import re
 from typing import NamedTuple, get_args
 
 from neardup.base.messages import Message
@@ -24,14 +25,23 @@ _FORMAT_OF = {
     ".docm": "text",
     ".pdf": "text",
 }
-_COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd"}
+_COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
+# Read as folders are; a .tar may be compressed, too.
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
 
+COMPRESSED = tuple(_COMPRESSION_OF)
 TEXT_EXTENSIONS = tuple(e for e, f in _FORMAT_OF.items() if f == "text")
 
 # First bytes.
 _PDF = b"%PDF-"
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_COMPRESSED = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    # A frame, or one to skip.
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+    # A block, or the end of an empty stream.
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+}
 PARQUET = b"PAR1"
 
 
@@ -44,9 +54,7 @@ class Format(NamedTuple):
 
 def by_name(name: str) -> Format:
     """Return format and compression by a file name or an address, in any case."""
-    name = name.lower()
-    if name.startswith(("http://", "https://")):
-        name = name.partition("?")[0].partition("#")[0]
+    name = _without_query(name.lower())
     compression = None
     for extension, kind in _COMPRESSION_OF.items():
         if name.endswith(extension):
@@ -63,10 +71,9 @@ def by_content(head: bytes, named: Format) -> Format:
         return Format("parquet", None)
     if head.startswith(_PDF) and named.format is None:
         return Format("text", None)
-    if head.startswith(_GZIP):
-        return Format(named.format, "gzip")
-    if head.startswith(_ZSTD) or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
-        return Format(named.format, "zstd")
+    for compression, begin in _COMPRESSED.items():
+        if begin.match(head):
+            return Format(named.format, compression)
     if named.compression and (not head or _looks_like_text(head)):
         return Format(named.format, None)
     return named
@@ -80,10 +87,27 @@ def extension_of(name: str) -> str:
     >>> extension_of("dump/A.XML.gz"), extension_of("dump.gz")
     ('.xml', '')
     """
-    name = os.path.basename(name).lower()
+    name = os.path.basename(_without_query(name.lower()))
     for extension in _COMPRESSION_OF:
         name = name.removesuffix(extension)
     return os.path.splitext(name)[1]
+
+
+def is_archive(name: str) -> bool:
+    """Return whether a file is by its name an archive, whose members are read.
+
+    Examples
+    --------
+    >>> is_archive("crawl.zip"), is_archive("crawl.tar.gz"), is_archive("crawl.jsonl.gz")
+    (True, True, False)
+    """
+    return extension_of(name) in _ARCHIVES
+
+
+def _without_query(name: str) -> str:
+    if name.startswith(("http://", "https://")):
+        name = name.partition("?")[0].partition("#")[0]
+    return name
 
 
 def check_format(value: str | None) -> None:
@@ -94,7 +118,7 @@ def check_format(value: str | None) -> None:
 
 def known() -> Message:
     """Return the known extensions for a message."""
-    return Message("{names} (each also with .gz or .zst)", names=", ".join(_FORMAT_OF))
+    return Message("{names} (each also with .gz, .zst, .xz or .bz2)", names=", ".join(_FORMAT_OF))
 
 
 def _looks_like_text(head: bytes) -> bool:

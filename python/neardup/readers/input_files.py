@@ -1,4 +1,4 @@
-"""The files of an input, in code point order: of a folder, or of a pattern.
+"""The files of an input, in code point order: of a folder, an archive or a pattern.
 
 Symbolic links to folders are not followed, since they may form cycles.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -17,15 +17,18 @@ from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import files_at, has_magic, is_address, names_several_at
-from neardup.readers.batch import Problem, show
+from neardup.readers.archives import Archive
+from neardup.readers.batch import Problem, parts_of, show
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
     Format,
     by_name,
     check_format,
     extension_of,
+    is_archive,
     known,
 )
+from neardup.readers.streams import ReopenableFile
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
@@ -43,7 +46,7 @@ _DOCUMENTATION = re.compile(
 )
 _UNREAD = (
     # Archives, and compression that is not read.
-    *(".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".lzma", ".lz4", ".br", ".snappy"),
+    *(".7z", ".rar", ".lzma", ".lz4", ".br", ".snappy"),
     # Tables and dumps.
     *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".avro", ".orc", ".pq", ".parq"),
     *(".jl", ".jsonlines", ".xml", ".warc", ".wet", ".wat", ".pkl", ".pickle", ".msgpack"),
@@ -59,16 +62,24 @@ _KINDS = 6
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read; `inside` is its path in the input folder, or its whole path."""
+    """A file to read; `inside` is its path in the input folder, or its whole path.
+
+    One in an archive has a call that opens it.
+    """
 
     path: str
     inside: str
     format: Format
+    opener: Callable[[], ReopenableFile] | None = None
+
+    def open(self) -> ReopenableFile:
+        """Open the file; InputError if it cannot be read."""
+        return self.opener() if self.opener else ReopenableFile(self.path)
 
 
 @dataclass(slots=True)
 class Selection:
-    """The files that a folder or a pattern names, in the order to read them.
+    """The files that a folder, an archive or a pattern names, in the order to read them.
 
     Problems are data files and documents in unsupported formats; notes, other files skipped.
     """
@@ -80,7 +91,9 @@ class Selection:
 
 
 def names_several(name: str) -> bool:
-    """Return whether a name is a folder, or a pattern and not an existing file."""
+    """Return whether a name is a folder, an archive, or a pattern and not an existing file."""
+    if is_archive(name):
+        return True
     if is_address(name):
         return names_several_at(name)
     return os.path.isdir(name) or _is_pattern(name)
@@ -112,35 +125,50 @@ def matches_of(name: str) -> list[str]:
     return sorted(matches)
 
 
-def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
-    """Return the files to read of a folder or pattern, of all formats or of one.
+def select_files(
+    name: str,
+    format: str | None = None,
+    *,
+    extensions: Sequence[str] = (),
+    opened: bool = True,
+) -> Selection:
+    """Return the files to read of a folder, archive or pattern, of all formats or of one.
 
     In a pattern, ``*`` and ``?`` match within a name, ``[abc]`` matches one of some characters,
     and ``**`` any number of folders. With a format, files without extension are read too, and
-    all files that a pattern matches.
+    all files that a pattern matches. With extensions, only files with these are read, as texts.
+    Archives are files themselves unless they are `opened`.
     """
     check_format(format)
     selection = Selection(printable(name))
     links: list[str] = []
     pipes: list[str] = []
-    if is_address(name):
+    if is_archive(name) and not has_magic(name) and not os.path.isdir(name):
+        candidates = [(name, name, False)]
+    elif is_address(name):
         candidates = _at_address(name)
     else:
         candidates, links, pipes = _in_folder(name) if os.path.isdir(name) else _matching(name)
     others: list[str] = []
     texts: list[InputFile] = []
-    for path, inside, chosen in candidates:
+    for path, inside, chosen, opener in _with_members(candidates, selection, pipes, opened):
         named = by_name(inside)
-        if format is not None and (
+        if is_archive(inside) and opened:
+            reason = Message("archives in archives are not read")
+            remedy = Message("Unpack the outer one.")
+            selection.problems.append(skipped(path, reason, None, remedy))
+        elif is_archive(inside):
+            selection.files.append(InputFile(path, inside, named))
+        elif format is not None and (
             named.format == format or (named.format is None and (chosen or _has_plain_name(inside)))
         ):
-            selection.files.append(InputFile(path, inside, named._replace(format=format)))
-        elif format is not None or (only_text and named.format != "text"):
+            selection.files.append(InputFile(path, inside, named._replace(format=format), opener))
+        elif format is not None or (extensions and extension_of(inside) not in extensions):
             others.append(inside)
-        elif named.format == "text":
-            texts.append(InputFile(path, inside, named))
+        elif extensions or named.format == "text":
+            texts.append(InputFile(path, inside, named, opener))
         elif named.format is not None:
-            selection.files.append(InputFile(path, inside, named))
+            selection.files.append(InputFile(path, inside, named, opener))
         elif _is_data(inside):
             selection.problems.append(skipped(path, Message("the format is not read")))
         else:
@@ -161,10 +189,11 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
     if others:
         note = Message.counted(
-            "1 file of another format is skipped: {kinds}.",
-            "{count} files of other formats are skipped: {kinds}.",
+            "1 file of another format is skipped: {kinds} ({names}).",
+            "{count} files of other formats are skipped: {kinds} ({names}).",
             count=len(others),
             kinds=_kinds(others),
+            names=_first(others),
         )
         selection.notes.append(note)
     if links:
@@ -177,9 +206,15 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         )
         selection.notes.append(note)
     if pipes:
-        selection.notes.append(pipes_skipped(pipes))
+        note = Message.counted(
+            "1 link, pipe, socket or device is skipped: {names}.",
+            "{count:,} links, pipes, sockets or devices are skipped: {names}.",
+            count=len(pipes),
+            names=_first(pipes),
+        )
+        selection.notes.append(note)
     if not selection.files:
-        raise _nothing(selection, others, only_text)
+        raise _nothing(selection, others, extensions)
     return selection
 
 
@@ -189,31 +224,44 @@ def skipped(path: str, reason: str, content: str | None = None, remedy: str = ""
     return Problem(printable(path), None, None, reason, content, remedy)
 
 
-def pipes_skipped(paths: list[str]) -> Message:
-    """Return the note on what a folder has beside files."""
-    return Message.counted(
-        "1 pipe, socket or device is skipped: {names}.",
-        "{count:,} pipes, sockets or devices are skipped: {names}.",
-        count=len(paths),
-        names=_first(paths),
-    )
-
-
-def files_below(path: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the text files inside a folder, its other files, and its pipes, in code point order.
-
-    Pipes, sockets and devices have the folder in their paths.
-    """
-    texts: list[str] = []
-    others: list[str] = []
-    files, _, pipes = _in_folder(path)
-    for _, inside, _ in files:
-        (texts if by_name(inside).format == "text" else others).append(inside)
-    return texts, others, pipes
+def files_below(path: str) -> list[str]:
+    """Return the files inside a folder."""
+    return [inside for _, inside, _ in _in_folder(path)[0]]
 
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
 _Candidate = tuple[str, str, bool]
+
+
+def _with_members(
+    candidates: list[_Candidate], selection: Selection, pipes: list[str], opened: bool
+) -> Iterator[tuple[str, str, bool, Callable[[], ReopenableFile] | None]]:
+    """Yield files, those in archives in the place of the archives, with calls that open them."""
+    refused: list[InputError] = []
+    read = 0
+    for path, inside, chosen in candidates:
+        if not (opened and is_archive(inside)):
+            yield path, inside, chosen, None
+            read += 1
+            continue
+        try:
+            archive = Archive(path)
+        except InputError as error:
+            refused.append(error)
+            selection.problems.append(skipped(path, *parts_of(error)))
+            continue
+        read += 1
+        pipes += (f"{path}/{name}" for name in archive.others)
+        if archive.problem is not None:
+            selection.problems.append(archive.problem)
+        elif not archive.files and len(candidates) > 1:
+            reason = Message("no records", code="no_records")
+            selection.problems.append(Problem(printable(path), None, None, reason, None))
+        for name in sorted(archive.files):
+            if not any(map(_HIDDEN.match, name.split("/"))):
+                yield f"{path}/{name}", f"{inside}/{name}", False, archive.files[name]
+    if refused and not read:
+        raise refused[0]
 
 
 def _at_address(address: str) -> list[_Candidate]:
@@ -307,19 +355,21 @@ def _is_data(name: str) -> bool:
     return base.startswith("part-") or by_name(base).compression is not None
 
 
-def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputError:
+def _nothing(selection: Selection, others: list[str], extensions: Sequence[str]) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*others, *(problem.source for problem in selection.problems)]
-    content = Message("a folder without any")
+    content = Message("none")
     if names:
         content = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
-    if only_text:
-        wanted = Message("text files ({names}, also .gz or .zst)", names=", ".join(TEXT_EXTENSIONS))
+    if extensions:
+        wanted = Message(
+            "text files ({names}, also .gz, .zst, .xz or .bz2)", names=", ".join(TEXT_EXTENSIONS)
+        )
     else:
         wanted = Message("files with a known extension: {known}", known=known())
     way_out = (
         Message(" To read these, name them by a pattern, and their format with {given[format]}.")
-        if names and not only_text
+        if names and not extensions
         else ""
     )
     return InputError(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import orjson
@@ -23,7 +23,7 @@ from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
 from neardup.readers.batch import (
-    CONVERT,
+    NAME_ENCODING,
     Batch,
     Problem,
     Problems,
@@ -31,6 +31,7 @@ from neardup.readers.batch import (
     show,
     without_records,
 )
+from neardup.readers.encodings import invalid
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -40,15 +41,9 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.paths import MISSING, paths_in, value_at
-from neardup.readers.source import Keep, Row, Source
-from neardup.readers.streams import (
-    ReopenableFile,
-    StreamDamaged,
-    first_invalid,
-    short_blocks,
-    whole_lines,
-)
+from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
+from neardup.readers.source import Keep, LineSource, Row
+from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
@@ -71,20 +66,21 @@ _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _NESTING = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
-class JsonLines(Source):
-    """A source of JSON lines."""
+class JsonLines(LineSource):
+    """A source of JSON lines, which are UTF-8 when they are written."""
 
     format = "jsonl"
+    only_utf8 = True
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
-        super().__init__(file, compression, max_text)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         if extension_of(file.name) == ".json":
             self._check_lines()
 
     def _check_lines(self) -> None:
         """Refuse JSON that is not one object per line."""
         try:
-            head = next(self._file.chunks(self._compression, _HEAD), b"").lstrip()
+            head = next(self._content(_HEAD), b"").lstrip()
         except StreamDamaged:
             return
         if head.startswith(b"["):
@@ -126,7 +122,7 @@ class JsonLines(Source):
 
     def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield blocks of lines, and each line that is too long as an iterator of its parts."""
-        chunks = self._file.chunks(self._compression, size)
+        chunks = self._content(size)
         if self._compression is None:
             yield from whole_lines(chunks, self._max_text)
             return
@@ -135,7 +131,7 @@ class JsonLines(Source):
             yield from whole_lines(unpacked, self._max_text)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
-        reading = LineReading(self.name, fields, titles)
+        reading = LineReading(self.name, fields, titles, self._recoded or "utf-8")
         try:
             for block in short_blocks(self._blocks(size)):
                 yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
@@ -208,10 +204,14 @@ def _records(block: bytes) -> list[bytes]:
 
 
 class LineReading:
-    """The state of one pass over the lines; without `source`, a record may have no id."""
+    """The state of one pass over the lines; without `source`, a record may have no id.
 
-    def __init__(self, source: str, fields: Fields, titles: bool) -> None:
+    `encoding` is that of the file, for problems.
+    """
+
+    def __init__(self, source: str, fields: Fields, titles: bool, encoding: str = "utf-8") -> None:
         self.source = source
+        self._encoding = encoding
         self.fields = fields
         #: Also a named title that is not read must exist.
         self.title = fields.title or (DEFAULT_TITLE if titles else None)
@@ -220,12 +220,14 @@ class LineReading:
         self.done = self.objects = 0
         self._title_seen = False
         self._problems = Problems()
+        self._heads = {name: heads_of(name) for name in fields.extra}
+        self._extra = list(dict.fromkeys(chain.from_iterable(self._heads.values())))
         self._columns = _core.JsonFields(
             list(fields.texts),
             self.id,
             requires_id=fields.id is not None,
             title=self.title,
-            extra=list(fields.extra),
+            extra=self._extra,
         ).columns
 
     @property
@@ -240,7 +242,8 @@ class LineReading:
         )
         texts, ids = pa.array(texts), pa.array(ids)
         titles = None if titles is None else pa.array(titles)
-        values = dict(zip(self.fields.extra, map(orjson.loads, extra), strict=True))
+        columns = dict(zip(self._extra, map(orjson.loads, extra), strict=True))
+        values = {name: _at_path(name, heads, columns) for name, heads in self._heads.items()}
         self._title_seen |= has_title
         count = len(ids)
         self.objects += count - len(unclear)
@@ -294,7 +297,10 @@ class LineReading:
     def _no_object(self, row: int, line: bytes) -> Problem:
         reason = parse(line)
         assert isinstance(reason, Message)
-        remedy = Message(CONVERT) if reason.code == _NOT_UTF8 else ""
+        remedy = ""
+        if reason.code == _NOT_UTF8:
+            reason = reason if self._encoding == "utf-8" else invalid(self._encoding)
+            remedy = Message(NAME_ENCODING)
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
 
     def _too_deep(self, row: int, line: bytes) -> Problem:
@@ -338,7 +344,8 @@ class LineReading:
             self._title_seen |= self.title in record
             titles[row] = title if isinstance(title, str) else None
         for name in values:
-            values[name][row] = None if name in rounded else record.get(name)
+            value = value_at(record, name)
+            values[name][row] = None if name in rounded or value is MISSING else value
             if name in rounded and name != self.id:
                 self._problems.add(row, ("number", name), partial(self._beyond, name, number))
 
@@ -354,6 +361,16 @@ class LineReading:
     def _beyond(self, name: str, number: int) -> Problem:
         reason = Message("must have at most 64 bits if it is an integer")
         return Problem(self.source, number, name, reason, None)
+
+
+def _at_path(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list[Any]:
+    """Return the values at a path, None where there is none, from the columns it may begin with."""
+    if heads == [path]:
+        return columns[path]
+    rows = zip(*(columns[head] for head in heads), strict=True)
+    records = ({h: v for h, v in zip(heads, row, strict=True) if v is not None} for row in rows)
+    found = (value_at(record, path) for record in records)
+    return [None if value is MISSING else value for value in found]
 
 
 def parse(line: bytes) -> dict[str, Any] | Message:
@@ -418,8 +435,7 @@ def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
     if error is None or code == _NO_OBJECT:
         return Message("must be a JSON object", code=_NO_OBJECT)
     if code == _NOT_UTF8:
-        where = Message(" (byte {byte} of the record is not)", byte=first_invalid(line))
-        return Message("must be valid UTF-8{where}", code=code, where=where)
+        return invalid("utf-8", line)
     if code == _NOT_JSON:
         where = Message(" ({said} at character {at})", said=error.msg, at=error.colno)
         return Message("must be valid JSON{where}", code=code, where=where)

@@ -35,8 +35,8 @@ class Parquet(Source):
 
     format = "parquet"
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
-        super().__init__(file, compression, max_text)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         with file.unpacked(compression) as handle:
             try:
                 opened = _parquet_file(handle)

@@ -104,6 +104,12 @@ def parts_of(name: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in name.split(",")))
 
 
+def heads_of(path: str) -> list[str]:
+    """Return the fields of a record that a path may begin with, itself first."""
+    heads = [path[:at] for at, letter in enumerate(path) if letter == "."]
+    return list(dict.fromkeys([path, *heads, *(head.removesuffix(_EACH) for head in heads)]))
+
+
 def roots_of(name: str, columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that the paths of a name may lead into."""
     parts = parts_of(name)

@@ -1,5 +1,8 @@
 """What a reader of a format must implement: a subclass of `Source`, on this page.
 
+A format whose file is one text, such as Word, is no `Source` of its own but a case of
+`files.read_record`, which `text_files` reads by. For a format of records:
+
 1. Give the extension its format in `formats`.
 2. Write a module with a subclass of `Source` that has `format`, `chunks` and `rows`.
    Optional: `check_fields`, if missing fields can be found before all is read; `names`,
@@ -12,8 +15,10 @@ the same records in the same order. A bad record is not an error but a null text
 `Problem`; where the rest cannot be read, the last batch is that of `unreadable_rest`.
 """
 
+import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,8 +26,9 @@ import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Batch, Problem, without_records
+from neardup.readers.encodings import BEGINNING, extends_ascii
 from neardup.readers.fields import Fields
-from neardup.readers.streams import ChangedError, ReopenableFile
+from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
@@ -32,18 +38,21 @@ Row = dict[str, Any] | Problem
 class Source(ABC):
     """A file, or several text files, that can be read several times.
 
-    `name` is that of its problems and of ids. A record longer than `max_text` bytes is a
+    `name` is that of its problems and of ids. A record longer than `fields.max_text` bytes is a
     problem.
     """
 
     format: str
+    #: The mark and the encoding of the records that `kept_bytes` yields.
+    mark, encoding = b"", "utf-8"
+    notes_on_encoding: tuple[Message, ...] = ()
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         self.name = file.name
         self.files = [file]
         self._file = file
         self._compression = compression
-        self._max_text = max_text
+        self._max_text = fields.max_text
 
     @abstractmethod
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
@@ -86,6 +95,34 @@ class Source(ABC):
             "1 record and then damaged data", "{count} records and then damaged data", count=done
         )
         return without_records([Problem(self.name, done + 1, None, reason, content)], fields.extra)
+
+
+class LineSource(Source):
+    """A source of lines, in an encoding that is named or detected.
+
+    What does not extend ASCII is recoded in UTF-8, as is all of a format that is `only_utf8`.
+    """
+
+    only_utf8 = False
+
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
+        self._recoded: str | None = None
+        with suppress(StreamDamaged):
+            head = next(file.chunks(compression, BEGINNING), b"")
+            found = fields.encodings.of_table(head[:BEGINNING])
+            self.notes_on_encoding = fields.encodings.notes_on(found)
+            if found.encoding == "utf-8":
+                self.mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
+            elif self.only_utf8 or not extends_ascii(found.encoding):
+                self._recoded = found.encoding
+            else:
+                self.encoding = found.encoding
+
+    def _content(self, size: int) -> Iterator[bytes]:
+        """Yield the unpacked content, in UTF-8 if it is recoded."""
+        chunks = self._file.chunks(self._compression, size)
+        return chunks if self._recoded is None else recoded(chunks, self._recoded)
 
 
 class Keep:

@@ -14,6 +14,7 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
+from neardup.readers.archives import open_file
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -24,8 +25,9 @@ from neardup.readers.batch import (
     without_records,
 )
 from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
-from neardup.readers.formats import Format, by_name, check_format, known
+from neardup.readers.formats import TEXT_EXTENSIONS, Format, by_name, check_format, known
 from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import (
     InputFile,
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 #: The reader of each format.
-_READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
+_READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
     "jsonl": JsonLines,
     "parquet": Parquet,
     "csv": Delimited,
@@ -153,7 +155,7 @@ class Sources:
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
-        empty = []
+        empty: list[Problem] = []
         notes = Grouped()
         passed_over = []
         for selection in self._selections:
@@ -168,6 +170,8 @@ class Sources:
             source.check_unchanged()
             if isinstance(source, TextFiles):
                 source.notes = notes
+            for note in source.notes_on_encoding:
+                notes.add_note(source.name, note)
             count = 0
             problems = False
             for batch in source.chunks(self.fields, titles, size):
@@ -178,7 +182,9 @@ class Sources:
             source.check_unchanged()
             before += source.size
             counts.append(count)
-            if not count and not problems:
+            if isinstance(source, TextFiles):
+                empty += map(_no_records, source.empty)
+            elif not count and not problems:
                 empty.append(_no_records(source.name))
         self.counts = counts
         self.problems = empty
@@ -189,6 +195,7 @@ def open_sources(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     title_field: str | None = None,
     id_field: str | None = None,
@@ -197,21 +204,23 @@ def open_sources(
     text_parameter: str = "text_field",
     only_text_in_folders: bool = False,
 ) -> Sources:
-    """Open files, folders, patterns and ``-`` (standard input), and check them before reading.
+    """Open files, folders, archives, patterns and ``-`` (standard input), and check them.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        In a folder, all files of known formats are read, in the order of their paths;
-        unreadable ones are problems, and other files are counted in a note. Next to data
+        In a folder or an archive, all files of known formats are read, in the order of their
+        paths; unreadable ones are problems, and other files are counted in a note. Next to data
         files, text files named as documentation (README.md) are skipped, with a note.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files; by default by extension, for standard input by its first bytes,
         else JSON Lines. Compression is always detected from the content.
+    encoding : str, optional
+        Encoding of all text, tables and JSON lines, such as gb18030. By default detected.
     text_field, title_field, id_field : str, optional
         By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
         ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
-        the folder is the only input.
+        the folder is the only input; that of a file in an archive begins with the archive's.
     extra_fields : sequence of str
         Further fields to read.
     max_text : int, default=67108864
@@ -219,7 +228,7 @@ def open_sources(
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     only_text_in_folders : bool, default=False
-        Whether only the text files of folders are read.
+        Whether only the text files of folders and archives are read.
 
     Raises
     ------
@@ -247,23 +256,27 @@ def open_sources(
                 times=times,
             )
         )
-    most = check_max_text(max_text)
+    extensions = TEXT_EXTENSIONS if only_text_in_folders else ()
+    selected = [
+        select_files(name, format, extensions=extensions) if names_several(name) else None
+        for name in names
+    ]
+    selections = [selection for selection in selected if selection is not None]
+    inside = [file.path for selection in selections for file in selection.files]
     fields = Fields(
         text_field,
         title_field,
         id_field,
         tuple(extra_fields),
         text_parameter=text_parameter,
-        max_text=most,
+        max_text=check_max_text(max_text),
+        encodings=Encodings(encoding, [*names, *inside]),
     )
     sources: list[Source] = []
-    selections = []
-    for name in names:
-        if names_several(name):
-            selection = select_files(name, format, only_text=only_text_in_folders)
+    for name, selection in zip(names, selected, strict=True):
+        if selection is not None:
             # Ids of text files are paths, which two folders may have in common.
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
-            selections.append(selection)
         else:
             sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
@@ -272,26 +285,26 @@ def open_sources(
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
-    texts: list[tuple[str, str]] = []
+    texts: list[tuple[InputFile, str]] = []
     refused: list[tuple[InputFile, InputError]] = []
     read = 0
     for file in selection.files:
         if file.format.format == "text":
             key = file.inside if short_ids else file.path
-            texts.append((file.path, printable(key.replace(os.sep, "/"))))
+            texts.append((file, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source = _open(ReopenableFile(file.path), file.format, fields)
+            source = _open(file.open(), file.format, fields)
         except InputError as error:
             refused.append((file, error))
             continue
         if texts:
-            sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+            sources.append(TextFiles.several(selection.name, texts, fields))
             texts = []
         sources.append(source)
         read += 1
     if texts:
-        sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+        sources.append(TextFiles.several(selection.name, texts, fields))
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
@@ -320,7 +333,7 @@ def _open_named(path: str, format: str | None, fields: Fields) -> Source:
         named = Format(format, None)
         return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
     named = by_name(path)
-    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
+    return _open(open_file(path), named._replace(format=format or named.format), fields)
 
 
 def _open(
@@ -340,7 +353,7 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    source = _READERS[format](file, detected.compression, fields.max_text)
+    source = _READERS[format](file, detected.compression, fields)
     source.check_fields(fields)
     return source
 

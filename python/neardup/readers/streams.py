@@ -4,7 +4,10 @@ What can be read only once, such as a pipe, is first copied to an unnamed tempor
 stream raises `StreamDamaged` *after* all bytes before the damage were yielded.
 """
 
+import bz2
+import codecs
 import io
+import lzma
 import os
 import stat
 import sys
@@ -32,8 +35,8 @@ from neardup.readers.formats import PARQUET, Format, by_content, by_name
 # content of a chunk at once: this bounds the memory for a hostile archive.
 # The size is fixed, so that the batch size does not change where damage is detected.
 _PIECE = 16 << 10
-# Four bytes of zstd may be 128 KiB.
-_ZSTD_PIECE = 512
+# What xz may need for its dictionary; its strongest preset needs 65 MiB.
+_XZ_MEMORY = 256 << 20
 _HEAD = 4096
 _COPIED = 1 << 20
 #: A block with more lines is cut into pieces of this size.
@@ -65,10 +68,14 @@ class ReopenableFile:
     temporary file.
     """
 
+    #: Whether `open` opens what can be sought.
+    _seeks = True
+
     def __init__(self, path: str, handle: IO[bytes] | None = None) -> None:
         self.path = path
         self.name = printable(path)
         self._spool: BinaryIO | None = None
+        self._length = 0
         #: What tells whether two paths lead to one file; None for what is read once.
         self.identity: tuple[int, int] | str | None = None
         # Of all bytes (None), or of a part by its offset and length.
@@ -122,16 +129,26 @@ class ReopenableFile:
 
     def _copy(self, handle: IO[bytes]) -> int:
         """Copy all bytes, and return their number."""
+
+        def pieces() -> Iterator[bytes]:
+            while data := self._read_raw(handle, _COPIED):
+                yield data
+                if len(data) < _COPIED and isinstance(handle, io.BufferedReader):
+                    # At the end: another call would wait for a second Ctrl-D.
+                    break
+
+        self.size = self._keep(self._stored(pieces()))
+        return self.size
+
+    def _stored(self, pieces: Iterable[bytes]) -> BinaryIO:
+        """Return an unnamed temporary file of bytes, at its beginning."""
         import tempfile
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
-            while data := self._read_raw(handle, _COPIED):
+            for data in pieces:
                 spool.write(data)
-                if len(data) < _COPIED and isinstance(handle, io.BufferedReader):
-                    # At the end: another call would wait for a second Ctrl-D.
-                    break
-            spool.flush()
+            spool.seek(0)
         except OSError as error:
             spool.close()
             reason = Message(
@@ -143,28 +160,52 @@ class ReopenableFile:
             # A transfer may break off with an error of any kind.
             spool.close()
             raise
+        return spool
+
+    def _keep(self, spool: BinaryIO) -> int:
+        """Read the bytes of a temporary file from now on; return their number."""
         # No caller has to close the input: the file is closed with its last user.
         weakref.finalize(self, spool.close)
         self._spool = spool
-        self.size = spool.tell()
-        return self.size
+        self._length = spool.seek(0, os.SEEK_END)
+        return self._length
+
+    def unpack(self, compression: str, check: Callable[[int], None]) -> StreamDamaged | None:
+        """Read the unpacked bytes from now on, from a temporary file; return the damage, if any.
+
+        `check` is called with the number of bytes so far, and may refuse them.
+        """
+        damage: list[StreamDamaged] = []
+
+        def pieces() -> Iterator[bytes]:
+            unpacked = 0
+            try:
+                for chunk in self.chunks(compression, _COPIED):
+                    unpacked += len(chunk)
+                    check(unpacked)
+                    yield chunk
+            except StreamDamaged as error:
+                damage.append(error)
+
+        self._keep(self._stored(pieces()))
+        return damage[0] if damage else None
 
     def _stat(self) -> os.stat_result:
-        with _refusing(self.name):
+        with refusing(self.name):
             return os.stat(self.path)
 
     def _open_path(self) -> BinaryIO:
-        with _refusing(self.name):
+        with refusing(self.name):
             return open(self.path, "rb")
 
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""
         if self._spool is not None:
-            return io.BufferedReader(_Reopened(self._spool), 1 << 16)
+            return io.BufferedReader(Part(self._spool, 0, self._length), 1 << 16)
         return self._open_path()
 
     def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
-        with _refusing(self.name):
+        with refusing(self.name):
             return handle.read(size)
 
     def head(self) -> bytes:
@@ -214,7 +255,9 @@ class ReopenableFile:
 
         try:
             for part in (
-                stored(size) if compression is None else _UNPACK[compression](stored(_PIECE))
+                stored(size if self._seeks else _PIECE)
+                if compression is None
+                else _unpacked(stored(_PIECE), compression)
             ):
                 waiting.append(part)
                 held += len(part)
@@ -242,19 +285,12 @@ class ReopenableFile:
 
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
-        if compression is None:
+        if compression is None and self._seeks:
             return _Parts(self)
-        import tempfile
-
-        spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
-            for chunk in self.chunks(compression, 1 << 20):
-                spool.write(chunk)
+            return self._stored(self.chunks(compression, _COPIED))
         except StreamDamaged as error:
-            spool.close()
             raise InputError(refusal(self.name, error.args[0])) from error
-        spool.seek(0)
-        return spool
 
 
 class _Parts(io.BufferedReader):
@@ -271,11 +307,14 @@ class _Parts(io.BufferedReader):
         return data
 
 
-class _Reopened(io.RawIOBase):
-    """A reader of a shared temporary file, with its own position."""
+class Part(io.RawIOBase):
+    """A reader of a part of a file, with its own position; closes the file if it is `owned`."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, begin: int, size: int, *, owned: bool = False) -> None:
         self._file = file
+        self._begin = begin
+        self._size = size
+        self._owned = owned
         self._position = 0
 
     def readable(self) -> bool:
@@ -288,15 +327,21 @@ class _Reopened(io.RawIOBase):
         if whence == os.SEEK_CUR:
             offset += self._position
         elif whence == os.SEEK_END:
-            offset = self._file.seek(offset, os.SEEK_END)
+            offset += self._size
         self._position = offset
         return offset
 
     def readinto(self, buffer: Any) -> int:
-        self._file.seek(self._position)
-        count = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self._file.seek(self._begin + self._position)
+        left = max(0, self._size - self._position)
+        count = self._file.readinto(memoryview(buffer)[:left])  # type: ignore[attr-defined]
         self._position += count
         return int(count)
+
+    def close(self) -> None:
+        if self._owned:
+            self._file.close()
+        super().close()
 
 
 def read_unpacked(path: str | Path) -> bytes:
@@ -395,72 +440,62 @@ def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield block.split(b"\n")
 
 
-def first_invalid(raw: bytes) -> int:
-    """Return the number, from 1, of the first byte that is not UTF-8; 0 if all are."""
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start + 1
-    return 0
+def _bytes_as_they_are(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    wrong = error.object[error.start : error.end]
+    # Alone they may be valid UTF-8.
+    return (wrong.decode("ascii", "surrogateescape") + "\udcff", error.end)
 
 
-def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    return _unpacked(
-        chunks,
-        lambda: isal_zlib.decompressobj(wbits=31),
-        isal_zlib.error,
-        damaged=Message("must be valid gzip data", code="damaged_file"),
-        cut=Message("must be a complete gzip stream", code="damaged_file"),
-        # gzip allows archives to be padded with zeros, as on tapes.
-        padding=b"\0",
-    )
+codecs.register_error("neardup", _bytes_as_they_are)
 
 
-def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    return _unpacked(
-        (
-            chunk[begin : begin + _ZSTD_PIECE]
-            for chunk in chunks
-            for begin in range(0, len(chunk), _ZSTD_PIECE)
-        ),
-        zstandard.ZstdDecompressor().decompressobj,
-        zstandard.ZstdError,
-        damaged=Message("must be valid zstd data", code="damaged_file"),
-        cut=Message("must be a complete zstd stream", code="damaged_file"),
-    )
+def recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield text in UTF-8; what is invalid in the encoding is invalid UTF-8 then."""
+    decoder = codecs.getincrementaldecoder(encoding)("neardup")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
+    yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
 
 
-def _unpacked(
-    chunks: Iterable[bytes],
-    begin: Callable[[], Any],
-    error: Any,
-    *,
-    damaged: Message,
-    cut: Message,
-    padding: bytes = b"",
-) -> Iterator[bytes]:
-    """Decompress the members of a stream, each by an object that `begin` returns."""
+def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+    """Decompress the members of a stream."""
+    begin, piece = _UNPACK[compression]
     member = None
     for chunk in chunks:
-        while chunk:
-            if member is None:
-                chunk = chunk.lstrip(padding) if padding else chunk
-                if not chunk:
-                    break
-                member = begin()
-            try:
-                out = member.decompress(chunk)
-            except error as caught:
-                raise StreamDamaged(damaged) from caught
-            chunk = member.unused_data if member.eof else b""
-            member = None if member.eof else member
-            if out:
-                yield out
+        for place in range(0, len(chunk), piece):
+            rest = chunk[place : place + piece]
+            while rest:
+                if member is None:
+                    # Archives may be padded with zeros, as on tapes.
+                    rest = rest.lstrip(b"\0")
+                    if not rest:
+                        break
+                    member = begin()
+                try:
+                    out = member.decompress(rest)
+                except _UNPACK_ERRORS as error:
+                    raise StreamDamaged(
+                        Message("must be valid {kind} data", code="damaged_file", kind=compression)
+                    ) from error
+                rest = member.unused_data if member.eof else b""
+                member = None if member.eof else member
+                if out:
+                    yield out
     if member is not None:
-        raise StreamDamaged(cut)
+        raise StreamDamaged(
+            Message("must be a complete {kind} stream", code="damaged_file", kind=compression)
+        )
 
 
-_UNPACK = {"gzip": _gunzip, "zstd": _unzstd}
+_UNPACK_ERRORS: Any = (isal_zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError)
+#: What begins to decompress, and how much it gets at a time: four bytes of zstd may be 128 KiB.
+_UNPACK: dict[str, tuple[Callable[[], Any], int]] = {
+    "gzip": (lambda: isal_zlib.decompressobj(wbits=31), _PIECE),
+    "zstd": (lambda: zstandard.ZstdDecompressor().decompressobj(), 512),
+    "xz": (lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), 512),
+    "bzip2": (bz2.BZ2Decompressor, 512),
+}
 
 
 @contextmanager
@@ -483,7 +518,7 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
 
 
 @contextmanager
-def _refusing(name: str) -> Iterator[None]:
+def refusing(name: str) -> Iterator[None]:
     """Turn a system error into an InputError that names the file."""
     try:
         yield

@@ -13,8 +13,8 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
-from neardup.readers.formats import by_name
 from neardup.readers.grouped import Grouped
+from neardup.readers.input_files import InputFile
 from neardup.readers.source import Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
@@ -30,21 +30,19 @@ class TextFile:
     file: ReopenableFile | Problem
     compression: str | None = None
 
-    def read(self, max_text: int) -> _Content:
+    def read(self, fields: Fields) -> _Content:
         """Return the text or the problem."""
         if isinstance(self.file, Problem):
             return _Content(self.id, self.id, self.file)
         name = self.file.name
         raw = b""
         try:
-            raw = contents(self.file, self.compression, Limits(), max_text)
-            content = read_record(raw, name)
-        except UnreadableFileError as error:
-            return _Content(self.id, name, replace(error.problem, record=1), len(raw))
+            raw = contents(self.file, self.compression, Limits(), fields.max_text)
+            content = read_record(raw, name, encodings=fields.encodings)
         except ChangedError:
             raise
         except InputError as error:
-            return _Content(self.id, name, _unreadable(name, error))
+            return _Content(self.id, name, _unreadable(name, error), len(raw))
         return _Content(self.id, name, content.text, len(raw), content.notes)
 
 
@@ -59,34 +57,40 @@ class _Content(NamedTuple):
 
 
 class TextFiles(Source):
-    """A source whose records are files, each of number 1; notes on them are added to `notes`."""
+    """A source whose records are files, each of number 1; notes on them are added to `notes`.
+
+    A file without text has no record; `empty` names those that the last pass has met.
+    """
 
     format = "text"
 
-    def __init__(self, name: str, texts: list[TextFile], max_text: int) -> None:
+    def __init__(self, name: str, texts: list[TextFile], fields: Fields) -> None:
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
         self.notes = Grouped()
-        self._max_text = max_text
+        self.empty: list[str] = []
+        self._fields = fields
 
     @classmethod
-    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> TextFiles:
+    def single(cls, file: ReopenableFile, compression: str | None, fields: Fields) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
-        return cls(file.name, [TextFile(file.name, file, compression)], max_text)
+        return cls(file.name, [TextFile(file.name, file, compression)], fields)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> TextFiles:
+    def several(
+        cls, name: str, files: Iterable[tuple[InputFile, str]], fields: Fields
+    ) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
-        for path, key in paths:
+        for named, key in files:
             try:
-                file = ReopenableFile(path)
-                text = TextFile(key, file, file.format(by_name(path)).compression)
+                file = named.open()
+                text = TextFile(key, file, file.format(named.format).compression)
             except InputError as error:
-                text = TextFile(key, _unreadable(printable(path), error))
+                text = TextFile(key, _unreadable(printable(named.path), error))
             texts.append(text)
-        return cls(name, texts, max_text)
+        return cls(name, texts, fields)
 
     def done(self, records: int) -> float:
         return records / max(1, len(self.texts))
@@ -124,9 +128,14 @@ class TextFiles(Source):
         """Yield the contents of files, of about `size` bytes together."""
         files: list[_Content] = []
         held = 0
+        self.empty = []
         for file in self.texts:
-            files.append(file.read(self._max_text))
-            held += files[-1].size
+            content = file.read(self._fields)
+            if isinstance(content.text, str) and not content.text.strip():
+                self.empty.append(content.name)
+                continue
+            files.append(content)
+            held += content.size
             if held >= size or len(files) >= _FILES:
                 yield files
                 files, held = [], 0
@@ -136,6 +145,8 @@ class TextFiles(Source):
 
 def _unreadable(name: str, error: InputError) -> Problem:
     """Return the problem of a file that cannot be opened."""
+    if isinstance(error, UnreadableFileError):
+        return replace(error.problem, record=1)
     reason, _, _ = parts_of(error)
     return Problem(
         name, 1, None, Message("must be readable{where}", code="cannot_be_read", where=""), reason

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import get_args
 
 from neardup.base.validation import (
+    MeasureName,
     bad,
     check_choice,
     check_flag,
@@ -36,7 +38,7 @@ _CHOICES = {
     ("sketch", "kind"): tuple(OF_KIND),
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
-    ("decide", "measure"): ("content", "resemblance", "containment", "aligned", "sketch"),
+    ("decide", "measure"): get_args(MeasureName),
     ("decide", "direction"): ("contained", "either", "both"),
     ("decide", "common"): (CORPUS, NONE),
 }

@@ -2,7 +2,7 @@
 
 The file is text. The first lines have the format, the kind of the counted units and
 the number of documents; each further line has a word, a tab and its count, sorted by
-word. Files named ``.gz`` or ``.zst`` are compressed.
+word. Files named ``.gz``, ``.zst``, ``.xz`` or ``.bz2`` are compressed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class DocumentFrequencies:
         Parameters
         ----------
         path : str or Path
-            Compressed if it ends in ``.gz`` or ``.zst``.
+            Compressed if it ends in ``.gz``, ``.zst``, ``.xz`` or ``.bz2``.
         force : bool, default=False
             Replace a file that exists.
 

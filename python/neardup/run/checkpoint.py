@@ -269,11 +269,12 @@ def changed(folder: str, file: str) -> InputError:
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
     """Return name, size and modification time of files, and of the files read in folders."""
     from neardup.readers.addresses import address_state, is_address
+    from neardup.readers.archives import archive_of
     from neardup.readers.input_files import names_several, select_files
 
     states = []
     for name in paths:
-        path = Path(name)
+        path = Path(archive_of(name) or name)
         try:
             several = names_several(name)
             if is_address(name) and not several:
@@ -300,7 +301,7 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
                     reason=system_words(error),
                 )
             ) from error
-        for selected in select_files(name, format).files:
+        for selected in select_files(name, format, opened=False).files:
             if is_address(selected.path):
                 states.append(address_state(selected.path))
                 continue

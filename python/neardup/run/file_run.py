@@ -100,7 +100,8 @@ class FileRun:
             self.outputs[name] = opened(path, force=may_replace(path))
         if self._work is not None:
             self._work.start(output_set.parts())
-        self.sources = open_sources(self._inputs, format=options.format, **options.fields)
+        read: Any = {"format": options.format, "encoding": options.encoding}
+        self.sources = open_sources(self._inputs, **read, **options.fields)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
@@ -164,8 +165,9 @@ class FileRun:
                     times=2,
                 )
             )
-        fields = self._options.fields | {"extra_fields": ()}
-        return open_sources(others, format=self._options.format, **fields)
+        fields = self._options.fields_of_others
+        read: Any = {"format": self._options.format, "encoding": self._options.encoding}
+        return open_sources(others, **read, **fields)
 
     def report_sources(self) -> None:
         """Count and report problems and notes of both collections that are not of records."""
@@ -181,6 +183,7 @@ class FileRun:
             "inputs": states_of(self._inputs, format),
             "against": None if self._against is None else _states(self._against, format),
             "format": format,
+            "encoding": self._options.encoding,
         }
 
     def __exit__(
@@ -209,6 +212,7 @@ class FileRun:
             "priority": options.priority,
             "against_only": options.against_only,
             "min_length": options.min_length,
+            **({} if options.group_field is None else {"group_field": options.group_field}),
             "on_error": options.on_error,
             "exhaustive": options.rule is not None and options.rule.exhaustive,
             "workers": options.workers,

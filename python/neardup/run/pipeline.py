@@ -20,6 +20,7 @@ from neardup.recipe.rule import Rule
 from neardup.recipe.stages import CORPUS, Weigh
 from neardup.run.checkpoint import Work, damaged
 from neardup.run.collected import Collected, Ids
+from neardup.run.groups import hashes_of, without_value
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, write_sketches
@@ -88,8 +89,32 @@ class Pipeline(Run):
                 collected = self._collect(source, against, looks_up=looks_up, saves=saves)
                 if self.work is not None:
                     self._save_sketches(self.work, source, against, collected)
+            if self.options.group_field is not None:
+                self._divide(collected, self.options.group_field)
         self.clock.lap("read and sketch")
         return collected
+
+    def _divide(self, collected: Collected, field: str) -> None:
+        """Divide all documents into groups."""
+        import numpy as np
+
+        groups = np.concatenate([np.zeros(0, np.uint64), *collected.groups])
+        is_readable, against = collected.corpus.features() >= 0, collected.against
+        sides = groups[:against][is_readable[:against]], groups[against:][is_readable[against:]]
+        count = sum(without_value(hashes, field) for hashes in sides)
+        if count:
+            self.progress.note(
+                Message.counted(
+                    "{count:,} record has no value in the field '{field}': it is compared only "
+                    "with others without one.",
+                    "{count:,} records have no value in the field '{field}': they are compared "
+                    "only with one another.",
+                    count=count,
+                    field=field,
+                )
+            )
+        collected.groups.clear()
+        collected.corpus.divide(groups)
 
     def corpus(
         self, recipe: Recipe, *, keeps_texts: bool = True, looks_up: bool = False
@@ -117,6 +142,17 @@ class Pipeline(Run):
         import numpy as np
 
         options, work, rule = self.options, self.work, self.options.rule
+        if options.group_field is not None and not hasattr(
+            source if against is None else against, "with_extra"
+        ):
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be left out where the other collection is an index or "
+                    "a file of sketches, which do not have the groups of their documents. Name the "
+                    "documents themselves.",
+                    parameter="group_field",
+                )
+            )
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
         collected = Collected(options.recipe, corpus, ids=self._ids())
@@ -161,6 +197,10 @@ class Pipeline(Run):
         options, core = self.options, compiled(self.options.recipe)
         for batch in self.prefetch(batches):
             texts, units, problems = readable(batch, options.recipe, core)
+            if options.group_field is not None:
+                groups, texts, wrong = hashes_of(batch, texts, options.group_field)
+                collected.groups.append(groups)
+                problems = [*problems, *wrong]
             if problems and options.on_error == "stop":
                 raise stopped(problems[0])
             self.note_problems(problems)
@@ -288,6 +328,7 @@ class Pipeline(Run):
                 ) = clusterer.decide(corpus, step, files=not self.options.against_only)
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
+        decided.for_own = clusterer.first_kept_for_own()
         return decided
 
     def _note_short(self, count: int) -> None:
@@ -427,6 +468,9 @@ class Decided:
     distance: NDArray[np.int32]
     identical: NDArray[np.bool_]
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
+    #: The first documents that were kept for what they say of their own, each with the kept one for
+    #: which it would have been dropped, and the similarity that the two would have.
+    for_own: list[tuple[int, int, float]] = dataclasses.field(default_factory=list)
 
     def keep(self, documents: NDArray[np.int64]) -> None:
         """Keep these documents, whatever they repeat. Other decisions stay."""

@@ -28,12 +28,15 @@ class RunOptions:
     against_only: bool = False
     #: In letters and digits; None if texts of all lengths are compared.
     min_length: int | None = None
+    #: None if all documents are compared.
+    group_field: str | None = None
     workers: int = 0
     #: In bytes; None if what is collected stays in memory.
     memory: int | None = None
     progress: Progress | None = None
     #: Of a run over files.
     format: str | None = None
+    encoding: str | None = None
     force: bool = False
     work: str | Path | None = None
     report: str | Path | None = None
@@ -56,9 +59,15 @@ class RunOptions:
     @property
     def fields(self) -> dict[str, Any]:
         """The fields to read, by the readers' names for them."""
+        extra = dict.fromkeys([*fields_of(self.priority), *self.fields_of_others["extra_fields"]])
+        return self.fields_of_others | {"extra_fields": tuple(extra)}
+
+    @property
+    def fields_of_others(self) -> dict[str, Any]:
+        """The fields to read of another collection, which has no priority."""
         names = ("text_field", "id_field", "title_field", "max_text")
         return {name: getattr(self, name) for name in names} | {
-            "extra_fields": fields_of(self.priority)
+            "extra_fields": () if self.group_field is None else (self.group_field,)
         }
 
     def described(self) -> dict[str, Any]:
@@ -73,6 +82,7 @@ class RunOptions:
             "priority": self.priority,
             "against_only": self.against_only,
             "min_length": self.min_length,
+            "group_field": self.group_field,
             **{name: getattr(self, name) for name in names},
         }
 

@@ -2,7 +2,8 @@
 
 A row for each document, in input order: ``id``; ``features``, null if it could not be read;
 ``identity``, 16 bytes of equal texts; ``sketch``, see docs/formats.md; ``text``, normalized;
-in a work folder also ``priority``, its place in priority order. The metadata has the recipe's id,
+in a work folder also ``priority``, its place in priority order, and with groups ``group``, a hash.
+The metadata has the recipe's id,
 and that of a last, empty batch the shingle counts of all texts.
 """
 
@@ -60,6 +61,9 @@ def write_sketches(
         "sketch": pa.large_binary(),
         "text": pa.large_string(),
     }
+    if collected.groups:
+        fields["group"] = pa.uint64()
+        groups = np.concatenate(collected.groups)
     if with_priority:
         fields["priority"] = pa.uint32()
         priority = np.zeros(len(corpus), np.uint32)
@@ -78,6 +82,8 @@ def write_sketches(
             end = begin + _BATCH
             parts = [*corpus.rows(begin, end), corpus.texts(begin, end)]
             columns: list[Any] = [ids[begin:end].combine_chunks(), *map(pa.array, parts)]
+            if collected.groups:
+                columns.append(pa.array(groups[begin:end]))
             if with_priority:
                 columns.append(pa.array(priority[begin:end], mask=unreadable[begin:end]))
             writer.write_batch(pa.record_batch(columns, schema=schema))
@@ -167,6 +173,8 @@ class SketchFiles:
                         names = ("identity", "features", "sketch", "text")
                         corpus.adopt(*(batch[name] for name in names))
                         collected.ids.append(batch["id"])
+                        if "group" in batch.schema.names:
+                            collected.groups.append(batch["group"].to_numpy())
                         yield batch
                     metadata = reader.get_batch_with_custom_metadata(last).custom_metadata
                     if counted := metadata[_COUNTED.encode()]:

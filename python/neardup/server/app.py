@@ -83,7 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
         # Only /metrics publishes anything about requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         exception_handlers=HANDLERS,
-        # From the outside in.
+        # From the outside in. `Metrics.install` adds one around them.
         middleware=[
             Middleware(_HeadAsGet),
             Middleware(SecurityHeaders),

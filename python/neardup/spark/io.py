@@ -140,8 +140,9 @@ def open_files(
 def _format_of(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
-        format = by_name(path.lower().removesuffix(".bz2")).format
-        if format not in FORMATS:
+        format, compression = by_name(path)
+        # Hadoop unpacks the others.
+        if format not in FORMATS or compression == "xz":
             raise ParameterError(
                 Message(
                     "{file}: must end in {choices} or .parquet. Got another name instead. "
@@ -335,10 +336,12 @@ def removed_table(
     removed = ids.join(decided.select("batch", "removed"), "batch")
     removed = removed.select(F.inline(F.transform("removed", with_id)))
     kept = decided.select(F.explode("removed.kept").alias("kept"))
+    # A cluster is a kept document and those that were dropped for it.
+    sizes = kept.groupBy("kept").agg((F.count("kept") + 1).alias("cluster_size"))
     kept = kept.select(batch_of("kept").alias("batch"), place_of(F.col("kept")).alias("place"))
     kept = kept.groupBy("batch").agg(F.collect_set("place").alias("places"))
     kept = ids.join(kept, "batch").select(F.inline(F.transform("places", kept_id)))
-    return removed.join(kept, "kept").select(
+    return removed.join(kept, "kept").join(sizes, "kept").select(
         "number",
         "kept",
         "id",
@@ -351,6 +354,7 @@ def removed_table(
         .when(F.col("similarity") >= 1, KINDS[1])
         .otherwise(KINDS[2])
         .alias("kind"),
+        "cluster_size",
         F.when(F.col("kept") < first << PLACE_BITS, "against")
         .otherwise("input")
         .alias("kept_from"),

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from neardup.review import Review
 
 #: Columns of the removed table; `kept_from` only if there is another collection.
-_REMOVED = ("id", "kept_id", "similarity", "measure", "distance", "kind", "kept_from")
+_REMOVED = (
+    *("id", "kept_id", "similarity", "measure", "distance", "kind", "cluster_size"),
+    "kept_from",
+)
 
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
@@ -89,8 +92,8 @@ class SparkResult(ReprMixin):
         column of your own. The output of `dedup_files` is in input order by file name.
     removed : pyspark.sql.DataFrame
         One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
-        ``measure``, ``distance`` and, with `against`, ``kept_from``, as in the result of
-        `neardup.dedup`.
+        ``measure``, ``distance``, ``kind``, ``cluster_size`` and, with `against`, ``kept_from``,
+        as in the result of `neardup.dedup`.
     summary : SparkSummary
     problems : list of Problem
         Records that could not be read; at most 10,000.

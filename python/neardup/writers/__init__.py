@@ -2,8 +2,8 @@
 
 Outputs are opened before a run begins, so that an unusable name fails at once; they
 appear together when all of them are complete. The extension sets format and
-compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz`` or ``.zst``, and
-``.parquet``. Equal rows give equal bytes.
+compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz``, ``.zst``, ``.xz`` or
+``.bz2``, and ``.parquet``. Equal rows give equal bytes.
 """
 
 from neardup.writers.kept import KeptReport, write_kept

@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-_DELIMITER = {"csv": ",", "tsv": "\t"}
+from neardup.readers.delimited import Dialect
+
 #: Characters of a part of a spreadsheet.
 _PART = 1 << 16
 #: What a formula may begin with.
@@ -31,14 +32,14 @@ def _line(record: dict[str, Any]) -> bytes:
     return orjson.dumps(record, default=_fallback, option=_OPTIONS)
 
 
-def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
+def csv_bytes(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     r"""Return rows as CSV or TSV, with ``\n`` at the end of each."""
     out = io.StringIO()
-    plain = csv.writer(out, delimiter=_DELIMITER[format], lineterminator="\n")
+    plain = csv.writer(out, delimiter=dialect.delimiter, lineterminator="\n")
     # A lone carriage return needs quotes, which the csv module of older Pythons
     # does not add.
     quoted = csv.writer(
-        out, delimiter=_DELIMITER[format], lineterminator="\n", quoting=csv.QUOTE_ALL
+        out, delimiter=dialect.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL
     )
     for row in rows:
         cells = [plain_text(value) for value in row]
@@ -46,7 +47,7 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
             quoted.writerow(cells)
         else:
             plain.writerow(cells)
-    return out.getvalue().encode()
+    return out.getvalue().encode(dialect.encoding, "backslashreplace")
 
 
 def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:

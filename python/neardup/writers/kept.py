@@ -1,7 +1,9 @@
 """Writing of the kept records, unchanged and in input order.
 
-Records of the output's format are copied byte for byte, Parquet rows with their schema. Others are
-converted to one schema; inferring it takes one more pass over sources without one.
+Records of the output's format are copied byte for byte, Parquet rows with their schema, JSON lines
+in UTF-8. Others are converted to one schema; inferring it takes one more pass over sources without
+one. CSV keeps its dialect if all sources have the same; an output begins with the mark of the first
+source.
 """
 
 from __future__ import annotations
@@ -105,6 +107,8 @@ class _Writer(ABC):
         self._output = output
         self._edits = edits
         self._added = [] if edits is None else list(edits.schema)
+        if sources and sources[0].format == output.format and sources[0].mark:
+            output.write(sources[0].mark)
         self._begin(sources)
 
     @abstractmethod
@@ -179,6 +183,13 @@ class _Cells(_Writer):
         names = dict.fromkeys(name for source in sources for name in _names(source))
         names.update(dict.fromkeys(field.name for field in self._added))
         self._names = list(names)
+        default = self._output.dialect
+        dialects = {
+            s.dialect if isinstance(s, Delimited) and s.format == self._output.format else default
+            for s in sources
+            if s.names() != []
+        }
+        self._output.dialect = dialects.pop() if len(dialects) == 1 else default
         first = next((s for s in sources if self._has_format(s)), None)
         if isinstance(first, Delimited):
             self._output.write(first.header_bytes)
@@ -186,7 +197,12 @@ class _Cells(_Writer):
             self._output.begin(pa.schema([(name, pa.string()) for name in names]))
 
     def _has_format(self, source: Source) -> bool:
-        return source.format == self._output.format and source.names() == self._names
+        return (
+            isinstance(source, Delimited)
+            and source.format == self._output.format
+            and source.dialect == self._output.dialect
+            and source.names() == self._names
+        )
 
     def write(self, source: Source, keep: Keep) -> None:
         is_same = self._edits is None and self._has_format(source)

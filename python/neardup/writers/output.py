@@ -18,6 +18,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.addresses import is_address
+from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.separate import check_separate
@@ -57,6 +58,8 @@ class Output:
         if compression is not None:
             self._bytes = _Compressed(sink, compression)
         self._table: _ParquetTable | None = None
+        #: How rows of CSV and TSV are written.
+        self.dialect = Dialect("\t" if format == "tsv" else ",")
         self._finished = False
 
     def write(self, data: bytes) -> None:
@@ -68,7 +71,7 @@ class Output:
         if self.format == "parquet":
             self._table = _ParquetTable(self._bytes, schema)
         elif self.format != "jsonl":
-            self.write(csv_bytes([schema.names], self.format))
+            self.write(csv_bytes([schema.names], self.dialect))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write rows of an Arrow batch with the schema passed to `begin`."""
@@ -83,7 +86,7 @@ class Output:
         if self.format == "jsonl":
             self.write(jsonl_bytes(dict(zip(names, row, strict=True)) for row in rows))
         else:
-            self.write(csv_bytes(rows, self.format))
+            self.write(csv_bytes(rows, self.dialect))
 
     @contextlib.contextmanager
     def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:
@@ -180,7 +183,7 @@ class OutputSet:
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open one of the outputs, of any extension, for bytes; ``.gz`` and ``.zst`` compress."""
+        """Open one of the outputs, of any extension, for bytes, compressed as its name says."""
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
@@ -287,7 +290,7 @@ def open_output(
         raise ParameterError(
             Message(
                 "{file}: must have the extension .jsonl, .csv, .tsv (each also with "
-                ".gz or .zst) or .parquet. Got {found} instead.",
+                ".gz, .zst, .xz or .bz2) or .parquet. Got {found} instead.",
                 code="unknown_format",
                 file=printable(name),
                 found=extension,
@@ -311,6 +314,14 @@ class _Compressed:
         if compression == "gzip":
             # wbits=31 writes a header with mtime 0 and no name.
             self._packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
+        elif compression == "xz":
+            import lzma
+
+            self._packer = lzma.LZMACompressor()
+        elif compression == "bzip2":
+            import bz2
+
+            self._packer = bz2.BZ2Compressor()
         else:
             compressor = zstandard.ZstdCompressor(
                 level=_ZSTD_LEVEL, threads=os.cpu_count() or 1, write_checksum=True

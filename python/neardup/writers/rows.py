@@ -31,6 +31,8 @@ KINDS = ("identical", "equal", "similar")
 _OPTIONAL: list[pa.Field[Any]] = [
     # One of KINDS, where it is known.
     pa.field("kind", pa.string()),
+    # How many documents the kept one represents, itself included, as `cluster_size` of records.
+    pa.field("cluster_size", pa.int64()),
     # Titles, if a record has one.
     pa.field("title", pa.string()),
     pa.field("kept_title", pa.string()),

@@ -14,6 +14,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.addresses import files_at, has_magic, is_address
+from neardup.readers.archives import archive_of
 from neardup.readers.input_files import matches_of
 
 _Paths = Iterable[str | Path | None]
@@ -156,7 +157,7 @@ def _places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
     place = _Place(path)
     if not place.root:
         for match in matches_of(place.path):
-            yield _Place(match)
+            yield _Place(archive_of(match) or match)
     elif has_magic(path) and any(output.root == place.root for output in outputs):
         for address, _, _ in files_at(path):
             yield _Place(address)

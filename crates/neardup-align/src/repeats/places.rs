@@ -6,7 +6,11 @@ use neardup_core::error::Result;
 use neardup_core::spill::Spill;
 use rayon::prelude::*;
 
-use super::units::{Unit, Units};
+use super::units::{Unit, Units, are_wrapped};
+
+/// The beginning of a collection, which shows whether its lines are wrapped, has at most so many
+/// documents, and ends after the one with which it has so many bytes.
+const SAMPLED: (usize, usize) = (1_000, 16 << 20);
 
 /// Parts that are sorted one after the other.
 const PARTS: usize = 64;
@@ -53,6 +57,8 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Repeats {
     units: Units,
+    /// The beginning, and its bytes, until it is whole.
+    beginning: Option<(Vec<Option<String>>, usize)>,
     /// Units by the leading bits of their hashes.
     parts: Vec<Spill>,
     documents: u32,
@@ -68,6 +74,7 @@ impl Repeats {
         let each = memory / PARTS;
         Repeats {
             units,
+            beginning: Some((Vec::new(), 0)),
             parts: spills(each, &folder),
             documents: 0,
             count: 0,
@@ -82,7 +89,29 @@ impl Repeats {
     /// # Errors
     ///
     /// If a text is longer than the stages accept, or files cannot be written.
-    pub fn push(&mut self, texts: &[Option<&str>]) -> Result<()> {
+    pub fn push(&mut self, mut texts: &[Option<&str>]) -> Result<()> {
+        while let (Some((held, bytes)), [text, rest @ ..]) = (&mut self.beginning, texts) {
+            held.push(text.map(str::to_owned));
+            *bytes += text.map_or(0, str::len);
+            texts = rest;
+            if held.len() == SAMPLED.0 || *bytes >= SAMPLED.1 {
+                self.take_beginning()?;
+            }
+        }
+        self.take(texts)
+    }
+
+    /// Decides by the beginning whether lines are wrapped, and takes its units.
+    fn take_beginning(&mut self) -> Result<()> {
+        let Some((held, _)) = self.beginning.take() else {
+            return Ok(());
+        };
+        let texts: Vec<Option<&str>> = held.iter().map(Option::as_deref).collect();
+        self.units.is_wrapped = are_wrapped(texts.iter().copied().flatten());
+        self.take(&texts)
+    }
+
+    fn take(&mut self, texts: &[Option<&str>]) -> Result<()> {
         let units = &self.units;
         let found: Vec<Vec<Unit>> = texts
             .par_iter()
@@ -104,20 +133,18 @@ impl Repeats {
         Ok(())
     }
 
-    /// The number of units so far.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The places of the units that at least `least` documents have. Runs on the current rayon pool.
+    /// The places of the units that at least `least` documents have, and that have two places at
+    /// least. Runs on the current rayon pool.
     ///
     /// # Errors
     ///
     /// If files cannot be written or read.
-    pub fn finish(self, least: u32) -> Result<RepeatedPlaces> {
+    pub fn finish(mut self, least: u32) -> Result<RepeatedPlaces> {
+        self.take_beginning()?;
         let width = self.documents.div_ceil(PARTS as u32).max(1);
         let mut found = RepeatedPlaces {
             parts: spills(self.each, &self.folder),
+            units: self.count,
             width,
             next: 0,
             sorted: Vec::new(),
@@ -143,6 +170,8 @@ impl Repeats {
 /// The places of repeats, in the order of the documents.
 #[derive(Debug)]
 pub struct RepeatedPlaces {
+    /// The number of all units that are long enough.
+    pub units: u64,
     /// Places by document, `width` documents in each part.
     parts: Vec<Spill>,
     width: u32,
@@ -203,7 +232,7 @@ fn places_of(part: &Spill, least: u32) -> Result<Vec<Place>> {
             .windows(2)
             .filter(|pair| pair[0][16..20] != pair[1][16..20])
             .count() as u32;
-        if documents < least {
+        if documents < least || same.len() < 2 {
             continue;
         }
         for (at, unit) in same.iter().enumerate() {

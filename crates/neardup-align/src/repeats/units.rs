@@ -19,6 +19,9 @@ const RAGGED: usize = 2;
 /// See [`RAGGED`].
 const WIDE: usize = 20;
 
+/// So many lines of one text are as wide as the longest only if a program broke them.
+const SURE: usize = 3;
+
 /// Marks with which a sentence may begin.
 const OPENING: &str = "“‘（《「『【〈〔〖﹁﹃([{«‹¿¡";
 
@@ -63,6 +66,8 @@ pub struct Units {
     aligner: Aligner,
     kind: Kind,
     least: u32,
+    /// Whether a program broke the Chinese lines of the collection, for texts that do not show it.
+    pub(super) is_wrapped: bool,
 }
 
 impl Units {
@@ -72,6 +77,7 @@ impl Units {
             aligner,
             kind,
             least,
+            is_wrapped: true,
         }
     }
 
@@ -85,7 +91,7 @@ impl Units {
         let mut found = Vec::new();
         let mut letters = String::new();
         let mut begin = 0;
-        for paragraph in paragraphs(text) {
+        for paragraph in paragraphs(text, self.is_wrapped) {
             let mut take = |part: &str| -> Result<()> {
                 let all = part.chars().count() as u32;
                 let inside = part.trim_start();
@@ -154,9 +160,9 @@ fn may_go_on(sentence: &str) -> bool {
 
 /// The paragraphs of a text, in order and without gaps: lines, or the lines of a paragraph joined by
 /// spaces in place of their ends.
-fn paragraphs(text: &str) -> Vec<Cow<'_, str>> {
+fn paragraphs(text: &str, is_wrapped_else: bool) -> Vec<Cow<'_, str>> {
     let lines: Vec<&str> = text.split_inclusive(is_line_end).collect();
-    let is_open = open_ends(&lines);
+    let is_open = open_ends(&lines, is_wrapped_else);
     if !is_open.contains(&true) {
         return lines.into_iter().map(Cow::Borrowed).collect();
     }
@@ -181,29 +187,63 @@ fn paragraphs(text: &str) -> Vec<Cow<'_, str>> {
 
 /// Whether each line ends in the middle of a sentence: with a comma, or without a mark that ends a
 /// sentence if the next line begins with a small letter, or if both have Chinese characters there
-/// and the line is as long as the longest.
-fn open_ends(lines: &[&str]) -> Vec<bool> {
+/// and the line is as long as the longest: [`SURE`] lines of the text must be, or the collection be
+/// wrapped.
+fn open_ends(lines: &[&str], is_wrapped: bool) -> Vec<bool> {
     let trimmed: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
-    let mut widest = None;
+    let mut widths = None;
     let mut is_open = vec![false; lines.len()];
     for (pair, is_open) in trimmed.windows(2).zip(&mut is_open) {
-        let (Some(last), Some(first)) = (pair[0].chars().next_back(), pair[1].chars().next())
-        else {
-            continue;
-        };
-        if matches!(last, ',' | '，' | '、') {
-            *is_open = true;
-        } else if last.is_alphanumeric() || last == '-' {
-            *is_open = first.is_lowercase()
-                || is_dense(first) && {
-                    let all = trimmed.iter().map(|line| line.chars().count());
-                    let widest = *widest.get_or_insert_with(|| all.max().unwrap_or(0));
-                    let width = pair[0].chars().count();
-                    width >= WIDE && width + RAGGED >= widest
-                };
-        }
+        *is_open = pair[0].ends_with([',', '，', '、']) && !pair[1].is_empty()
+            || is_bare(pair, char::is_lowercase)
+            || is_bare(pair, is_dense) && {
+                let widths = widths.get_or_insert_with(|| Widths::of(&trimmed));
+                widths.has(pair[0]) && (is_wrapped || widths.count >= SURE)
+            };
     }
     is_open
+}
+
+/// Whether a program broke the Chinese lines of a collection, by the texts of its beginning: of
+/// those with a line that may go on, at least half must have another line as wide.
+pub(super) fn are_wrapped<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+    let (mut of_one_width, mut all) = (0, 0);
+    for text in texts {
+        let trimmed: Vec<&str> = text.split(is_line_end).map(str::trim).collect();
+        let widths = Widths::of(&trimmed);
+        let mut pairs = trimmed.windows(2);
+        if pairs.any(|pair| is_bare(pair, is_dense) && widths.has(pair[0])) {
+            of_one_width += usize::from(widths.count > 1);
+            all += 1;
+        }
+    }
+    2 * of_one_width >= all
+}
+
+/// Whether the first of two lines has no mark at its end, and the other begins with such a character.
+fn is_bare(pair: &[&str], begins: fn(char) -> bool) -> bool {
+    let is_bare_end = |c: char| c.is_alphanumeric() || c == '-';
+    pair[0].ends_with(is_bare_end) && pair[1].starts_with(begins)
+}
+
+/// The width of the longest line of a text, but for [`RAGGED`], and how many lines are as wide.
+struct Widths {
+    least: usize,
+    count: usize,
+}
+
+impl Widths {
+    fn of(trimmed: &[&str]) -> Self {
+        let all: Vec<usize> = trimmed.iter().map(|line| line.chars().count()).collect();
+        let widest = all.iter().max().copied().unwrap_or(0);
+        let least = WIDE.max(widest.saturating_sub(RAGGED));
+        let count = all.iter().filter(|&&width| width >= least).count();
+        Widths { least, count }
+    }
+
+    fn has(&self, line: &str) -> bool {
+        line.chars().nth(self.least - 1).is_some()
+    }
 }
 
 /// Whether a program broke the lines: at least half of their ends, without those beside blank lines,

@@ -20,6 +20,7 @@ use super::stores::external::ExternalPostings;
 use super::stores::fetched::{FetchedIndex, NewEntry};
 use super::stores::numbered::NumberedPostings;
 use crate::error::Result;
+use crate::groups::Groups;
 
 /// Documents filed for look-up.
 #[derive(Debug)]
@@ -46,8 +47,8 @@ impl From<Kind> for CandidateIndex {
 }
 
 impl CandidateIndex {
-    /// An empty index for documents with these sketches and
-    /// [identities](crate::corpus::Corpus::identity). `expected` is the number of documents that
+    /// An empty index for documents with these sketches,
+    /// [identities](crate::corpus::Corpus::identity) and groups. `expected` is the number of documents that
     /// will be filed, at most one with the same signature or sample and the same text.
     ///
     /// # Errors
@@ -56,6 +57,7 @@ impl CandidateIndex {
     pub fn new(
         sketches: &Sketches,
         identities: &[u128],
+        groups: &Groups,
         search: Search,
         expected: u64,
     ) -> Result<Self> {
@@ -66,7 +68,7 @@ impl CandidateIndex {
             let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
             return Ok(Kind::Hamming(Box::new(index)).into());
         }
-        let index = InvertedIndex::in_memory(sketches, identities, search)?;
+        let index = InvertedIndex::in_memory(sketches, identities, groups, search)?;
         Ok(Kind::InMemory(Box::new(index)).into())
     }
 

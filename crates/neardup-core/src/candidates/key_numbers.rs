@@ -16,6 +16,7 @@ use crate::candidates::schemes::bands::Banding;
 use crate::candidates::schemes::prefix::prefix_length;
 use crate::candidates::sketches::{FeatureSamples, Signatures};
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 use crate::identity::DistinctTexts;
 
 /// The number of a key that only one text has.
@@ -62,6 +63,7 @@ impl Keys {
         signatures: &Signatures,
         distinct: DistinctTexts,
         banding: Banding,
+        groups: &Groups,
     ) -> Result<Self> {
         let bands = banding.bands() as usize;
         let mut keys = vec![0; distinct.firsts.len() * bands];
@@ -72,6 +74,7 @@ impl Keys {
                 for (key, wide) in keys.iter_mut().zip(wide) {
                     *key = *wide as u32;
                 }
+                groups.salt_keys(document, keys);
             });
         let offsets = (0..=distinct.firsts.len()).map(|at| (at * bands) as u64);
         Keys::of(distinct.texts, offsets.collect(), &keys)
@@ -81,8 +84,15 @@ impl Keys {
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of_samples(samples: &FeatureSamples, distinct: DistinctTexts) -> Result<Self> {
-        let samples = samples.select(&distinct.firsts);
+    pub fn of_samples(
+        samples: &FeatureSamples,
+        distinct: DistinctTexts,
+        groups: &Groups,
+    ) -> Result<Self> {
+        let mut samples = samples.select(&distinct.firsts);
+        if !groups.is_empty() {
+            samples.to_mut().salt(&groups.select(&distinct.firsts));
+        }
         Keys::of(distinct.texts, samples.offsets().to_vec(), samples.keys())
     }
 

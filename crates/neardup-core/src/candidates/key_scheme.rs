@@ -15,6 +15,7 @@ If the distance is large for the width of a fingerprint, there are no keys and a
 be compared ([`KeyScheme::has_keys`]).
 */
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use neardup_hamming::BlockKeys;
@@ -25,6 +26,7 @@ use super::schemes::rare_keys::{HeavyHitters, MinOverlap, all, choose};
 use super::search::{Reach, Search};
 use super::sketches::Sketches;
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 
 /// The keys under which documents are filed and looked up.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub struct KeyScheme {
     kind: Kind,
     heavy_hitters: Arc<HeavyHitters>,
     is_folded: bool,
+    /// Those of the documents whose keys are wanted.
+    groups: Groups,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +66,7 @@ impl KeyScheme {
             kind,
             heavy_hitters,
             is_folded: false,
+            groups: Groups::default(),
         })
     }
 
@@ -72,6 +77,11 @@ impl KeyScheme {
             is_folded: true,
             ..self
         }
+    }
+
+    /// The same scheme for documents of these groups, which salt keys of 32 bits.
+    pub fn among(self, groups: Groups) -> Self {
+        KeyScheme { groups, ..self }
     }
 
     /// Fails unless `count` documents can be looked up by these sketches.
@@ -130,13 +140,15 @@ impl KeyScheme {
             }
             _ => {}
         }
+        self.groups.salt_keys(document, keys);
     }
 
     /// How many keys another document must share with this one, computed from this one's keys.
     pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
         match (&self.kind, sketches) {
             (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
-                let is_common = |key| self.heavy_hitters.count(key) > 0;
+                let salted = |key| self.groups.salted_key(document, key);
+                let is_common = |key| self.heavy_hitters.count(salted(key)) > 0;
                 MinOverlap::of_keys(samples.of(document), is_common, *threshold, *reach)
             }
             _ => MinOverlap::ONE,
@@ -155,7 +167,11 @@ impl KeyScheme {
         filed.clear();
         match (&self.kind, sketches) {
             (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
-                let (keys, threshold) = (samples.of(document), *threshold);
+                let mut keys = Cow::Borrowed(samples.of(document));
+                if !self.groups.is_empty() {
+                    self.groups.salt_keys(document, keys.to_mut());
+                }
+                let (keys, threshold) = (&*keys, *threshold);
                 let frequency = |key| self.heavy_hitters.count(key);
                 let wide = |(key, min_overlap): (u32, MinOverlap)| (u64::from(key), min_overlap);
                 match reach {

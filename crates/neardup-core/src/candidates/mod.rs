@@ -20,8 +20,7 @@ With every scheme, the answer is the same for any number of threads.
 | question | call |
 |---|---|
 | which documents may be similar, for any sketch | [`CandidateIndex`] |
-| by which keys a store outside of memory finds similar documents | [`KeyScheme`], [`FetchedIndex`]
-|
+| by which keys a store outside of memory finds similar documents | [`KeyScheme`], [`FetchedIndex`] |
 | which bands does a similarity need | [`Banding::derive`] |
 */
 

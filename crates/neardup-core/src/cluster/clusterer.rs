@@ -13,12 +13,16 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
+use crate::verify::WithoutOwn;
 
 /// The number of documents that are decided together.
 pub const CHUNK: usize = 1024;
 
 /// The target number of candidates of one look-up.
 const CANDIDATES: usize = 1 << 18;
+
+/// The number of documents kept for what they say of their own that are remembered.
+const SHOWN: usize = 10;
 
 /// Why a document was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,7 @@ pub struct Clusterer {
     kept: Vec<u32>,
     identical: FirstByText,
     kept_for_own: u64,
+    shown: Vec<(u32, WithoutOwn)>,
     /// The number of documents that are looked up at once.
     lookups: usize,
 }
@@ -88,6 +93,7 @@ impl Clusterer {
         let index = CandidateIndex::new(
             corpus.sketches(),
             corpus.identities(),
+            corpus.groups(),
             rule.search,
             expected,
         )?;
@@ -101,6 +107,7 @@ impl Clusterer {
             kept: Vec::new(),
             identical: FirstByText::default(),
             kept_for_own: 0,
+            shown: Vec::new(),
             lookups: CHUNK,
         }
     }
@@ -120,7 +127,7 @@ impl Clusterer {
         let has_sketch = |&document: &u32| rule.bounds.has_sketch(corpus, document);
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
-        ExternalJoin::new(
+        let join = ExternalJoin::new(
             rule.search,
             stored_sketches(corpus)?,
             order,
@@ -128,7 +135,8 @@ impl Clusterer {
             order.iter().map(has_sketch).collect(),
             memory.keys,
             folder,
-        )
+        )?;
+        Ok(join.among(corpus.groups().clone()))
     }
 
     /// A clusterer with nothing kept yet that uses keys shuffled for this order.
@@ -198,6 +206,12 @@ impl Clusterer {
     /// own beside text of many.
     pub fn kept_for_own(&self) -> u64 {
         self.kept_for_own
+    }
+
+    /// The first ten [of these](Self::kept_for_own) in the order of their decisions, each with the kept
+    /// document for which it would have been dropped.
+    pub fn first_kept_for_own(&self) -> &[(u32, WithoutOwn)] {
+        &self.shown
     }
 
     /// The number of candidate pairs verified as similar so far.
@@ -360,8 +374,13 @@ impl Clusterer {
             } else {
                 before
             };
-            let has_own = self.judge.take_own(document);
-            self.kept_for_own += u64::from(has_own && best.is_none());
+            let without_own = self.judge.take_own(document);
+            if let Some(without_own) = without_own.filter(|_| best.is_none()) {
+                self.kept_for_own += 1;
+                if self.shown.len() < SHOWN {
+                    self.shown.push((document, without_own));
+                }
+            }
             if let Some(best) = best {
                 let kept = self.kept[best.place as usize];
                 decisions.push(Some(Decision {

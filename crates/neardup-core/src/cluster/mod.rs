@@ -7,7 +7,8 @@ it. No document is dropped because of a text that it does not resemble, and ever
 member.
 
 [`Judge`](crate::judge::Judge) defines *verified similar*. [`Clusterer`] applies the rule to
-documents as they arrive, a chunk at a time.
+documents as they arrive, a chunk at a time. [`PairSearch`] does not apply it: it lists all verified
+pairs.
 */
 
 mod clusterer;

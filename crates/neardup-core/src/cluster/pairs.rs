@@ -136,6 +136,7 @@ impl PairSearch {
                 let mut index = CandidateIndex::new(
                     sketches,
                     corpus.identities(),
+                    corpus.groups(),
                     other.filing_all(),
                     expected as u64,
                 )?;
@@ -212,7 +213,9 @@ impl PairSearch {
                 let range = *next..(*next + PIECE).min(pairs.len());
                 *next = range.end;
                 let piece = &pairs[range];
-                Ok((!piece.is_empty()).then(|| piece.iter().copied().map(documents).collect()))
+                let are_compared = |&(a, b): &(u32, u32)| corpus.groups().are_same(a, b);
+                let found = piece.iter().copied().map(documents).filter(are_compared);
+                Ok((!piece.is_empty()).then(|| found.collect()))
             }
             Source::LookedUp {
                 index,

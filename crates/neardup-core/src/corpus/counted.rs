@@ -145,6 +145,16 @@ impl Counted {
         self.samples.counted()
     }
 
+    /// Shares the sample of a text with all documents that have the same text.
+    pub(super) fn share_samples(&mut self, identities: &[u128]) {
+        let own = (0..).zip(identities);
+        let first = own.map(|(document, &identity)| {
+            let first = self.texts.get(identities, identity);
+            first.unwrap_or(document)
+        });
+        self.samples.share(first.collect());
+    }
+
     /// Ends the counting.
     ///
     /// # Errors

@@ -17,10 +17,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use neardup_hamming::Fingerprints;
 use rayon::prelude::*;
 
 use crate::candidates::{SketchStore, Sketches};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::groups::Groups;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
@@ -107,8 +109,9 @@ pub struct Corpus {
     sketches: Sketches,
     stored_sketches: Option<SketchStore>,
     memory: Memory,
-    /// Two documents with equal values here have the same text.
+    /// Two documents with equal values here have the same text, and are of the same group.
     identity: Vec<u128>,
+    groups: Groups,
     /// Features of each document; [`UNREADABLE`] for one without text.
     features: Vec<u32>,
     frequencies: Option<DocumentFrequencies>,
@@ -170,6 +173,7 @@ impl Corpus {
             stored_sketches,
             memory,
             identity: Vec::new(),
+            groups: Groups::default(),
             features: Vec::new(),
             frequencies: None,
             digest: None,
@@ -305,8 +309,8 @@ impl Corpus {
         self.given = Some(frequencies);
     }
 
-    /// A value that two documents share if and only if their texts are equal
-    /// (up to collisions of a 128-bit hash).
+    /// A value that two documents share if and only if their texts are equal, and they are of the same
+    /// [group](Self::divide) (up to collisions of a 128-bit hash).
     ///
     /// Texts are compared in normalized form. Texts without features, which normalization may have
     /// emptied, are compared in their original form.
@@ -317,6 +321,42 @@ impl Corpus {
     /// See [`identity`](Self::identity), by document number.
     pub fn identities(&self) -> &[u128] {
         &self.identity
+    }
+
+    /// The groups of the documents, of which only those of the same group are compared.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// Divides the documents of a finished corpus into groups, by a hash for each document. What is
+    /// counted of the collection stays.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one hash for each document.
+    pub fn divide(&mut self, groups: Vec<u64>) -> Result<()> {
+        if groups.len() != self.len() {
+            let expected = format!("{}, one for each document", self.len());
+            return Err(Error::input("the groups", expected, groups.len()));
+        }
+        let groups = Groups::new(groups);
+        if let Some(counted) = &mut self.counted {
+            counted.share_samples(&self.identity);
+        }
+        for (document, identity) in (0..).zip(&mut self.identity) {
+            *identity = groups.salted_identity(document, *identity);
+        }
+        if let Sketches::Fingerprints(all) = &mut self.sketches {
+            let mut salted = Fingerprints::new(all.bits())?;
+            for document in 0..all.len() {
+                let mut row = all.get(document).unwrap_or_default();
+                groups.salt_fingerprint(document as u32, all.bits(), &mut row);
+                salted.push(&row)?;
+            }
+            *all = salted;
+        }
+        self.groups = groups;
+        Ok(())
     }
 
     /// The number of features of a document: 0 means that it has no sketch,

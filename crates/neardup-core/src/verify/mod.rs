@@ -55,5 +55,5 @@ pub use samples::Samples;
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::{SHORT, is_short};
 pub use units::Units;
-pub use verifier::Verifier;
+pub use verifier::{Verifier, WithoutOwn};
 pub use weighed::{KNOWN, Scratch, Weighed};

@@ -1,6 +1,7 @@
 /*! The samples of the documents of a corpus: made once, to be counted, and read for every pair.
 
-A document has no sample if it is short, or if another has the same text: its text is read.
+A document has no sample if it is short, or if another has the same text and it does not
+[share](Samples::share) that one's: its text is read.
 
 Samples lie one after the other, 4 bytes a hash, and 16 bytes for each document say where. Those for
 which there is no room in memory go to a file, in the order of the documents.
@@ -35,6 +36,8 @@ pub struct Samples {
     uncounted: usize,
     /// Short documents that are not counted yet.
     short: Vec<usize>,
+    /// The document whose sample each document has; empty if all have their own.
+    owners: Vec<u32>,
 }
 
 /// Where the sample of a document is.
@@ -68,6 +71,7 @@ impl Samples {
             filed: None,
             uncounted: 0,
             short: Vec::new(),
+            owners: Vec::new(),
         }
     }
 
@@ -196,6 +200,18 @@ impl Samples {
         &self.hashes[place.begin as usize..][..place.len as usize]
     }
 
+    /// From now on, each document has the sample of another one, or its own.
+    pub fn share(&mut self, owners: Vec<u32>) {
+        self.owners = owners;
+    }
+
+    /// The document whose sample a document has.
+    #[inline]
+    fn owner(&self, document: u32) -> usize {
+        let owner = self.owners.get(document as usize);
+        owner.copied().unwrap_or(document) as usize
+    }
+
     /// Whether some samples must be read from the file.
     pub fn are_in_file(&self) -> bool {
         self.filed.is_some()
@@ -203,13 +219,14 @@ impl Samples {
 
     /// The sample of a document that is in memory, or of which `read` are the hashes.
     pub fn get<'a>(&'a self, document: u32, read: Option<&'a [u32]>) -> Option<Sample<'a>> {
-        let place = self.places.get(document as usize)?;
+        let document = self.owner(document);
+        let place = self.places.get(document)?;
         if place.shingles == NONE {
             return None;
         }
         let hashes = match read {
             Some(hashes) => hashes,
-            None if self.in_file().contains(&(document as usize)) => return None,
+            None if self.in_file().contains(&document) => return None,
             None => self.in_memory(place),
         };
         let shingles = place.shingles as usize;
@@ -226,7 +243,7 @@ impl Make for Samples {
     type Made = Box<[u32]>;
 
     fn size(&self, document: u32) -> Option<usize> {
-        let document = document as usize;
+        let document = self.owner(document);
         let is_in_file = self.in_file().contains(&document);
         let place = self.places.get(document).filter(|_| is_in_file)?;
         (place.shingles != NONE).then_some(HASH * place.len as usize)
@@ -237,7 +254,7 @@ impl Make for Samples {
     }
 
     fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made> {
-        let Place { begin, len, .. } = self.places[document as usize];
+        let Place { begin, len, .. } = self.places[self.owner(document)];
         let begin = begin * HASH as u64;
         let end = begin + HASH as u64 * u64::from(len);
         let (hashes, _) = self.file.read(begin, end, buffer)?.as_chunks();

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::aligned::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
@@ -41,8 +41,9 @@ pub struct Verifier {
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Box<[u32]>>,
-    /// Documents with a candidate that is not similar only because of what one says of its own.
-    own: FxHashSet<u32>,
+    /// Documents with a candidate that is not similar only because of what one says of its own: of
+    /// several the one that would be the most similar, the first of equal ones.
+    own: FxHashMap<u32, WithoutOwn>,
 }
 
 impl Verifier {
@@ -64,7 +65,7 @@ impl Verifier {
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
-            own: FxHashSet::default(),
+            own: FxHashMap::default(),
         }
     }
 
@@ -84,9 +85,9 @@ impl Verifier {
         self.features.read() + self.units.read()
     }
 
-    /// Forgets a document that [`best`](Self::best) was asked for, and returns whether a candidate of it
+    /// Forgets a document that [`best`](Self::best) was asked for, and returns the candidate of it that
     /// would be similar but for what one of the two says of its own.
-    pub fn take_own(&mut self, document: u32) -> bool {
+    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
         self.own.remove(&document)
     }
 
@@ -185,8 +186,11 @@ impl Verifier {
                 if let Some(similarity) = similarity.filter(|&found| counts(pairs[at], found)) {
                     contests[number].enter(at, similarity);
                 }
-                if verdict.own {
-                    self.own.insert(pairs[at].0);
+                if let Some(similarity) = verdict.without_own {
+                    let (document, other) = pairs[at];
+                    let next = WithoutOwn { other, similarity };
+                    let most = self.own.entry(document).or_insert(next);
+                    *most = most.more_similar(next);
                 }
             }
             many *= 2;
@@ -289,7 +293,7 @@ impl Verifier {
                 .iter()
                 .map(|(_, comparison)| Verdict {
                     similarity: score(comparison.most()),
-                    own: false,
+                    without_own: None,
                 })
                 .collect());
         }
@@ -305,10 +309,11 @@ impl Verifier {
                     };
                     let aligned = Aligned::of(a, b);
                     let similarity = score(measure.aligned(*comparison, &aligned));
-                    let without = || measure.aligned(comparison.without_own(), &aligned);
+                    let without = || score(measure.aligned(comparison.without_own(), &aligned));
+                    let without_own = similarity.is_none().then(without).flatten();
                     Verdict {
                         similarity,
-                        own: similarity.is_none() && score(without()).is_some(),
+                        without_own,
                     }
                 }));
             },
@@ -321,8 +326,29 @@ impl Verifier {
 #[derive(Clone, Copy, Debug, Default)]
 struct Verdict {
     similarity: Option<f64>,
-    /// Whether the pair is not similar only because of what one text says of its own.
-    own: bool,
+    /// The similarity that the pair would have but for what one text says of its own, if only that
+    /// keeps it from being similar.
+    without_own: Option<f64>,
+}
+
+/// A candidate of a document that would be similar but for what one of the two says of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithoutOwn {
+    /// The candidate.
+    pub other: u32,
+    /// The similarity that the two would have.
+    pub similarity: f64,
+}
+
+impl WithoutOwn {
+    /// The more similar one; of equal ones that with the smaller number.
+    fn more_similar(self, next: WithoutOwn) -> WithoutOwn {
+        let order = next.similarity.total_cmp(&self.similarity);
+        match order.then(self.other.cmp(&next.other)).is_gt() {
+            true => next,
+            false => self,
+        }
+    }
 }
 
 /// Makes the features of texts that a measure compares.

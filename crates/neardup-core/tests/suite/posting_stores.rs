@@ -5,6 +5,7 @@ use neardup_core::candidates::{
 };
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
+use neardup_core::groups::Groups;
 use neardup_core::identity::FirstByText;
 use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
@@ -112,7 +113,8 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
     let count = sketches.len() as u64;
     let identities = identities(sketches);
-    let mut index = CandidateIndex::new(sketches, &identities, search, count).unwrap();
+    let mut index =
+        CandidateIndex::new(sketches, &identities, &Groups::default(), search, count).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
         let places = index.near_since(sketches, document, 0).unwrap().places;
@@ -362,4 +364,114 @@ fn documents_in_another_order_than_their_keys_are_refused() {
         error.contains("in the order in which their keys were shuffled"),
         "{error}"
     );
+}
+
+#[test]
+fn documents_of_a_group_are_decided_as_if_they_were_alone() {
+    let texts = texts(1200);
+    let sample = json!({"kind": "sample", "size": 32});
+    let whole = json!({"kind": "sample", "size": 0});
+    let minhash = json!({"kind": "minhash", "num_perm": 64});
+    let banding = Banding::new(16, 4).unwrap();
+    // So narrow that salted fingerprints of many groups are near each other.
+    let narrow = json!({"kind": "simhash", "bits": 32});
+    let near = |max_distance| Search::Near { max_distance };
+    let kinds = [
+        (&sample, POSTINGS, Some(Measure::Resemblance { k: 5 })),
+        (&sample, EXHAUSTIVE, Some(Measure::Resemblance { k: 5 })),
+        (&whole, Search::Prefix { threshold: 0.4 }, None),
+        (
+            &minhash,
+            Search::Bands(banding, Reach::Kept),
+            Some(Measure::Resemblance { k: 5 }),
+        ),
+        (&narrow, near(8), None),
+        (&narrow, near(8), Some(Measure::Resemblance { k: 5 })),
+    ];
+    for (sketch, search, measure) in kinds {
+        let rule = Rule {
+            search,
+            bounds: Bounds {
+                measure,
+                threshold: Some(0.4),
+                max_distance: matches!(search, Search::Near { .. }).then_some(8),
+                min_features: 1,
+            },
+        };
+        for groups in [7, 120] {
+            let group_of = |at: usize| draw(at, 50) % groups;
+            let mut expected = vec![None; texts.len()];
+            for group in 0..groups {
+                let own: Vec<usize> = (0..texts.len())
+                    .filter(|&at| group_of(at) == group)
+                    .collect();
+                let alone: Vec<_> = own.iter().map(|&at| texts[at].clone()).collect();
+                let alone = corpus(sketch, &alone, Memory::default());
+                let order: Vec<u32> = (0..own.len() as u32).collect();
+                let clusterer = Clusterer::new(&alone, rule).unwrap();
+                for (&at, decision) in own.iter().zip(decided(clusterer, &alone, &order).0) {
+                    expected[at] = decision.map(|decision| Decision {
+                        kept: own[decision.kept as usize] as u32,
+                        ..decision
+                    });
+                }
+            }
+            let order: Vec<u32> = (0..texts.len() as u32).collect();
+            let hashes = || {
+                (0..texts.len())
+                    .map(|at| draw(group_of(at) as usize, 60))
+                    .collect()
+            };
+            let mut inside = corpus(sketch, &texts, Memory::default());
+            inside.divide(hashes()).unwrap();
+            let clusterer = Clusterer::new(&inside, rule).unwrap();
+            assert!(
+                decided(clusterer, &inside, &order).0 == expected,
+                "{search:?}, {groups}"
+            );
+            let memory = Memory {
+                texts: 1 << 10,
+                sketches: 0,
+                compared: 1 << 20,
+                keys: 1 << 16,
+                folder: None,
+            };
+            let mut outside = corpus(sketch, &texts, memory);
+            outside.divide(hashes()).unwrap();
+            if outside.stored_sketches().is_none() || measure.is_none() {
+                continue;
+            }
+            let mut join = Clusterer::join(&outside, rule, &order).unwrap();
+            while join.advance(outside.stored_sketches().unwrap()).unwrap() {}
+            let joined = join.finish().unwrap();
+            let clusterer = Clusterer::joined(&outside, rule, joined, &order).unwrap();
+            assert!(
+                decided(clusterer, &outside, &order).0 == expected,
+                "{search:?}, {groups}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_text_of_several_groups_has_one_sample_and_is_counted_once() {
+    let sketch = json!({"kind": "sample", "size": 32});
+    let long = |at: usize| {
+        (0..40)
+            .map(|what| format!("w{:x} ", draw(at, what)))
+            .collect()
+    };
+    let texts: Vec<Option<String>> = (0..90).map(|at| Some(long(at % 30))).collect();
+    let mut corpus = corpus(&sketch, &texts, Memory::default());
+    let counted = corpus.shingle_frequencies().unwrap().texts();
+    assert!(corpus.samples().unwrap().get(40, None).is_none());
+    assert!(corpus.divide(vec![1; 89]).is_err());
+    corpus.divide((0..90).map(|at| at / 30).collect()).unwrap();
+    assert_eq!(
+        (counted, corpus.shingle_frequencies().unwrap().texts()),
+        (30, 30)
+    );
+    let sample = |at| corpus.samples().unwrap().get(at, None).unwrap().hashes;
+    assert!((0..30).all(|at| sample(at) == sample(at + 30) && sample(at) == sample(at + 60)));
+    assert!(corpus.identity(0) != corpus.identity(30));
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: The options that a report names, in its order.
 _SETTINGS = (
-    *("format", "text_field", "id_field", "title_field", "title_from_first_line"),
+    *("format", "encoding", "text_field", "id_field", "title_field", "title_from_first_line"),
     *("at_field", "at_zone", "source_field", "extra_fields", "within"),
 )
 
@@ -150,7 +150,8 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
         if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
     ]
     if again:
-        open_sources(again, format=options["format"], **reader_parameters(options))
+        read = {name: options[name] for name in ("format", "encoding")}
+        open_sources(again, **read, **reader_parameters(options))
 
 
 def _so_far(done: int) -> Message:

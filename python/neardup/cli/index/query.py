@@ -28,9 +28,7 @@ def query(
     ],
     file: Annotated[str | None, o.Option("A file with the text.", o.INPUT, metavar="FILE")],
     title: Annotated[str | None, o.Option("Its title, for recipes that weigh titles.", o.INPUT)],
-    encoding: Annotated[
-        str | None, o.Option("Encoding of file or standard input. By default detected.", o.INPUT)
-    ],
+    encoding: o.Encoding,
     k: Annotated[int, o.Option("The most answers.", o.OUTPUT, default=10, flag="-k")],
     within: o.Within,
     at: Annotated[
@@ -51,7 +49,7 @@ def query(
         neardup index query news.db 'The ferry to Skerrow Island leaves every hour.'
         neardup index query news.db --file new.txt --json
     """
-    from neardup.cli.compare import read_text
+    from neardup.cli.compare import read_texts
     from neardup.exceptions import ParameterError
 
     if at is not None and within is None:
@@ -74,7 +72,7 @@ def query(
         )
     asked = text
     if file is not None or text == "-":
-        asked = read_text(file or "-", encoding)
+        asked = read_texts([file or "-"], encoding)[0]
     with common.opened(location) as index:
         # Taken here, so that the message names the moment that was looked back from.
         end = datetime.now(UTC) if at is None else common.moment(at, "at")

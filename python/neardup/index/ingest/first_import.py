@@ -22,6 +22,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.base.arrays import texts_array
 from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import Message, system_words
 from neardup.base.progress import Progress
@@ -283,7 +284,7 @@ def _stored_batch(
         ids=ids,
         texts=pa.nulls(len(times), pa.large_string()),
         units=None,
-        titles=pa.array(titles, pa.large_string()),
+        titles=texts_array(titles),
         times=times,
         sources=sources,
         extras=extras,

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup import _core
+from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
@@ -65,13 +66,13 @@ class Incoming:
         # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
-        column, too_long = limit.without_too_long(pa.array(given, pa.large_string()), runs)
+        column, too_long = limit.without_too_long(texts_array(given), runs)
         row_problems = [(row, replace(problem, remedy="")) for row, problem in too_long]
-        keys = pa.array(ids, pa.large_string())
+        keys = texts_array(ids)
         batch = Batch(column, keys, row_problems=row_problems, runs=runs)
         recipe = engine.settings.recipe
         texts, units, problems = readable(batch, recipe, compiled(recipe))
-        title_column = pa.array(titles, pa.large_string())
+        title_column = texts_array(titles)
         return cls(
             engine, ids, texts, units, title_column, times, sources, extras, problems, errors=errors
         )

@@ -56,7 +56,8 @@ def reader_parameters(options: Mapping[str, Any], *, needs_ids: bool = False) ->
 
 def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Added:
     """Add the documents of files; see `Index.add_files`."""
-    sources = open_sources(inputs, format=options["format"], **reader_parameters(options))
+    read = {name: options[name] for name in ("format", "encoding")}
+    sources = open_sources(inputs, **read, **reader_parameters(options))
     added = _add_source(engine, sources, options, needs_ids=False)
     of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)
@@ -143,7 +144,7 @@ def _add_source(
             )
         )
     uncounted = new - (counters["counted_at"] - counters["arrived"])
-    if dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
+    if new and dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
         progress.note(
             Message(
                 "{new:,} documents were decided with statistics of earlier documents: text that "

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
+from neardup.readers.formats import COMPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ Places = npt.NDArray[np.int64]
 DISTRACTORS = "distractors"
 #: Topic in rows over all documents; no topic may have this name.
 OVERALL = "all"
-_EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_EXTENSIONS = tuple(f".jsonl{extension}" for extension in ("", *COMPRESSED))
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ def read_documents(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
     title_field: str | None = None,
@@ -142,7 +144,12 @@ def read_documents(
     from neardup.readers.batch import strings
 
     sources = open_sources(
-        inputs, format=format, text_field=text_field, id_field=id_field, title_field=title_field
+        inputs,
+        format=format,
+        encoding=encoding,
+        text_field=text_field,
+        id_field=id_field,
+        title_field=title_field,
     )
     rows: list[tuple[str, str | None, str]] = []
     problems = 0

@@ -7,8 +7,6 @@ Several papers are one file: the archive that was sent, or one that is made of t
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import mmap
 import os
 import re
 import shutil
@@ -22,6 +20,8 @@ from typing import IO
 from starlette.datastructures import UploadFile
 
 from neardup.base.messages import N_, Message
+from neardup.readers.archives import check_zip, name_of
+from neardup.readers.extracted import UnreadableFileError
 from neardup.server.problems import ProblemError
 
 __all__ = ["Upload", "label_of", "path_of", "received"]
@@ -32,16 +32,8 @@ _LABEL = 120
 #: Most papers in an upload, and most bytes that an archive of them unpacks to.
 PAPERS, _UNPACKED = 200, 256 << 20
 
-#: Most entries of an archive, those of Word documents within it included.
-_ENTRIES = 20_000
-
 #: Files that systems and programs add to folders.
 _NO_PAPER = re.compile(r"(^|[/\\])(\.[^./\\]|~\$|__MACOSX[/\\]|Thumbs\.db$|desktop\.ini$)")
-
-#: The flag of a name in UTF-8, and of an encrypted file.
-_UTF8, _ENCRYPTED = 0x800, 1
-
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 #: Path separators of all systems.
 _SEPARATORS = re.compile(r"[/\\]")
@@ -65,7 +57,7 @@ class Upload:
             yield self.label, self.file
             return
         with zipfile.ZipFile(self.file) as archive:
-            for label, member in zip(self.labels, _members(archive), strict=True):
+            for label, member in zip(self.labels, _papers(archive.infolist()), strict=True):
                 with tempfile.TemporaryFile() as file:
                     with archive.open(member) as packed:
                         shutil.copyfileobj(packed, file)
@@ -147,7 +139,7 @@ async def received(
     def receive() -> Upload:
         file = _kept(uploads[0]) if len(uploads) == 1 else _packed(uploads)
         try:
-            return Upload(file, label, own, _labels(file) if is_archive else ())
+            return Upload(file, label, own, _labels(file, label) if is_archive else ())
         except BaseException:
             file.close()
             raise
@@ -182,36 +174,21 @@ def _packed(uploads: Iterable[UploadFile]) -> IO[bytes]:
     return file
 
 
-def _labels(file: IO[bytes]) -> tuple[str, ...]:
+def _labels(file: IO[bytes], label: str) -> tuple[str, ...]:
     """Return the labels of the papers in an archive, no two equal; refuse what is not sound."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        count = sum(1 for _ in re.finditer(b"PK\x01\x02", data))
-    if count > _ENTRIES:
-        raise _refused(N_("The archive must have at most {most:,} entries."), _ENTRIES)
     try:
-        with zipfile.ZipFile(file) as archive:
-            entries, members = archive.infolist(), _members(archive)
-            if not members:
-                raise _refused(N_("The archive must contain papers."))
-            if len(members) > PAPERS:
-                raise _refused(N_("There must be at most {most:,} papers at once."), PAPERS)
-            if sum(entry.file_size for entry in entries) > _UNPACKED:
-                raise _refused(N_("The archive must unpack to at most {most:,} bytes."), _UNPACKED)
-            if any(entry.flag_bits & _ENCRYPTED for entry in entries):
-                raise _refused(N_("The archive must be readable without a password."))
-            # Other methods unpack without a limit. All papers can be unpacked later.
-            is_usual = all(entry.compress_type in _METHODS for entry in entries)
-            if not is_usual or archive.testzip() is not None:
-                raise zipfile.BadZipFile
-    except ProblemError:
-        raise
-    except Exception:  # A decompressor may raise anything for damaged data.
-        raise _refused(
-            N_("The archive must be a whole .zip file, in Deflate or not compressed.")
-        ) from None
+        members = _papers(check_zip(file, label, _UNPACKED))
+    except UnreadableFileError as error:
+        raise ProblemError(422, "Wrong form", error.message) from None
+    except zipfile.BadZipFile:
+        raise _refused(N_("The archive must be a whole .zip file.")) from None
+    if not members:
+        raise _refused(N_("The archive must contain papers."))
+    if len(members) > PAPERS:
+        raise _refused(N_("There must be at most {most:,} papers at once."), PAPERS)
     labels: dict[str, None] = {}
     for member in members:
-        label = first = path_of(_name(member))
+        label = first = path_of(name_of(member))
         stem, ending = os.path.splitext(first)
         number = 1
         while label in labels:
@@ -225,16 +202,6 @@ def _refused(template: str, most: int = 0) -> ProblemError:
     return ProblemError(422, "Wrong form", Message(template, most=most))
 
 
-def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
+def _papers(members: Sequence[zipfile.ZipInfo]) -> Sequence[zipfile.ZipInfo]:
     """Return the papers in an archive."""
-    members = archive.infolist()
-    return [one for one in members if not one.is_dir() and not _NO_PAPER.search(_name(one))]
-
-
-def _name(member: zipfile.ZipInfo) -> str:
-    """Return the name of a file in an archive; without a flag it may be in UTF-8 or GBK."""
-    if not member.flag_bits & _UTF8:
-        for encoding in ("utf-8", "gb18030"):
-            with contextlib.suppress(UnicodeError):
-                return member.filename.encode("cp437").decode(encoding)
-    return member.filename
+    return [one for one in members if not one.is_dir() and not _NO_PAPER.search(name_of(one))]

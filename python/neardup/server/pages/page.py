@@ -88,7 +88,12 @@ def error_page(request: Request, error: ProblemError) -> Response:
     kind = status if status in _WORDED else 500 if status >= 500 else 422
     # The API's advice on a missing key does not help a reader.
     is_shown = kind not in (401, 404, 500, 503)
-    shown = in_language(error.detail, language_of_request(request)) if is_shown else ""
+    language, detail = language_of_request(request), error.detail
+    if language != "en" and not isinstance(detail, Message):
+        # Pydantic and Starlette explain in English only.
+        wrong = Message("The value of the field '{field}' is not valid.", field=error.field)
+        detail = wrong if error.field else ""
+    shown = in_language(detail, language) if is_shown else ""
     answer = render(request, "error", status, title=f"error_{kind}", code=status, detail=shown)
     answer.headers.update(error.headers or {})
     return answer

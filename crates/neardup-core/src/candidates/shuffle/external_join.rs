@@ -15,6 +15,7 @@ use super::partition_file::PartitionFile;
 use crate::candidates::search::Search;
 use crate::candidates::sketch_store::SketchStore;
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 
 /// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
 const SMALLEST_BATCH: usize = 4096;
@@ -108,6 +109,12 @@ impl ExternalJoin {
         })
     }
 
+    /// The same for documents of these groups, by number.
+    pub fn among(self, groups: Groups) -> Self {
+        let shuffle = self.shuffle.clone().among(groups);
+        ExternalJoin { shuffle, ..self }
+    }
+
     /// Does a part of the work, on the current rayon pool. Returns false if all work was done
     /// before.
     ///
@@ -181,8 +188,8 @@ impl ExternalJoin {
         let (begin, documents) = self.documents(batch);
         let highest = (begin + documents.len() - 1) as u64;
         let is_first = |at: usize| self.is_first[begin + at];
-        self.shuffle
-            .keys(&store.read(documents)?, highest, is_first)
+        let shuffle = self.shuffle.of_batch(documents);
+        shuffle.keys(&store.read(documents)?, highest, is_first)
     }
 
     fn filed_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
@@ -191,7 +198,8 @@ impl ExternalJoin {
         let numbers: Vec<u64> = (begin as u64..).take(documents.len()).collect();
         let is_filed = |at: usize| self.is_first[begin + at] && self.has_sketch[begin + at];
         let sketches = store.read(documents)?;
-        self.shuffle.file(&sketches, &numbers, is_filed, &counts)
+        let shuffle = self.shuffle.of_batch(documents);
+        shuffle.file(&sketches, &numbers, is_filed, &counts)
     }
 
     /// The result of the shuffle.

@@ -36,6 +36,7 @@ use super::search::Search;
 use super::sketches::Sketches;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 
 /// The maximum number of buckets: with more, each blob would be only a few bytes.
 pub const MAX_BUCKETS: usize = 1 << 16;
@@ -47,6 +48,8 @@ pub struct Shuffle {
     bits: u32,
     buckets: usize,
     cap: ListCap,
+    /// Those of the documents of the batch that a step works on.
+    groups: Groups,
 }
 
 /// The key counts of a batch: how many texts have each key that several texts have.
@@ -102,7 +105,19 @@ impl Shuffle {
             search,
             bits,
             buckets,
+            groups: Groups::default(),
         })
+    }
+
+    /// The same steps for documents of these groups: those of a batch, or of all that batches are
+    /// [selected](Self::of_batch) from.
+    pub fn among(self, groups: Groups) -> Self {
+        Shuffle { groups, ..self }
+    }
+
+    /// The steps for a batch of these documents.
+    pub fn of_batch(&self, documents: &[u32]) -> Self {
+        self.clone().among(self.groups.select(documents))
     }
 
     /// The number of buckets.
@@ -333,7 +348,8 @@ impl Shuffle {
         heavy_hitters: Arc<HeavyHitters>,
     ) -> Result<KeyScheme> {
         sketches.check_search(self.search)?;
-        Ok(KeyScheme::new(self.search, self.bits, heavy_hitters)?.folded())
+        let scheme = KeyScheme::new(self.search, self.bits, heavy_hitters)?;
+        Ok(scheme.folded().among(self.groups.clone()))
     }
 
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.

@@ -208,6 +208,7 @@ impl ExternalPostings {
         let scheme = self
             .joined
             .shuffle
+            .of_batch(documents)
             .key_scheme(&sketches, counts.heavy_hitters())?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut bounds = FxHashMap::default();

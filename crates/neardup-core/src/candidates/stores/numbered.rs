@@ -14,6 +14,7 @@ use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, all, choose};
 use crate::candidates::search::{Reach, Search};
 use crate::candidates::sketches::Sketches;
 use crate::error::Result;
+use crate::groups::Groups;
 use crate::identity::DistinctTexts;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
@@ -49,22 +50,27 @@ struct List {
 }
 
 impl InvertedIndex<NumberedPostings> {
-    /// An empty index for the documents with these sketches and identities.
+    /// An empty index for the documents with these sketches, identities and groups.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn in_memory(sketches: &Sketches, identities: &[u128], search: Search) -> Result<Self> {
+    pub fn in_memory(
+        sketches: &Sketches,
+        identities: &[u128],
+        groups: &Groups,
+        search: Search,
+    ) -> Result<Self> {
         let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
         let keys = match (sketches, search) {
             (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
-                Keys::of_bands(signatures, texts, banding)?
+                Keys::of_bands(signatures, texts, banding, groups)?
             }
             (Sketches::Samples(samples), Search::Postings { .. }) => {
-                Keys::of_samples(samples, texts)?
+                Keys::of_samples(samples, texts, groups)?
             }
             (Sketches::Samples(samples), Search::Prefix { .. }) => {
-                Keys::of_samples(samples, texts)?.by_rarity()
+                Keys::of_samples(samples, texts, groups)?.by_rarity()
             }
             _ => return Err(search.mismatch()),
         };
@@ -358,7 +364,8 @@ mod tests {
         }
         let identities: Vec<u128> = (0..documents.len() as u128).collect();
         let search = Search::Postings { threshold, reach };
-        let mut index = InvertedIndex::in_memory(&sketches, &identities, search).unwrap();
+        let mut index =
+            InvertedIndex::in_memory(&sketches, &identities, &Groups::default(), search).unwrap();
         let found = candidates(&mut index, documents.len() as u32);
         (found, index.statistics())
     }

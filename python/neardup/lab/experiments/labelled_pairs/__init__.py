@@ -47,6 +47,7 @@ def evaluate_pairs(
     output: str | Path | None = None,
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
     title_field: str | None = None,
@@ -71,7 +72,7 @@ def evaluate_pairs(
         they are left out one by one; else pairs that share documents.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.
-    format, text_field, id_field, title_field
+    format, encoding, text_field, id_field, title_field
         As in :func:`neardup.dedup_files`.
     recipes : sequence of str, Path or Recipe, default=None
         Those that are compared. None are all built-in ones but ``bkdr``, which
@@ -136,6 +137,7 @@ def evaluate_pairs(
         documents, problems = read_documents(
             paths,
             format=format,
+            encoding=encoding,
             text_field=check_field(text_field, "text_field"),
             id_field=check_field(id_field, "id_field"),
             title_field=check_field(title_field, "title_field"),

@@ -59,8 +59,8 @@ def published(
     Parameters
     ----------
     data : str or Path
-        Folder of topic files ``*.jsonl``, plain or compressed (.gz, .zst), with
-        the fields ``id``, ``title`` and ``text``. The documents of a file
+        Folder of topic files ``*.jsonl``, plain or compressed (.gz, .zst, .xz,
+        .bz2), with the fields ``id``, ``title`` and ``text``. The documents of a file
         ``distractors`` belong to no topic.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.

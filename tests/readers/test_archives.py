@@ -1,0 +1,343 @@
+"""Archives: their files are read as those of a folder are, none is lost in silence."""
+
+import io
+import os
+import random
+import struct
+import tarfile
+import zipfile
+from pathlib import Path
+
+import orjson
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from tests.readers.making import docx, paragraph
+from tests.readers.test_read_formats import as_parquet
+
+from neardup import InputError
+from neardup.readers import archives, open_sources, read_file
+
+TEXT = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+#: Files of all formats, whose texts are their names.
+FILES = {
+    "b/a.jsonl": orjson.dumps({"text": "b/a.jsonl"}),
+    "a.csv": b"text,n\na.csv,1\n",
+    "c.parquet": as_parquet([{"text": "c.parquet"}]),
+    "b/一班/论文.txt": "b/一班/论文.txt".encode(),
+    "d.docx": docx(paragraph("d.docx")),
+    "e.txt": b"e.txt",
+}
+KINDS = ("zip", "stored.zip", "tar", "tar.gz", "tgz", "tar.zst", "tar.xz", "tar.bz2")
+
+
+def zipped(files, method=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as new:
+        for name, data in files.items():
+            new.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(files, more=()):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as new:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+        for name, kind in more:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "e.txt"
+            new.addfile(member)
+    return out.getvalue()
+
+
+@pytest.fixture
+def archived(make, pack):
+    """Write an archive of some kind."""
+
+    def write(name, files, kind=None):
+        kind = kind or name.partition(".")[2]
+        if kind.endswith("zip"):
+            method = zipfile.ZIP_STORED if "stored" in kind else zipfile.ZIP_DEFLATED
+            data = zipped(files, method)
+        else:
+            suffix = ".gz" if kind == "tgz" else kind.removeprefix("tar")
+            data = pack(tarred(files), suffix)
+        make(name)
+        Path(name).write_bytes(data)
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 22])
+def test_files_are_read_in_the_order_of_their_names(read, make, archived, kind, batch_bytes):
+    for name, data in FILES.items():
+        make(f"folder/{name}", data)
+    name = archived(f"crawl.{kind}", FILES)
+    got, folder = read(name, batch_bytes), read(["folder", "folder/e.txt"], batch_bytes)
+    assert got["texts"] == sorted(FILES) == folder["texts"][:-1]
+    assert got["ids"] == [one.replace("folder", name, 1) for one in folder["ids"][:-1]]
+    assert got["problems"] == []
+    assert got["notes"] == [
+        f"{name}: read as 3 data files and 3 text files; each text file is one document."
+    ]
+    sources = open_sources([name])
+    list(sources.batches())
+    rows = [row["text"] for source in sources.sources for part in source.rows() for row in part]
+    assert rows == sorted(FILES)
+
+
+def test_archives_among_the_files_of_a_folder(read, make, archived):
+    make("dump/b.txt", "b")
+    archived("dump/a.zip", {"x/1.txt": b"1", "2.txt": b"2"})
+    archived("dump/deep/c.tar.gz", {"3.txt": b"3"}, "tar.gz")
+    ids = ["a.zip/2.txt", "a.zip/x/1.txt", "b.txt", "deep/c.tar.gz/3.txt"]
+    assert read("dump")["ids"] == ids
+    assert read("dump/**")["ids"] == [f"dump/{one}" for one in ids]
+    assert read("dump/*.zip")["ids"] == ["dump/a.zip/2.txt", "dump/a.zip/x/1.txt"]
+    assert read("dump", format="text")["ids"] == ids
+    assert read("dump", only_text_in_folders=True)["ids"] == ids
+
+
+def test_one_file_of_an_archive(read, archived):
+    name = archived("a/crawl.zip", FILES)
+    assert read(f"{name}/b/a.jsonl")["ids"] == ["a/crawl.zip/b/a.jsonl:1"]
+    assert read(f"{name}/b/一班/论文.txt")["ids"] == ["a/crawl.zip/b/一班/论文.txt"]
+    assert read_file(f"{name}/d.docx").text == "d.docx"
+    archived(name, {"e.txt": b"another"})
+    assert read_file(f"{name}/e.txt").text == "another"
+    with pytest.raises(InputError, match=r"^a/crawl\.zip/none\.txt: "):
+        open_sources([f"{name}/none.txt"])
+
+
+def test_an_archive_at_an_address(read):
+    system = MemoryFileSystem()
+    system.pipe_file("/dump/a.zip", zipped({"1.txt": b"1"}))
+    try:
+        assert read("memory://dump/a.zip")["ids"] == ["memory://dump/a.zip/1.txt"]
+        assert read("memory://dump")["ids"] == ["a.zip/1.txt"]
+    finally:
+        system.store.clear()
+
+
+def in_gbk(name, data):
+    """A zip with a name in GBK and without the flag of UTF-8."""
+    raw = name.encode("gbk")
+    plain = "x" * len(raw)
+    return zipped({plain: data}).replace(plain.encode(), raw)
+
+
+def test_names_in_gbk(read, make):
+    make("a.zip", in_gbk("一班/张三作文.txt", TEXT.encode("gbk")))
+    assert read("a.zip")["ids"] == ["a.zip/一班/张三作文.txt"]
+    assert read("a.zip")["texts"] == [TEXT]
+    plain = tarred({"x" * 8: b"text"})
+    # The sum of the header changes with the name.
+    raw = tarfile.TarInfo("论文.txt").tobuf(tarfile.GNU_FORMAT, "gbk")
+    make(
+        "b.tar", raw[:124] + plain[124:148] + _sum(raw[:124] + plain[124:148], plain) + plain[156:]
+    )
+    assert read("b.tar")["ids"] == ["b.tar/论文.txt"]
+
+
+def _sum(begin, plain):
+    header = begin + b" " * 8 + plain[156:512]
+    return b"%06o\0 " % sum(header)
+
+
+def test_names_that_lead_out_of_an_archive_stay_inside(read, make):
+    make(
+        "a.zip",
+        zipped({"../../b.txt": b"1", "/c.txt": b"2", "x\\d.txt": b"3", "./e/../f.txt": b"4"}),
+    )
+    assert read("a.zip")["ids"] == [
+        f"a.zip/{name}" for name in ("b.txt", "c.txt", "f.txt", "x/d.txt")
+    ]
+
+
+def test_of_files_of_one_name_the_last_one_is_read(read, make):
+    make("a.zip", zipped({"a.txt": b"old", "b.txt": b"new"}).replace(b"b.txt", b"a.txt"))
+    assert read("a.zip")["texts"] == ["new"]
+
+
+def test_what_is_not_read_is_listed(read, make):
+    files = dict.fromkeys(("1.png", "2.PNG", "3.log", "in.zip", "x.doc", "e.txt"), b"x")
+    hidden = {"__MACOSX/._e.txt": b"x", ".git/x.txt": b"x", "x/.DS_Store": b"x", "Thumbs.db": b"x"}
+    more = [("link.txt", tarfile.SYMTYPE), ("pipe.txt", tarfile.FIFOTYPE), ("f", tarfile.DIRTYPE)]
+    make("a.tar", tarred(files | hidden, more))
+    got = read("a.tar")
+    assert got["texts"] == ["x"]
+    assert got["notes"] == [
+        "a.tar: 3 files of other formats are skipped: 1 .log, 2 .png"
+        " (a.tar/1.png, a.tar/2.PNG, a.tar/3.log).",
+        "a.tar: 2 links, pipes, sockets or devices are skipped: a.tar/link.txt, a.tar/pipe.txt.",
+    ]
+    assert list(map(str, got["problems"])) == [
+        "a.tar/in.zip: skipped: archives in archives are not read. Unpack the outer one.",
+        "a.tar/x.doc: skipped: the format is not read.",
+    ]
+    linked = zipfile.ZipInfo("link.txt")
+    linked.external_attr = 0o120777 << 16
+    make("b.zip", zipped({"e.txt": b"x", linked: b"e.txt"}))
+    assert read("b.zip")["notes"] == [
+        "b.zip: 1 link, pipe, socket or device is skipped: b.zip/link.txt."
+    ]
+
+
+def encrypted(data):
+    """Set the flag of the first file."""
+    for begin, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        at = data.index(begin) + place
+        data = data[:at] + struct.pack("<H", data[at] | 1) + data[at + 2 :]
+    return data
+
+
+def damaged(data):
+    """Change a byte of the content of the first file."""
+    at = data.index(b"a.") + 12
+    return data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]
+
+
+def without_header(data):
+    return b"PK\0\0" + data[4:]
+
+
+@pytest.mark.parametrize("first", ["a.txt", "a.jsonl"])
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (encrypted, "must be readable without a password. Got an encrypted archive instead."),
+        (damaged, "damaged data"),
+        (without_header, "damaged data"),
+    ],
+)
+def test_a_member_that_cannot_be_read_is_a_problem(read, make, first, harm, said):
+    line = orjson.dumps({"text": TEXT}) if first == "a.jsonl" else TEXT.encode()
+    files = {first: line * 40, "b.txt": b"b", "c.jsonl": orjson.dumps({"text": "c"})}
+    make("a.zip", harm(zipped(files)))
+    got = read("a.zip")
+    assert got["texts"][-2:] == ["b", "c"]
+    (problem,) = got["problems"]
+    assert str(problem).startswith(f"a.zip/{first}: ")
+    assert said in str(problem)
+
+
+def test_damage_after_the_first_records_of_a_member(read, make):
+    drawn = random.Random(1)
+    lines = [orjson.dumps({"text": drawn.randbytes(50).hex()}) for _ in range(5000)]
+    data = zipped({"a.jsonl": b"\n".join(lines)})
+    make("a.zip", data[: len(data) // 2] + b"\xff" * 99 + data[len(data) // 2 + 99 :])
+    results = [read("a.zip", batch_bytes=size) for size in (1, 1 << 16, 1 << 22)]
+    assert 2000 < len(results[0]["texts"]) < 4000
+    for got in results:
+        assert got["texts"] == results[0]["texts"]
+        assert list(map(str, got["problems"])) == list(map(str, results[0]["problems"]))
+        assert got["problems"][-1].reason == "must be readable (damaged data)"
+
+
+def by_lzma():
+    return zipped({"a.txt": TEXT.encode(), "b.txt": b"b"}, zipfile.ZIP_LZMA)
+
+
+def test_a_method_that_is_not_read(read, make):
+    make("a.zip", by_lzma())
+    problems = read("a.zip")["problems"]
+    assert str(problems[0]) == (
+        "a.zip/a.txt: record 1: must be compressed by Deflate or not at all. Got method 14 instead."
+    )
+
+
+WHOLE = "must be a whole archive (.zip or .tar). Got a damaged file instead."
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.zip", b"<html>not found</html>", WHOLE),
+        ("a.zip", b"", WHOLE),
+        ("a.zip", zipped(FILES)[:-40], WHOLE),
+        ("a.tar", tarred(FILES)[:100], WHOLE),
+        ("a.tar.gz", b"\x1f\x8b\x08\0", WHOLE),
+        ("a.zip", zipped({}), "must contain files with a known extension"),
+        ("a.tar", tarred({}), "must contain files with a known extension"),
+        ("a.zip", zipped({"a.txt": bytes(100 << 20)}), "It may be a zip bomb."),
+        ("a.tar.zst", tarred({"a.txt": bytes(100 << 20)}), "It may be a zip bomb."),
+    ],
+    ids=str,
+)
+def test_archives_that_are_refused(read, make, name, data, said):
+    make(name, data)
+    with pytest.raises(InputError) as caught:
+        open_sources([name])
+    assert str(caught.value).startswith(f"{name}: must ")
+    assert said in str(caught.value)
+    if "whole" in said:
+        make("dump/b.txt", "b")
+        os.rename(name, f"dump/{name}")
+        got = read("dump")
+        assert got["texts"] == ["b"]
+        assert [problem.source for problem in got["problems"]] == [f"dump/{name}"]
+
+
+def test_an_empty_archive_in_a_folder(read, make):
+    make("dump/a.zip", zipped({}))
+    make("dump/b.txt", "b")
+    got = read("dump")
+    assert (got["texts"], [*map(str, got["problems"])]) == (["b"], ["dump/a.zip: no records."])
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.gz"])
+def test_the_files_before_damage_are_read(read, archived, kind):
+    name = archived(
+        f"a.{kind}", {f"{number}.txt": os.urandom(9999).hex().encode() for number in range(9)}
+    )
+    data = Path(name).read_bytes()
+    Path(name).write_bytes(data[: len(data) // 2])
+    got = read(name)
+    assert got["ids"] == [f"{name}/{number}.txt" for number in range(4)]
+    (problem,) = got["problems"]
+    assert problem.source == name
+    assert problem.found == "4 files and then damaged data"
+
+
+def test_a_header_that_is_damaged(read, make):
+    data = tarred({"a.txt": b"a", "b.txt": b"b"})
+    make("a.tar", data[:1024] + b"x" * 512 + data[1536:])
+    got = read("a.tar")
+    assert got["texts"] == ["a"]
+    assert got["problems"][0].found == "1 file and then damaged data"
+
+
+def test_a_stated_size_that_is_too_small_is_damage(read, make):
+    data = zipped({"a.txt": TEXT.encode() * 999, "b.txt": b"b"})
+    at = data.index(b"PK\1\2") + 24
+    make("a.zip", data[:at] + struct.pack("<I", 300) + data[at + 4 :])
+    got = read("a.zip")
+    assert got["texts"] == [None, "b"]
+    assert "damaged data" in str(got["problems"][0])
+
+
+def test_an_archive_that_changes(archived):
+    name = archived("a.zip", FILES)
+    sources = open_sources([name])
+    archived("a.zip", FILES | {"f.txt": b"f"})
+    with pytest.raises(InputError, match="changed while it was being read"):
+        list(sources.batches())
+
+
+def test_no_file_is_opened_for_each_member(archived):
+    name = archived("a.zip", {f"{number}.txt": b"%d" % number for number in range(300)})
+    before = len(os.listdir("/proc/self/fd"))
+    sources = open_sources([name])
+    assert sum(len(batch) for batch in sources.batches()) == 300
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_directory_of_what_is_unpacked_as_a_whole_is_bounded(monkeypatch):
+    monkeypatch.setattr(archives, "MEMBERS", 2)
+    data = io.BytesIO(zipped({"a": b"", "b": b"", "c": b""}))
+    with pytest.raises(InputError, match=r"must have at most 2 parts\. Got 3"):
+        archives.check_zip(data, "a.zip", 1000)

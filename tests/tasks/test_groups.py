@@ -1,0 +1,271 @@
+"""Only documents of one group are compared."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup import InputError, ParameterError
+from neardup.base.progress import Progress
+
+FERRY = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
+CHATS = [
+    {"chat": 1, "text": "继续"},
+    {"chat": 2, "text": "继续"},
+    {"chat": 1, "text": FERRY},
+    {"chat": 1, "text": "继续"},
+    {"chat": "2", "text": FERRY},
+    {"text": "继续"},
+    {"chat": "2", "text": f"{FERRY} Yes."},
+    {"chat": None, "text": "继续"},
+    {"chat": "", "text": "继续"},
+]
+#: A number is the text of its digits; missing, null and empty values are no value.
+KEPT = [True, True, True, False, True, True, False, False, False]
+
+#: Of each kind of search; none counts over the collection.
+RECIPES: dict[str, Any] = {
+    **dict.fromkeys(("shingle", "shingle-sample", "aligned", "characters", "classic", "minhash")),
+    **{
+        name: neardup.load_recipe(name).replace(decide={"common": "none"})
+        for name in ("general", "strict", "containment")
+    },
+}
+
+
+class Notes(Progress):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, line):
+        self.notes.append(str(line))
+
+
+def write(path, records):
+    Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def texts_of(seed, count):
+    """Return texts with many repeats, whole, nearly whole and in part."""
+    rng = random.Random(seed)
+    words = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{at}" for at in range(400)]
+    sentences = [" ".join(rng.choices(words, k=9)) + "." for _ in range(40)]
+    texts = ["继续", "ok", "", "!"]
+    for _ in range(12):
+        text = " ".join(rng.sample(sentences, rng.randint(1, 5)))
+        texts += [text, text.replace("a", "e", 1), text + " Yes.", text.upper()]
+    return rng.choices(texts, k=count)
+
+
+def rows_of(result):
+    names = ("id", "kept_id", "similarity", "distance", "kind")
+    return {row["id"]: tuple(row[name] for name in names) for row in result.removed.to_pylist()}
+
+
+def of_each(records, field="chat"):
+    """Return the records of each group."""
+    values = dict.fromkeys(record[field] for record in records)
+    return [[record for record in records if record[field] == value] for value in values]
+
+
+def test_only_documents_of_one_group_are_compared():
+    kept = neardup.dedup(CHATS, recipe="strict", group_field="chat").keep.tolist()
+    assert kept == KEPT
+    assert sum(neardup.dedup(CHATS, recipe="strict").keep) == 2
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("groups", [1, 4, 40])
+def test_each_group_is_decided_as_if_it_were_alone(tmp_path, recipe, groups):
+    chosen = RECIPES[recipe] or recipe
+    rng = random.Random(groups)
+    texts = texts_of(groups, 240)
+    records = [
+        {"id": str(at), "chat": rng.randrange(groups), "text": text}
+        for at, text in enumerate(texts)
+    ]
+    expected = {}
+    for own in of_each(records):
+        expected |= rows_of(neardup.dedup(own, recipe=chosen))
+    assert len(expected) > 20
+    one = neardup.dedup(records, recipe=chosen, group_field="chat", workers=1)
+    assert rows_of(one) == expected
+    file = write(tmp_path / "in.jsonl", records)
+    # Everything that may leave memory does, from the first document on.
+    files = {"memory": "512MiB", "work": tmp_path / "work", "workers": 2}
+    result = neardup.dedup_files(
+        [file], tmp_path / "out.jsonl", recipe=chosen, group_field="chat", **files
+    )
+    assert rows_of(result) == expected
+    alone = [neardup.pairs(own, recipe=chosen).table.to_pylist() for own in of_each(records)]
+    pairs = neardup.pairs(records, recipe=chosen, group_field="chat").table.to_pylist()
+    key = json.dumps
+    assert sorted(pairs, key=key) == sorted([pair for own in alone for pair in own], key=key)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_another_collection_takes_part_with_its_groups(tmp_path, recipe):
+    options = {"recipe": RECIPES[recipe] or recipe}
+    rng = random.Random(7)
+    records = [
+        {"id": str(at), "chat": rng.randrange(5), "text": text}
+        for at, text in enumerate(texts_of(7, 300))
+    ]
+    before, after = records[:150], records[150:]
+    expected = {}
+    for own, others in zip(
+        sorted(of_each(after), key=lambda own: own[0]["chat"]),
+        sorted(of_each(before), key=lambda own: own[0]["chat"]),
+        strict=True,
+    ):
+        expected |= rows_of(neardup.dedup(own, against=others, **options))
+    options["group_field"] = "chat"
+    assert rows_of(neardup.dedup(after, against=before, **options)) == expected
+    names = [write(tmp_path / name, part) for name, part in (("a", after), ("b", before))]
+    result = neardup.dedup_files(
+        names[:1], tmp_path / "o.jsonl", against=names[1:], format="jsonl", **options
+    )
+    assert rows_of(result) == expected
+    found = neardup.pairs(after, with_=before, **options).table.to_pylist()
+    chats = {record["id"]: record["chat"] for record in records}
+    assert found
+    assert all(chats[pair["id_a"]] == chats[pair["id_b"]] for pair in found)
+
+
+def test_what_is_counted_is_counted_in_the_whole_collection():
+    notice = (
+        "Visitors are asked to leave bags, umbrellas and wet coats at the desk by the door. Guides "
+        "speak four languages and answer questions until the bell rings at half past five. "
+    )
+    rng = random.Random(5)
+    texts = [notice + "".join(rng.choices("bdfgklmn aeiou", k=40)) for _ in range(60)]
+    records = [{"chat": at // 2, "text": text} for at, text in enumerate(texts)]
+    alone = [neardup.dedup(own).keep.sum() for own in of_each(records)]
+    assert sum(alone) == 30
+    assert neardup.dedup(records, group_field="chat").keep.all()
+
+
+def test_the_field_may_be_at_a_path_and_in_any_format(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nested = [
+        {"text": r["text"], "meta": {"chat": r["chat"]} if "chat" in r else {}} for r in CHATS
+    ]
+    write("in.jsonl", nested)
+    flat = [str(record.get("chat") or "") for record in CHATS]
+    rows = "".join(f'"{r["text"]}",{chat}\n' for r, chat in zip(CHATS, flat, strict=True))
+    Path("in.csv").write_text("text,meta.chat\n" + rows)
+    texts = [record["text"] for record in CHATS]
+    chats = pa.array([{"chat": chat or None} for chat in flat])
+    pq.write_table(pa.table({"text": texts, "meta": chats}), "in.parquet")
+    numbers = pa.array([int(chat) if chat else None for chat in flat])
+    table = pa.table({"text": texts, "meta": chats, "chat": numbers})
+    options = {"recipe": "strict", "group_field": "meta.chat"}
+    for name in ("in.jsonl", "in.csv", "in.parquet"):
+        result = neardup.dedup_files([name], f"kept-{name}", **options)
+        assert result.keep.tolist() == KEPT, name
+        assert result.problems == []
+    for data in (nested, table):
+        assert neardup.dedup(data, **options).keep.tolist() == KEPT
+    assert neardup.dedup(table, recipe="strict", group_field="chat").keep.tolist() == KEPT
+
+
+def test_records_without_a_value_are_told(tmp_path):
+    watch = Notes()
+    file = write(tmp_path / "in.jsonl", CHATS)
+    options = {"group_field": "chat", "progress": watch}
+    neardup.dedup_files([file], tmp_path / "kept.jsonl", recipe="strict", **options)
+    with open(file, "a") as damaged:
+        damaged.write("{\n")
+    neardup.dedup_files([file], tmp_path / "again.jsonl", recipe="strict", **options)
+    assert watch.notes[0] == watch.notes[1]
+    told = "3 records have no value in the field 'chat': they are compared only with one another."
+    assert told in watch.notes
+    with pytest.raises(InputError, match="No record has a value in the field 'chats', which"):
+        neardup.dedup(CHATS, group_field="chats")
+    with pytest.raises(InputError, match="No record has a value in the field 'chat'"):
+        neardup.dedup(CHATS, against=[{"text": FERRY}], group_field="chat")
+    with pytest.raises(InputError, match="must have the column 'chats'"):
+        neardup.dedup(pa.table({"text": [FERRY]}), group_field="chats")
+    write(file, [])
+    assert len(neardup.dedup_files([file], tmp_path / "out.jsonl", group_field="chat").keep) == 0
+
+
+def test_a_value_that_is_no_name_is_a_problem_and_its_record_is_left_alone(tmp_path):
+    values = [1.5, 1.5, [1], True, "\ud800", 3, 3]
+    records = [{"chat": value, "text": FERRY} for value in values]
+    result = neardup.dedup(records, group_field="chat")
+    assert result.keep.tolist() == [True] * 6 + [False]
+    assert len(result.problems) == result.summary.unreadable == 5
+    assert str(result.problems[0]) == (
+        "input: record 1, field 'chat': must be text or an integer. Got 1.5 instead."
+    )
+    kept = neardup.dedup(records, group_field="chat", on_error="drop").keep.tolist()
+    assert kept == [False] * 5 + [True, False]
+    with pytest.raises(InputError, match="must be text or an integer"):
+        neardup.dedup(records, group_field="chat", on_error="stop")
+    # A reader reports whole numbers that it cannot represent.
+    records = [{"chat": 10**20 + at // 2, "text": FERRY} for at in range(4)]
+    file = write(tmp_path / "in.jsonl", [*records, {"chat": 1, "text": FERRY}])
+    result = neardup.dedup_files([file], tmp_path / "out.jsonl", group_field="chat")
+    assert result.keep.all()
+    assert [problem.record for problem in result.problems] == [1, 2, 3, 4]
+
+
+def test_what_has_no_groups_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("in.jsonl", CHATS)
+    neardup.sketch_files(["in.jsonl"], "in.sketches")
+    with neardup.Index("known.db") as index:
+        index.add_files(["in.jsonl"])
+        for call, others in ((neardup.dedup, "against"), (neardup.pairs, "with_")):
+            with pytest.raises(ParameterError, match="must be left out where the other"):
+                call(CHATS, group_field="chat", **{others: index})
+    for against in ("known.db", "in.sketches"):
+        with pytest.raises(ParameterError, match="must be left out where the other"):
+            neardup.dedup_files(["in.jsonl"], "o.jsonl", against=[against], group_field="chat")
+    assert not Path("o.jsonl").exists()
+
+
+def test_other_options_hold_inside_a_group():
+    options = {"recipe": "strict", "group_field": "chat"}
+    assert neardup.dedup(CHATS, min_length=5, **options).keep.tolist() == [
+        *(True,) * 6,
+        False,
+        *(True,) * 2,
+    ]
+    last = neardup.dedup(CHATS, priority="last", **options).keep.tolist()
+    assert last == [False, True, True, True, False, False, True, False, True]
+    records = [{**record, "at": at % 4} for at, record in enumerate(CHATS)]
+    by_field = neardup.dedup(records, priority="field:at", **options).keep.tolist()
+    assert by_field == [True, True, True, False, True, False, False, False, True]
+
+
+def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("in.jsonl", CHATS)
+    write("known.jsonl", CHATS[:1])
+    options = {"recipe": "strict", "work": "w", "against": ["known.jsonl"]}
+
+    class Stops(Progress):
+        def stage(self, name, *_):
+            if name != "read and sketch":
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        neardup.dedup_files(
+            ["in.jsonl"], "out.jsonl", progress=Stops(), group_field="chat", **options
+        )
+    with pytest.raises(InputError, match="another group_field"):
+        neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
+    watch = Notes()
+    result = neardup.dedup_files(
+        ["in.jsonl"], "out.jsonl", progress=watch, group_field="chat", **options
+    )
+    assert any("resuming from w" in note for note in watch.notes)
+    assert result.keep.tolist() == [False, *KEPT[1:]]
