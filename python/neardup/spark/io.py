@@ -341,23 +341,27 @@ def removed_table(
     kept = kept.select(batch_of("kept").alias("batch"), place_of(F.col("kept")).alias("place"))
     kept = kept.groupBy("batch").agg(F.collect_set("place").alias("places"))
     kept = ids.join(kept, "batch").select(F.inline(F.transform("places", kept_id)))
-    return removed.join(kept, "kept").join(sizes, "kept").select(
-        "number",
-        "kept",
-        "id",
-        "kept_id",
-        "identical",
-        "similarity",
-        F.lit(measure).alias("measure"),
-        F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
-        F.when(F.col("identical"), KINDS[0])
-        .when(F.col("similarity") >= 1, KINDS[1])
-        .otherwise(KINDS[2])
-        .alias("kind"),
-        "cluster_size",
-        F.when(F.col("kept") < first << PLACE_BITS, "against")
-        .otherwise("input")
-        .alias("kept_from"),
+    return (
+        removed.join(kept, "kept")
+        .join(sizes, "kept")
+        .select(
+            "number",
+            "kept",
+            "id",
+            "kept_id",
+            "identical",
+            "similarity",
+            F.lit(measure).alias("measure"),
+            F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
+            F.when(F.col("identical"), KINDS[0])
+            .when(F.col("similarity") >= 1, KINDS[1])
+            .otherwise(KINDS[2])
+            .alias("kind"),
+            "cluster_size",
+            F.when(F.col("kept") < first << PLACE_BITS, "against")
+            .otherwise("input")
+            .alias("kept_from"),
+        )
     )
 
 
