@@ -242,7 +242,11 @@ class Shuffle:
     ) -> list[bytes]: ...
     def lists(
         self, filed: Sequence[bytes], asked: Sequence[bytes]
-    ) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+    ) -> tuple[
+        list[bytes],
+        tuple[NDArray[np.int64], NDArray[np.int64]],
+        tuple[NDArray[np.int64], NDArray[np.int64]],
+    ]: ...
     def candidates(
         self,
         sketches: Sequence[bytes],
@@ -306,7 +310,7 @@ def open_pairs(
     rule: Rule,
     recipe: Recipe,
     background: Background,
-    samples: Sequence[bytes],
+    samples: Sequence[Any],
     a: NDArray[np.int64],
     b: NDArray[np.int64],
 ) -> NDArray[np.bool_]: ...
