@@ -242,11 +242,7 @@ class Shuffle:
     ) -> list[bytes]: ...
     def lists(
         self, filed: Sequence[bytes], asked: Sequence[bytes]
-    ) -> tuple[
-        list[bytes],
-        tuple[NDArray[np.int64], NDArray[np.int64]],
-        tuple[NDArray[np.int64], NDArray[np.int64]],
-    ]: ...
+    ) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
     def candidates(
         self,
         sketches: Sequence[bytes],
@@ -310,7 +306,7 @@ def open_pairs(
     rule: Rule,
     recipe: Recipe,
     background: Background,
-    samples: Sequence[Any],
+    samples: Sequence[bytes],
     a: NDArray[np.int64],
     b: NDArray[np.int64],
 ) -> NDArray[np.bool_]: ...

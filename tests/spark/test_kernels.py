@@ -106,55 +106,31 @@ class Job:
         )
         #: The pairs before and after samples ruled some out, in all rounds.
         self.asked = self.left_open = 0
-        #: Rounds that searched only among documents whose lists changed.
-        self.partial = 0
         self.numbers = [number for number, _ in numbers_in(self.batches, "features")]
         self.find_copies()
         self.count_keys()
         self.background = self.count_shingles()
 
     def find_copies(self):
-        """The copies of each batch, and the first copy of each."""
-        texts = union(
-            (kernels.texts(row, settings=self.settings) for row in rows_of(self.batches)),
-            kernels.TEXTS,
-        )
-        self.copies = union(
-            (kernels.repeats(rows) for _, rows in grouped(texts, "bucket")), kernels.COPIES
-        )
-        expected, first, groups = {}, {}, set()
+        self.firsts, self.overcounted = {}, []
+        first, groups = {}, set()
         features = dict(numbers_in(self.batches, "features"))
-        overcounted = []
-        for row in rows_of(self.batches):
-            group, identities = row["batch_group"].as_py(), row["identities"].as_py()
-            for place in range(len(row["features"])):
-                number = (row["batch"].as_py() << PLACE_BITS) + place
-                identity = identities[16 * place : 16 * place + 16]
-                if features[number] < 0:
-                    continue
-                owner = first.setdefault(identity, number)
-                if owner != number:
-                    expected[number] = owner
-                    if (identity, group) not in groups and features[number]:
-                        overcounted.append(number)
-                groups.add((identity, group))
-        found = np.frombuffer(
-            b"".join(self.copies["copies"].drop_null().to_pylist()), kernels._COPY
-        )
-        assert {copy: first for copy, first, _ in found.tolist()} == expected
-        self.overcounted = {}
-        for row in self.copies.filter(self.copies["overcounted"].is_valid()).to_pylist():
-            self.overcounted.setdefault(row["batch"], []).extend(row["overcounted"])
-        assert sorted(overcounted) == sorted(
-            (batch << PLACE_BITS) + place
-            for batch, places in self.overcounted.items()
-            for place in places
-        )
+        group = {row["batch"].as_py(): row["batch_group"].as_py() for row in rows_of(self.batches)}
+        for number, identity in numbers_in(self.batches, "identities"):
+            if features[number] < 0:
+                continue
+            owner = first.setdefault(identity, number)
+            is_new = (identity, group[number >> PLACE_BITS]) not in groups
+            groups.add((identity, group[number >> PLACE_BITS]))
+            if owner != number:
+                self.firsts[number] = owner
+                if is_new and features[number]:
+                    self.overcounted.append(number)
 
     def count_keys(self):
         settings = self.settings
         self.counts = kernels.COUNTS.empty_table()
-        keys = self.for_each_batch(kernels.keys, [], kernels.KEYS)
+        keys = self.for_each_batch(kernels.keys, [skip(self.firsts)], kernels.KEYS)
         self.counts = union(
             (kernels.count(rows, settings=settings) for _, rows in grouped(keys, "bucket")),
             kernels.COUNTS,
@@ -167,7 +143,7 @@ class Job:
         level = sketching.shingle_level(p for p in self.batches.column("probe").to_pylist() if p)
         again = []
         for row in rows_of(self.batches):
-            here = self.overcounted.get(row["batch"].as_py())
+            here = [n & 0xFFFF for n in self.overcounted if n >> PLACE_BITS == row["batch"].as_py()]
             if here:
                 texts = row["texts"].values.take(pa.array(here))
                 again.append(sketching.count_again(texts, self.settings))
@@ -175,32 +151,23 @@ class Job:
         less = sketching.merge_shingles(again, level)
         return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
 
-    def for_each_batch(self, kernel, told, schema, **known):
-        told = union([self.counts, self.copies, *told], kernels.COUNTS)
+    def for_each_batch(self, kernel, told, schema):
+        told = union([self.counts, *told], kernels.COUNTS)
         told_of = dict(grouped(told, "batch"))
         return union(
             (
-                kernel(rows, told_of.get(batch, told[:0]), settings=self.settings, **known)
+                kernel(rows, told_of.get(batch, told[:0]), settings=self.settings)
                 for batch, rows in grouped(self.batches, "batch")
             ),
             schema,
         )
 
-    def lists(self, *told, changed=None):
-        filed = self.for_each_batch(kernels.file, told, kernels.FILED, changed=changed)
+    def lists(self, dropped):
+        filed = self.for_each_batch(kernels.file, [skip(self.firsts), skip(dropped)], kernels.FILED)
         return union(
             (kernels.lists(rows, settings=self.settings) for _, rows in grouped(filed, "bucket")),
             kernels.LISTS,
         )
-
-    def changed(self, full, before, now):
-        """What changes in lists if other documents are dropped."""
-        before, now = (np.array(sorted(dropped), np.int64) for dropped in (before, now))
-        numbers = [kernels.changed_documents(one, before, now) for one in full]
-        documents = np.unique(np.concatenate([*numbers, np.setdiff1d(before, now)]))
-        changed = kernels.Changed(documents, documents[:0])
-        codes = [kernels.left_out_codes(one, now, changed) for one in full]
-        return replace(changed, left_out=np.unique(np.concatenate(codes)))
 
     def requested(self, rows):
         """The batches, units and places of all requests, each document once."""
@@ -230,12 +197,10 @@ class Job:
         got = union(selected, kernels.SAMPLES)
         return self.for_each_unit(candidates, got, kernels.rule_out, kernels.RULED)
 
-    def judged(self, *told, changed=None):
+    def judged(self, *told):
         """The similar pairs, and all judged pairs for the next round."""
         settings = self.settings
-        candidates = self.for_each_batch(
-            kernels.candidates, told, kernels.CANDIDATES, changed=changed
-        )
+        candidates = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
         requests, known = candidates, []
         if settings.compares_samples:
             requests = self.ruled_out(candidates)
@@ -258,54 +223,42 @@ class Job:
         texts = pa.Table.from_pylist(got, schema)
         judged = self.for_each_unit(requests, texts, kernels.verify, kernels.JUDGED)
         known = [rows.select(["batch", "judged"]) for rows in [*known, judged]]
-        similar = [rows.select(["batch", "similar"]) for rows in (candidates, judged)]
-        judged = [rows.filter(rows["judged"].is_valid()) for rows in known]
-        return [rows.filter(rows["similar"].is_valid()) for rows in similar], judged
-
-    def decided(self, similar):
-        keeping = kernels.Keeping(self.settings)
-        rows = union([*similar, self.copies], pa.schema([]))
-        return union(
-            (
-                keeping.decide(
-                    batch,
-                    *(of_batch[name].drop_null().to_pylist() for name in ("similar", "copies")),
-                )
-                for batch, of_batch in grouped(rows, "batch")
-            ),
-            kernels.DECIDED,
-        )
+        similar = [rows.select(kernels.PAIRS.names) for rows in (candidates, judged)]
+        pairs = [
+            p for p in union(similar, kernels.PAIRS).to_pylist() if p["similarity"] is not None
+        ]
+        return pairs, [rows.filter(rows["judged"].is_valid()) for rows in known]
 
     def run(self):
-        """The removed table as positions; how lists change is found in two ways."""
-        decided, known, told, full = kernels.DECIDED.empty_table(), [], [], []
-        changed = None
+        """The removed table as positions."""
+        dropped, again, known = set(), [], []
         while True:
-            before = decided
-            lists = self.lists(before, changed=changed)
-            full = full or lists["full"].drop_null().to_pylist()
-            similar, judged = self.judged(lists, before, *known, *told, changed=changed)
-            decided = self.decided(similar)
-            if changed is not None:
-                whole = self.judged(self.lists(before), before, *known)[0]
-                assert pairs_of(similar, before) == pairs_of(whole, before)
-                self.partial += 1
-            if dropped_in(decided) == dropped_in(before):
+            waiting = skip(set(self.firsts) - set(again))
+            lists = self.lists(dropped)
+            similar, judged = self.judged(lists, waiting, *known)
+            of_filed = [p for p in similar if p["later"] not in again]
+            decided = apply_rule((p["later"], p["earlier"]) for p in of_filed)
+            if decided == dropped:
                 break
-            known, told = [*known, *judged], similar
-            is_same = again_in(decided) == again_in(before)
-            dropped = (dropped_in(before), dropped_in(decided))
-            changed = self.changed(full, *dropped) if full and is_same else None
+            dropped = decided
+            again = [number for number, first in self.firsts.items() if first in dropped]
+            known += judged
+        best = {}
+        kind = self.settings.recipe.sketch.kind
+        least = max(self.settings.rule.min_features, 1)
+        features = dict(numbers_in(self.batches, "features"))
+        for number, first in self.firsts.items():
+            if first not in dropped:
+                has = kind == "simhash" and features[number] >= least
+                best[number] = (1.0, -first, 0 if has else -1)
+        for p in similar:
+            if p["earlier"] not in dropped:
+                of_pair = (p["similarity"], -p["earlier"], p["distance"])
+                best[p["later"]] = max(best.get(p["later"], of_pair), of_pair)
         place = {number: position for position, number in enumerate(self.numbers)}
-        removed = [one for row in decided["removed"].to_pylist() for one in row]
         return [
-            (
-                place[one["number"]],
-                place[one["kept"]],
-                one["similarity"],
-                None if one["distance"] < 0 else one["distance"],
-            )
-            for one in sorted(removed, key=lambda one: one["number"])
+            (place[n], place[-kept], s, None if distance < 0 else distance)
+            for n, (s, kept, distance) in sorted(best.items())
         ]
 
     def removed_alike(self):
@@ -319,40 +272,32 @@ class Job:
         return len(expected)
 
 
-def dropped_in(decided):
-    return {number for numbers in decided["dropped"].to_pylist() for number in numbers}
-
-
-def again_in(decided):
-    return {number for numbers in decided["again"].to_pylist() for number in numbers}
-
-
-def pairs_of(similar, decided):
-    """The similar pairs with documents that are not dropped."""
-    blobs = [blob for rows in similar for blob in rows["similar"].to_pylist()]
-    pairs = np.frombuffer(b"".join(blobs), kernels._JUDGED).tolist()
-    return sorted(pair for pair in pairs if pair[1] not in dropped_in(decided))
+def apply_rule(pairs):
+    """The dropped documents, from pairs in two batches."""
+    ordered = np.array(sorted(pairs, key=lambda pair: pair[0]), np.int64).reshape(-1, 2)
+    batches = [
+        pa.record_batch({"later": half[:, 0], "earlier": half[:, 1]})
+        for half in np.array_split(ordered, 2)
+    ]
+    dropped = [batch["number"].to_pylist() for batch in kernels.apply_rule(batches)]
+    return {number for numbers in dropped for number in numbers}
 
 
 def test_a_chain_of_pairs():
     pairs = [(number, number - 1) for number in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
-    far = 1 << PLACE_BITS
-    pairs += [(far, 8), (far, 7), (far + 1, far)]
-    keeping = kernels.Keeping(settings_for("general", {}))
-    judged = np.array([(*pair, 0.5, -1) for pair in pairs], kernels._JUDGED)
-    # The first of these copies repeats a dropped document, the second a kept one.
-    copies = np.array([(far + 2, 6, -1), (far + 3, 7, 0)], kernels._COPY)
-    first = keeping.decide(0, [judged[:9].tobytes(), judged[9:10].tobytes()], []).to_pylist()[0]
-    assert first["dropped"] == [2, 4, 6, 8, 20]
-    assert {one["number"]: one["kept"] for one in first["removed"]}[20] == 3
-    second = keeping.decide(1, [judged[10:].tobytes()], [copies.tobytes()]).to_pylist()[0]
-    assert (second["dropped"], second["again"]) == ([far], [far + 2])
-    same = {"kept": 7, "similarity": 1.0, "distance": 0, "identical": True}
-    assert second["removed"][1:] == [{"number": far + 3} | same]
+    assert apply_rule(pairs) == {2, 4, 6, 8, 20}
 
 
 def pairs_in(requests):
     return sum(map(len, requests["pairs"].drop_null().to_pylist())) // 16
+
+
+def by_batch(table, column):
+    return table.append_column("batch", pa.compute.shift_right(table.column(column), PLACE_BITS))
+
+
+def skip(numbers):
+    return by_batch(pa.table({"skipped": pa.array(sorted(numbers), pa.int64())}), "skipped")
 
 
 @pytest.mark.parametrize(
@@ -385,13 +330,7 @@ def test_next_to_nothing(contents):
 def test_an_exhaustive_search_closes_no_list():
     job = Job(forms(60), "general", {"exhaustive": True}, most=16, buckets=2, tasks=1)
     assert job.removed_alike() >= 20
-    assert not any(job.lists()["full"].drop_null().to_pylist())
-
-
-def test_a_later_round_searches_only_what_changed():
-    job = Job(forms(60), "general", {}, most=16, buckets=2, tasks=1)
-    assert job.removed_alike() >= 20
-    assert job.partial
+    assert not any(job.lists(set())["closed"].combine_chunks().flatten().to_pylist())
 
 
 @pytest.mark.shared
@@ -427,34 +366,28 @@ def test_documents_in_a_closed_list(recipe, longest):
         batches = pa.table(
             {"batch": [0], "features": [[99] * documents], "sketches": [sketch * documents]}
         )
-        keys = kernels.keys(batches, kernels.COUNTS.empty_table(), settings=settings)
+        keys = kernels.keys(batches, skip([]), settings=settings)
         counts = kernels.count(keys, settings=settings)
-        filed = kernels.file(batches, counts, settings=settings, changed=None)
+        told = union([counts, skip([])], kernels.COUNTS)
+        filed = kernels.file(batches, told, settings=settings)
         listed = kernels.lists(filed, settings=settings)
-        return listed["entries"][0].as_py(), listed["full"][0].as_py()
+        closed, full, out = (
+            listed.column(name).combine_chunks().flatten().to_pylist() for name in PASSED_ON
+        )
+        left_out = list(zip(full, out, strict=True))
+        return listed.column("entries")[0].as_py(), closed, left_out
 
-    assert not lists(longest)[1]
-    entries, full = lists(longest + 3)
-    rows = np.frombuffer(full, kernels._FULL).tolist()
-    keys = sorted({key for key, _, _ in rows})
-    assert rows == [(key, n, n < longest) for key in keys for n in range(longest + 3)]
+    assert lists(longest)[1:] == ([], [])
+    entries, closed, left_out = lists(longest + 3)
+    assert closed == list(range(longest))
+    keys = {key for key, _ in left_out}
+    assert sorted(left_out) == [(key, longest + n) for key in sorted(keys) for n in range(3)]
     # Lists leave out the others.
-    entries = np.frombuffer(entries, kernels._ENTRY)
-    assert set(entries["number"].tolist()) == set(range(longest))
-    nothing = np.empty(0, np.int64)
-    (row,) = kernels.left_out(full, nothing).to_pylist()
-    assert (row["lists"], row["pairs"]) == (len(keys), 3 * len(keys))
-    assert row["documents"] == list(range(longest, longest + 3))
-    # Without two documents, the lists hold two others, and leave out the last one.
-    dropped = np.array([3, longest])
-    changed = kernels.changed_documents(full, nothing, dropped)
-    assert changed.tolist() == [longest + 1]
-    assert kernels.left_out(full, dropped).to_pylist()[0]["documents"] == [longest + 2]
-    both = kernels.Changed(np.array([longest + 1, longest + 2]), nothing)
-    both = replace(both, left_out=kernels.left_out_codes(full, dropped, both))
-    some = np.zeros(2, kernels._ENTRY)
-    some["key"], some["number"] = keys[0], both.documents
-    assert both.held(some)["number"].tolist() == [longest + 1]
+    entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
+    assert set(np.frombuffer(entries, entry)["number"].tolist()) == set(range(longest))
+
+
+PASSED_ON = ("closed", "full_key", "left_out")
 
 
 def units_of(pairs, batch, batches, units):

@@ -19,21 +19,11 @@ impl<'a> Bytes<'a> {
     }
 
     pub(crate) fn u32(&mut self) -> Result<u32> {
-        Ok(u32::from_le_bytes(self.array()?))
+        Ok(self.items(1, u32::from_le_bytes)?[0])
     }
 
     pub(crate) fn u64(&mut self) -> Result<u64> {
-        Ok(u64::from_le_bytes(self.array()?))
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        match self.rest.split_first_chunk::<N>() {
-            Some((&now, rest)) => {
-                self.rest = rest;
-                Ok(now)
-            }
-            None => Err(self.damaged("its end too early")),
-        }
+        Ok(self.items(1, u64::from_le_bytes)?[0])
     }
 
     /// `count` items of `N` bytes each.

@@ -1,6 +1,5 @@
 //! The steps of a distributed search, whose keys do not fit into one memory.
 
-use arrow_array::cast::AsArray;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::judge::Judge;
@@ -25,11 +24,13 @@ use crate::threads::pool;
 /// Candidate pairs: the number of a document, and of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Keys and documents.
-type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-
-/// Lists for each batch, the entries of full lists, and those that full lists left out.
-type Lists<'py> = (Vec<Bound<'py, PyBytes>>, Entries<'py>, Entries<'py>);
+/// Lists for each batch, documents in full lists, and keys and documents of what these left out.
+type Lists<'py> = (
+    Vec<Bound<'py, PyBytes>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+);
 
 /// Similarity, distance.
 type Judged<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i32>>);
@@ -110,8 +111,8 @@ impl Shuffle {
         to_python(py, blobs)
     }
 
-    /// The lists of one bucket for each batch in `asked`, and the entries of the full lists that leave
-    /// others out, and of those left out: key and document.
+    /// The lists of one bucket for each batch in `asked`, the documents in full lists that leave
+    /// others out, and for each entry left out its key and its document.
     fn lists<'py>(
         &self,
         py: Python<'py>,
@@ -120,16 +121,17 @@ impl Shuffle {
     ) -> PyResult<Lists<'py>> {
         let found = py.detach(|| self.inner.lists(&filed, &asked, usize::MAX));
         let found = found.map_err(raise)?;
-        let entries = |entries: Vec<(u32, u64)>| -> Entries<'py> {
-            let of_each = entries.into_iter();
-            let both = of_each.map(|(key, number)| (i64::from(key), number as i64));
-            let (keys, numbers): (Vec<i64>, Vec<i64>) = both.unzip();
-            (keys.into_pyarray(py), numbers.into_pyarray(py))
-        };
+        let closed = found.closed.into_iter().map(|number| number as i64);
+        let (keys, left_out): (Vec<i64>, Vec<i64>) = found
+            .left_out
+            .into_iter()
+            .map(|(key, number)| (i64::from(key), number as i64))
+            .unzip();
         Ok((
             to_python(py, Ok(found.of_batches))?,
-            entries(found.closed),
-            entries(found.left_out),
+            closed.collect::<Vec<_>>().into_pyarray(py),
+            keys.into_pyarray(py),
+            left_out.into_pyarray(py),
         ))
     }
 
@@ -273,25 +275,18 @@ pub fn select_samples<'py>(
 }
 
 /// Whether the texts of each pair of documents must be compared. False if their samples, in any of the
-/// parts, rule out that they are duplicates. The parts are arrays of large binaries.
+/// parts, rule out that they are duplicates.
 #[pyfunction]
 pub fn open_pairs<'py>(
     py: Python<'py>,
     rule: &Rule,
     recipe: &Recipe,
     background: &Background,
-    samples: Vec<ArrowArray>,
+    samples: Vec<PyBackedBytes>,
     a: PyReadonlyArray1<'py, i64>,
     b: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
     load_numpy(py);
-    let mut parts = Vec::new();
-    for array in &samples {
-        match array.array().as_binary_opt::<i64>() {
-            Some(array) => parts.extend(array.iter().flatten()),
-            None => return Err(PyTypeError::new_err("expected arrays of large binaries")),
-        }
-    }
     let (a, b) = (a.as_slice()?, b.as_slice()?);
     let (a, b) = (of_documents(a, b.len())?, of_documents(b, a.len())?);
     let pool = pool(1)?;
@@ -303,7 +298,7 @@ pub fn open_pairs<'py>(
             let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
             corpus.set_shingle_frequencies(table.clone());
             let mut judge = Judge::new(&corpus, rule.inner);
-            let samples = NumberedSamples::read(&parts)?;
+            let samples = NumberedSamples::read(&samples)?;
             let places = a.iter().zip(&b);
             let places = places.map(|(&a, &b)| (samples.place_of(a), samples.place_of(b)));
             judge.are_open(samples.samples(), &places.collect::<Vec<_>>())

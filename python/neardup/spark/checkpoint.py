@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 9
+_LAYOUT = 8
 
 _MANIFEST = "neardup-job.json"
 
 #: What a job makes in its folder: only this is deleted.
 _MADE = re.compile(
-    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|background|round-\d+|removed|output"
+    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|background|round-\d+|decisions|removed|output"
 )
 #: What Spark makes in a folder of output.
 _OUTPUT = re.compile(r"part-.*|[_.].*")

@@ -24,17 +24,25 @@ from neardup.spark import sketching
 from neardup.spark.checkpoint import Folders
 from neardup.spark.ordering import BEGIN, PATH, PLACE_BITS, File, order_files
 from neardup.spark.session import partitions_of
-from neardup.spark.shuffle import batch_of, number_of, place_of
+from neardup.spark.shuffle import number_of
 from neardup.spark.sketching import Settings
 from neardup.writers.rows import KINDS
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 FORMATS = ("jsonl", "parquet")
 
 _MARK = b"\xef\xbb\xbf"
+#: The number of records with problems, from the JSON of the problems of a batch.
+_PROBLEM_COUNT = (
+    "coalesce(aggregate(from_json(problems, 'array<struct<count:bigint>>'),"
+    " 0L, (sum, problem) -> sum + problem.count), 0L)"
+)
+
+#: The most dropped documents whose numbers are sent to every task: some 200 MB.
+MOST_KNOWN = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -247,7 +255,7 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
         F.size("features").alias("documents"),
         F.size(F.filter("features", lambda count: count < 0)).alias("unreadable"),
         F.size(F.filter("features", lambda count: count == 0)).alias("without_features"),
-        F.col("problem_count").alias("problems"),
+        F.expr(_PROBLEM_COUNT).alias("problems"),
         F.spark_partition_id().alias("partition"),
     ).toArrow()
     infos = []
@@ -300,7 +308,7 @@ def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
 
 
 def removed_table(
-    batches: DataFrame, decided: DataFrame, seen: Sequence[BatchInfo], measure: str, first: int
+    batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str, first: int
 ) -> DataFrame:
     """Return the removed table, with the numbers of the documents.
 
@@ -317,33 +325,19 @@ def removed_table(
             "first": pa.array([i.before + (i.source is not None) for i in seen], pa.int64()),
         }
     )
-    names = F.broadcast(batches.sparkSession.createDataFrame(named))
-    ids = batches.select("batch", "ids").join(names, "batch")
-
-    def id_of(place: Column) -> Column:
-        own = F.concat("prefix", (F.col("first") + place).cast("string"))
-        return F.coalesce(F.get("ids", place), own)
-
-    def with_id(one: Column) -> Column:
-        values = ("number", "kept", "similarity", "distance", "identical")
-        id = id_of(place_of(one["number"])).alias("id")
-        return F.struct(*(one[value].alias(value) for value in values), id)
-
-    def kept_id(place: Column) -> Column:
-        return F.struct(number_of("batch", place).alias("kept"), id_of(place).alias("kept_id"))
-
-    # Only the ids that are needed leave their batches.
-    removed = ids.join(decided.select("batch", "removed"), "batch")
-    removed = removed.select(F.inline(F.transform("removed", with_id)))
-    kept = decided.select(F.explode("removed.kept").alias("kept"))
+    names = batches.sparkSession.createDataFrame(named)
+    place = F.concat("prefix", (F.col("first") + F.col("place")).cast("string"))
+    ids = (
+        batches.select("batch", F.posexplode("ids").alias("place", "id"))
+        .join(F.broadcast(names), "batch")
+        .select(number_of("batch", "place"), F.coalesce("id", place).alias("id"))
+    )
     # A cluster is a kept document and those that were dropped for it.
-    sizes = kept.groupBy("kept").agg((F.count("kept") + 1).alias("cluster_size"))
-    kept = kept.select(batch_of("kept").alias("batch"), place_of(F.col("kept")).alias("place"))
-    kept = kept.groupBy("batch").agg(F.collect_set("place").alias("places"))
-    kept = ids.join(kept, "batch").select(F.inline(F.transform("places", kept_id)))
+    sizes = decisions.groupBy("kept").agg((F.count("number") + 1).alias("cluster_size"))
+    kept_ids = ids.select(F.col("number").alias("kept"), F.col("id").alias("kept_id"))
     return (
-        removed.join(kept, "kept")
-        .join(sizes, "kept")
+        decisions.join(ids, "number")
+        .join(kept_ids.join(sizes, "kept"), "kept")
         .select(
             "number",
             "kept",
@@ -367,7 +361,7 @@ def removed_table(
 
 def kept_records(
     batches: DataFrame,
-    decided: DataFrame,
+    dropped: DataFrame,
     source: Source,
     *,
     first: int,
@@ -383,13 +377,15 @@ def kept_records(
     """
     from pyspark.sql import functions as F
 
-    both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "document")
-    rows = batches.filter(F.col("batch") >= first).select("batch", both)
+    batches = batches.filter(F.col("batch") >= first)
     if drop_unreadable:
-        rows = rows.filter(F.col("document.features") >= 0)
-    number = number_of("batch", F.col("place")).alias("number")
-    rows = rows.select(number, F.col("document.records").alias("records"))
-    numbers = decided.select(F.explode("removed.number").alias("number"))
+        both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "both")
+        rows = batches.select("batch", both).filter("both.features >= 0")
+        rows = rows.select("batch", "place", "both.records")
+    else:
+        rows = batches.select("batch", F.posexplode("records").alias("place", "records"))
+    rows = rows.select(number_of("batch", "place"), "records")
+    numbers = dropped.select("number")
     if moved_to is None:
         rows = rows.join(F.broadcast(numbers), "number", "left_anti")
     else:

@@ -28,7 +28,7 @@ from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
-from neardup.spark.shuffle import MOST_KNOWN, Search
+from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
@@ -357,26 +357,26 @@ class Job:
             text_units=units,
         )
         search = Search(batches, checkpoint, settings, partitions)
-        decided = search.decide()
+        decisions = search.decide()
         first = settings.first
-        table = io.removed_table(batches, decided, seen, settings.rule.measure, first)
+        table = io.removed_table(batches, decisions, seen, settings.rule.measure, first)
         removed = checkpoint.stage("removed", table)
         columns = _REMOVED if first else _REMOVED[:-1]
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
-        summary = self._summary(seen, decided, search)
+        summary = self._summary(seen, decisions, search)
         for note in template_notes(summary):
             self.progress.note(note)
         dropped = summary.exact_duplicates + summary.near_duplicates
-        is_moved = dropped > MOST_KNOWN
+        is_moved = dropped > io.MOST_KNOWN
         if source.files and not is_moved:
             # Part files of a table have no names that state the order.
             self._order = io.partition_order([info for info in seen if info.batch >= first])
             is_moved = self._order is None
         kept = io.kept_records(
             batches,
-            decided,
+            decisions,
             source,
             first=first,
             drop_unreadable=self.on_error == "drop",
@@ -406,16 +406,12 @@ class Job:
             return review_of_job(batches, removed, self.settings.first, summary, bounds)
 
     def _summary(
-        self, seen: Sequence[BatchInfo], decided: DataFrame, search: Search
+        self, seen: Sequence[BatchInfo], decisions: DataFrame, search: Search
     ) -> SparkSummary:
         from pyspark.sql import functions as F
 
         exact = F.sum(F.col("identical").cast("long")).alias("exact")
-        by_kept = (
-            decided.select(F.inline("removed"))
-            .groupBy("kept")
-            .agg(F.count("number").alias("dropped"), exact)
-        )
+        by_kept = decisions.groupBy("kept").agg(F.count("number").alias("dropped"), exact)
         totals = by_kept.agg(*(F.sum("dropped"), F.sum("exact"), F.max("dropped"))).first()
         dropped, exact_count, most = (value or 0 for value in totals or (0, 0, 0))
         others = [info for info in seen if info.batch < self.settings.first]

@@ -4,9 +4,7 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 
 | kernel | of a | input | output |
 |---|---|---|---|
-| `texts` | batch | identities | per bucket: texts |
-| `repeats` | bucket | texts | per batch: exact copies |
-| `keys` | batch | sketches, copies | per bucket: keys, their frequencies in the batch |
+| `keys` | batch | sketches, repeated texts | per bucket: keys, their frequencies in the batch |
 | `count` | bucket | keys | per batch: document frequencies of its keys |
 | `file` | batch | frequencies, dropped documents | per bucket: postings |
 | `lists` | bucket | postings | per batch: posting lists of its keys |
@@ -14,7 +12,7 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 | `select` | batch | samples, requests | per unit: samples |
 | `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
 | `verify` | unit | pairs, texts | similarities |
-| `Keeping.decide` | batch, in order | similar pairs, copies | dropped and removed documents |
+| `apply_rule` | all | similar pairs | dropped documents |
 
 The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
 several sources are one table, `inputs`; each row has values in some of its columns. Spark handles
@@ -23,8 +21,8 @@ each row and each value apart, so what only kernels read is one row of bytes: pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -53,62 +51,37 @@ UNIT_DOCUMENTS = 1 << 14
 #: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
 UNIT_SAMPLES = 1 << 18
 
-#: The texts of a batch that belong to a bucket, as bytes of `_TEXT`.
-TEXTS = arrow_schema(bucket=INT, batch=LONG, batch_group=LONG, texts=BYTES)
-#: Exact copies of earlier texts among the documents of a batch, as bytes of `_COPY`; and the places
-#: of those whose shingles were counted although another group had counted the same text.
-COPIES = arrow_schema(batch=LONG, copies=BYTES, overcounted=pa.list_(INT))
-#: The documents of a batch that are the first with their text.
-FIRSTS = arrow_schema(batch=LONG, places=pa.list_(INT))
 KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
 COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
 FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: The lists of a bucket that a batch asked for. The first row of a bucket also has its full lists
-#: and what these left out, as bytes of `_FULL`.
-LISTS = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, full=BYTES)
-NUMBERS = arrow_schema(numbers=pa.list_(LONG))
-#: What full lists leave out: the number of these lists, of pairs of such documents, the documents.
-LEFT_OUT = arrow_schema(lists=LONG, pairs=LONG, documents=pa.list_(LONG))
+#: The lists of a bucket that a batch asked for. The first row of a bucket also has the documents in
+#: its full lists, and each document that a full list left out, with the key of that list.
+LISTS = arrow_schema(
+    batch=LONG,
+    bucket=INT,
+    entries=BYTES,
+    closed=pa.list_(LONG),
+    full_key=pa.list_(LONG),
+    left_out=pa.list_(LONG),
+)
+#: A pair and its similarity; distance is -1 without fingerprints.
+PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
 #: One of: pairs, as bytes of `_PAIR`, for the unit that judges them; the places of documents of a
 #: batch that a unit needs.
 REQUESTS = arrow_schema(unit=LONG, pairs=BYTES, batch=LONG, places=pa.list_(INT))
-#: Judged pairs of the documents of a batch, and the similar ones of them, as bytes of `_JUDGED`.
-JUDGED = arrow_schema(batch=LONG, judged=BYTES, similar=BYTES)
-#: One of: a row of `REQUESTS`; similar pairs that were judged before; the number of pairs that were
-#: not; the last of `LISTS`.
-CANDIDATES = pa.unify_schemas([REQUESTS, arrow_schema(similar=BYTES, found=LONG, full=BYTES)])
+#: One of: a similar pair; judged pairs of the documents of a batch, as bytes of `_JUDGED`.
+JUDGED = pa.unify_schemas([PAIRS, arrow_schema(batch=LONG, judged=BYTES)])
+#: One of: a row of `REQUESTS`; a similar pair that was judged before; the number of candidate pairs
+#: of a batch; the last three of `LISTS`.
+CANDIDATES = pa.unify_schemas(
+    [REQUESTS, PAIRS, arrow_schema(found=LONG), pa.schema([LISTS.field(at) for at in (3, 4, 5)])]
+)
 #: Requests for the texts of pairs that samples could not decide, and the pairs that they ruled out.
 RULED = pa.unify_schemas([REQUESTS, arrow_schema(judged=BYTES)])
 SAMPLES = arrow_schema(unit=LONG, samples=BYTES)
-#: What the one rule decides on a batch: the documents that it drops, besides exact copies; the
-#: copies that are compared `again`, as the first with their text is dropped; and for each document
-#: to remove, the most similar kept one. The distance is -1 without fingerprints.
-DECIDED = arrow_schema(
-    batch=LONG,
-    dropped=pa.list_(LONG),
-    again=pa.list_(LONG),
-    removed=pa.list_(
-        pa.struct(
-            arrow_schema(
-                number=LONG,
-                kept=LONG,
-                similarity=pa.float64(),
-                distance=INT,
-                identical=pa.bool_(),
-            )
-        )
-    ),
-)
 
-_TEXT = np.dtype([("low", "<u8"), ("high", "<u8"), ("place", "<u2"), ("kind", "u1")])
-_COPY = np.dtype([("number", "<i8"), ("first", "<i8"), ("distance", "<i4")])
-_ENTRY = np.dtype([("key", "<u4"), ("min_overlap", "<u2"), ("number", "<i8")])
-_FULL = np.dtype([("key", "<u4"), ("number", "<i8"), ("is_held", "?")])
 _PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
 _JUDGED = np.dtype([*_PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
-
-#: Kinds of a text: without features, with too few for a fingerprint, with one.
-_EMPTY, _SHORT, _SKETCHED = range(3)
 
 
 @lru_cache(maxsize=8)
@@ -125,74 +98,14 @@ def core_shuffle(settings: Settings) -> _core.Shuffle:
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
-def texts(row: Mapping[str, Any], *, settings: Settings) -> pa.Table:
-    """Partition the texts of a batch into buckets by their identities; what could not be read is
-    left out."""
-    features = row["features"].values.to_numpy()
-    of_batch = np.empty(len(features), _TEXT)
-    identities = np.frombuffer(row["identities"].as_py(), "<u8")
-    of_batch["low"], of_batch["high"] = identities[0::2], identities[1::2]
-    of_batch["place"] = np.arange(len(features))
-    has_fingerprint = features >= max(settings.rule.min_features, 1)
-    has_fingerprint &= settings.recipe.sketch.kind == "simhash"
-    of_batch["kind"] = np.where(has_fingerprint, _SKETCHED, np.where(features > 0, _SHORT, _EMPTY))
-    of_batch = of_batch[features >= 0]
-    buckets, parts = _parts(of_batch["low"] % np.uint64(settings.buckets), of_batch)
-    same = {name: [row[name].as_py()] * len(parts) for name in ("batch", "batch_group")}
-    return _table(TEXTS, bucket=buckets, texts=parts, **same)
-
-
-def repeats(rows: pa.Table) -> pa.Table:
-    """Return the exact copies among the texts of a bucket, by batch."""
-    blobs: list[Any] = rows.column("texts").to_pylist()
-    every = np.frombuffer(b"".join(blobs), _TEXT)
-    sizes = [len(blob) // _TEXT.itemsize for blob in blobs]
-    batch, group = (
-        np.repeat(rows.column(name).to_numpy(), sizes) for name in ("batch", "batch_group")
-    )
-    number = (batch << PLACE_BITS) + every["place"]
-    order = np.lexsort((number, group, every["low"], every["high"]))
-    every, number, group = every[order], number[order], group[order]
-    is_new = (every["low"][1:] != every["low"][:-1]) | (every["high"][1:] != every["high"][:-1])
-    is_new = np.append(True, is_new)[: len(every)]
-    first = np.minimum.reduceat(number, np.flatnonzero(is_new))[np.cumsum(is_new) - 1]
-    counted = is_new | np.append(True, group[1:] != group[:-1])[: len(every)]
-    is_copy = number != first
-    copies = np.empty(int(is_copy.sum()), _COPY)
-    copies["number"], copies["first"] = number[is_copy], first[is_copy]
-    copies["distance"] = np.where(every["kind"][is_copy] == _SKETCHED, 0, -1)
-    again = number[is_copy & counted & (every["kind"] != _EMPTY)]
-    batches, parts = _parts(copies["number"] >> PLACE_BITS, copies)
-    again_batches, places = _parts(again >> PLACE_BITS, (again & (MAX_BATCH - 1)).astype(np.int32))
-    return pa.concat_tables(
-        [
-            _table(COPIES, batch=batches, copies=parts),
-            _table(
-                COPIES,
-                batch=again_batches,
-                overcounted=[np.frombuffer(part, np.int32) for part in places],
-            ),
-        ]
-    )
-
-
-def firsts(batches: pa.Table, inputs: pa.Table) -> pa.Table:
-    """Return the documents of a batch that are the first with their text."""
-    if not batches.num_rows:
-        return FIRSTS.empty_table()
-    features = batches.column("features")[0].values.to_numpy()
-    is_first = features >= 0
-    is_first[_read(inputs, "copies", _COPY)["number"] & (MAX_BATCH - 1)] = False
-    return _table(FIRSTS, batch=batches.column("batch"), places=[np.flatnonzero(is_first)])
-
-
-def keys(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
-    """Partition the keys of a batch into buckets; those of exact copies are not counted."""
+def keys(batches: pa.Table, repeats: pa.Table, *, settings: Settings) -> pa.Table:
+    """Partition the keys of a batch into buckets; those of `repeats` of a text are not counted."""
     if not batches.num_rows:
         return KEYS.empty_table()
-    documents = _Batch(batches, inputs, settings)
-    is_copy = np.isin(documents.numbers, _read(inputs, "copies", _COPY)["number"])
-    dealt = core_shuffle(settings).keys(documents.sketches, int(documents.numbers[-1]), ~is_copy)
+    documents = _Batch(batches, repeats, settings)
+    dealt = core_shuffle(settings).keys(
+        documents.sketches, int(documents.numbers[-1]), ~documents.skipped
+    )
     batch = [documents.number] * len(dealt)
     return _table(KEYS, bucket=range(len(dealt)), batch=batch, keys=dealt)
 
@@ -205,7 +118,7 @@ def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 class _Batch:
-    """The documents of a batch, with what other tasks and earlier rounds tell it."""
+    """A batch with its counts; documents `skipped` are neither searched nor filed."""
 
     def __init__(self, batches: pa.Table, inputs: pa.Table, settings: Settings) -> None:
         row = {name: batches.column(name)[0] for name in batches.column_names}
@@ -214,39 +127,24 @@ class _Batch:
         self.counts = _bodies(inputs, "counts")
         features = row["features"].values.to_numpy()
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
+        skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
+        self.skipped = np.isin(self.numbers, skipped)
         has_sketch = features >= settings.rule.least_features
-        copies = copies_of(_read(inputs, "copies", _COPY), settings)["number"]
-        dropped, again = (_listed(inputs, name) for name in ("dropped", "again"))
-        is_copy = np.isin(self.numbers, copies)
-        candidates = has_sketch & ~(is_copy & ~np.isin(self.numbers, again))
-        filed = has_sketch & ~is_copy & ~np.isin(self.numbers, dropped)
+        candidates = has_sketch & ~self.skipped
         # The documents of another collection are filed without a comparison.
-        is_own, none = self.number >= settings.first, np.zeros_like(filed)
+        is_own, none = self.number >= settings.first, np.zeros_like(candidates)
         self.searched = candidates if is_own else none
-        self.filed = none if is_own and settings.against_only else filed
+        self.filed = none if is_own and settings.against_only else candidates
 
 
-def copies_of(copies: NDArray[Any], settings: Settings) -> NDArray[Any]:
-    """Return the copies that the rule looks at: all, or only those of the other collection."""
-    is_kept = copies["first"] < settings.first << PLACE_BITS
-    return copies[is_kept] if settings.against_only else copies
-
-
-def file(
-    batches: pa.Table, inputs: pa.Table, *, settings: Settings, changed: Changed | None
-) -> pa.Table:
-    """Add documents of a batch to the inverted index, only those that have `changed` if any."""
+def file(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
+    """Add documents of a batch to the inverted index."""
     if not batches.num_rows:
         return FILED.empty_table()
     documents = _Batch(batches, inputs, settings)
-    filed = documents.filed
-    if changed is not None:
-        filed = filed & np.isin(documents.numbers, changed.documents)
     entries = core_shuffle(settings).file(
-        documents.sketches, documents.numbers, filed, documents.counts
+        documents.sketches, documents.numbers, documents.filed, documents.counts
     )
-    if changed is not None:
-        entries = [changed.held(np.frombuffer(blob, _ENTRY)).tobytes() for blob in entries]
     batch = [documents.number] * len(entries)
     return _table(
         FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=documents.counts
@@ -254,95 +152,32 @@ def file(
 
 
 def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return a bucket's lists that each batch needs, and what full lists left out."""
+    """Return a bucket's lists that each batch needs, and the documents in and out of full lists."""
     entries: list[Any] = filed.column("entries").to_pylist()
     counts: list[Any] = filed.column("counts").to_pylist()
-    of_batches, held, left_out = core_shuffle(settings).lists(entries, counts)
-    full = np.empty(len(held[0]) + len(left_out[0]), _FULL)
-    full["is_held"] = np.arange(len(full)) < len(held[0])
-    for at, name in enumerate(("key", "number")):
-        full[name] = np.concatenate([held[at], left_out[at]])
-    full = full[np.lexsort((full["number"], full["key"]))]
-    # The first batch passes it on.
-    of_bucket = [full.tobytes(), *[None] * len(of_batches)][: len(of_batches)]
-    names = {name: filed.column(name) for name in ("batch", "bucket")}
-    return _table(LISTS, entries=of_batches, full=of_bucket, **names)
+    of_batches, closed, full, left_out = core_shuffle(settings).lists(entries, counts)
+    rows = len(of_batches)
+
+    def first(values: NDArray[np.int64]) -> Any:
+        bounds = pa.array([0, *[len(values)] * rows], INT)
+        # The first row has all values, which the batch passes on.
+        return pa.ListArray.from_arrays(bounds, pa.array(values, LONG))
+
+    return _table(
+        LISTS,
+        batch=filed.column("batch"),
+        bucket=filed.column("bucket"),
+        entries=of_batches,
+        closed=first(closed),
+        full_key=first(full),
+        left_out=first(left_out),
+    )
 
 
-@dataclass(frozen=True)
-class Changed:
-    """Documents that lists hold since the last round, or no longer, by number; ascending.
-
-    `left_out` are the entries of these that full lists leave out, as `codes` returns them.
-    """
-
-    documents: NDArray[np.int64]
-    left_out: NDArray[np.int64]
-
-    def codes(self, entries: NDArray[Any]) -> NDArray[np.int64]:
-        """Return a number for each entry of these documents."""
-        places = np.searchsorted(self.documents, entries["number"])
-        codes: NDArray[np.int64] = entries["key"].astype(np.int64) * len(self.documents) + places
-        return codes
-
-    def held(self, entries: NDArray[Any]) -> NDArray[Any]:
-        """Return the entries of these documents that lists hold."""
-        return entries[~np.isin(self.codes(entries), self.left_out)]
-
-
-def full_lists(
-    full: bytes, dropped: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return the entries of lists that were full, without `dropped` documents: the entries, whether
-    the list holds each, and the number of the list."""
-    every = np.frombuffer(full, _FULL)
-    number = np.cumsum(np.append(False, every["key"][1:] != every["key"][:-1])[: len(every)])
-    most = np.bincount(number, every["is_held"])
-    is_kept = ~np.isin(every["number"], dropped)
-    every, number = every[is_kept], number[is_kept]
-    place = np.arange(len(every)) - np.searchsorted(number, number)
-    return every, place < most[number], number
-
-
-def changed_documents(
-    full: bytes, before: NDArray[np.int64], dropped: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the kept documents that a full list holds only if these documents are dropped, or only
-    if those `before` are."""
-    every = np.frombuffer(full, _FULL)
-    keys = every["key"][np.isin(every["number"], np.setxor1d(before, dropped))]
-    full = every[np.isin(every["key"], keys)].tobytes()
-    every, is_held, _ = full_lists(full, dropped)
-    earlier, was_held, _ = full_lists(full, before)
-    names = ["key", "number"]
-    both = np.concatenate([every[is_held][names], earlier[was_held][names]])
-    both, counts = np.unique(both, return_counts=True)
-    numbers = np.unique(both["number"][counts == 1])
-    return numbers[~np.isin(numbers, dropped)]
-
-
-def left_out_codes(full: bytes, dropped: NDArray[np.int64], changed: Changed) -> NDArray[np.int64]:
-    """Return the `codes` of the entries of changed documents that full lists leave out."""
-    every, is_held, _ = full_lists(full, dropped)
-    return changed.codes(every[~is_held & np.isin(every["number"], changed.documents)])
-
-
-def left_out(full: bytes, dropped: NDArray[np.int64]) -> pa.Table:
-    """Return what the full lists of a bucket leave out of documents that are not dropped."""
-    every, is_held, number = full_lists(full, dropped)
-    counts = np.bincount(number[~is_held])
-    pairs = int((counts * (counts - 1) // 2).sum())
-    documents = np.unique(every["number"][~is_held])
-    return _table(LEFT_OUT, lists=[np.count_nonzero(counts)], pairs=[pairs], documents=[documents])
-
-
-def candidates(
-    batches: pa.Table, inputs: pa.Table, *, settings: Settings, changed: Changed | None
-) -> pa.Table:
+def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
     """Return the candidate pairs of a batch, and requests for what judges them.
 
-    `inputs` also has rows of `LISTS`, and what earlier rounds judged. If only some documents have
-    `changed`, these are the only ones in the lists, and other pairs are still similar.
+    `inputs` also has rows of `LISTS`, and rows of `JUDGED` or `RULED` from earlier rounds.
     """
     if not batches.num_rows:
         return CANDIDATES.empty_table()
@@ -354,26 +189,20 @@ def candidates(
         documents.counts,
         _bodies(inputs, "entries"),
     )
+    found = len(later)
     known = _read(inputs, "judged", _JUDGED)
     is_new, is_again = _match(later, earlier, known)
     later, earlier, known = later[is_new], earlier[is_new], known[is_again]
-    if changed is not None:
-        similar = _read(inputs, "similar", _JUDGED)
-        is_same = ~np.isin(similar["earlier"], changed.documents)
-        known = np.concatenate([known, similar[is_same]])
     units = units_of(later, earlier, settings, settings.batches)
-    full = _valid(inputs, "full")
+    full = _valid(inputs, "closed")
+    names = ("closed", "full_key", "left_out")
     return pa.concat_tables(
         [
             _widened(CANDIDATES, requests(later, earlier, units)),
-            _table(
-                CANDIDATES,
-                batch=[documents.number],
-                similar=[_similar(known)],
-                found=[len(later)],
-            ),
-            # Full lists are only passed on.
-            _table(CANDIDATES, full=full.column("full")),
+            _widened(CANDIDATES, _similar(known)),
+            _table(CANDIDATES, found=[found]),
+            # Documents in and out of full lists are only passed on.
+            _table(CANDIDATES, **{name: full.column(name) for name in names}),
         ]
     )
 
@@ -427,17 +256,16 @@ def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.in
     return keys, [part.tobytes() for part in np.split(values[order], ends)[: len(keys)]]
 
 
-def _of_batches(judged: NDArray[Any]) -> pa.Table:
+def _of_batches(schema: pa.Schema, judged: NDArray[Any]) -> pa.Table:
     """Return judged pairs by the batch of the later document."""
     batch, parts = _parts(judged["later"] >> PLACE_BITS, judged)
-    similar = [_similar(np.frombuffer(part, _JUDGED)) for part in parts]
-    return _table(JUDGED, batch=batch, judged=parts, similar=similar)
+    return _table(schema, batch=batch, judged=parts)
 
 
-def _similar(judged: NDArray[Any]) -> bytes:
-    """Return the similar ones of judged pairs."""
-    similar: bytes = judged[~np.isnan(judged["similarity"])].tobytes()
-    return similar
+def _similar(judged: NDArray[Any]) -> pa.Table:
+    """Return the similar ones of judged pairs as rows of `PAIRS`."""
+    similar = judged[~np.isnan(judged["similarity"])]
+    return _table(PAIRS, **{name: similar[name] for name in PAIRS.names})
 
 
 def _widened(schema: pa.Schema, rows: pa.Table) -> pa.Table:
@@ -470,8 +298,8 @@ def rule_out(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: 
     later, earlier = (np.ascontiguousarray(asked[name]) for name in ("later", "earlier"))
     is_open = np.ones(len(asked), np.bool_)
     if known is not None:
+        samples: list[Any] = got.column("samples").to_pylist()
         rules = core_rule(settings), core_recipe(settings)
-        samples = got.column("samples").chunks
         is_open = _core.open_pairs(*rules, known, samples, later, earlier)
     ruled_out = np.empty(len(asked) - int(is_open.sum()), _JUDGED)
     ruled_out["later"], ruled_out["earlier"] = later[~is_open], earlier[~is_open]
@@ -481,17 +309,9 @@ def rule_out(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: 
     return pa.concat_tables(
         [
             _widened(RULED, requests(later, earlier, units)),
-            _widened(RULED, _of_batches(ruled_out).drop_columns(["similar"])),
+            _of_batches(RULED, ruled_out),
         ]
     )
-
-
-def _listed(rows: pa.Table, column: str) -> NDArray[np.int64]:
-    """Return the values of all lists in a column; none if the column is missing."""
-    if column not in rows.column_names:
-        return np.empty(0, np.int64)
-    lists = rows.column(column).combine_chunks()
-    return lists.flatten().to_numpy()
 
 
 def _read(rows: pa.Table, column: str, type: np.dtype[Any]) -> NDArray[Any]:
@@ -533,7 +353,7 @@ def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
-    """Return the judged pairs of a unit, with similarities and distances.
+    """Return the similar pairs of a unit, with similarities and distances, and all judged ones.
 
     `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
     compares; `background` the common shingles, as bytes that Spark has broadcast, or None.
@@ -564,56 +384,33 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
         order[np.searchsorted(numbers, asked["later"])].astype(np.uint32),
         order[np.searchsorted(numbers, asked["earlier"])].astype(np.uint32),
     )
-    return _of_batches(judged)
+    return pa.concat_tables([_widened(JUDGED, _similar(judged)), _of_batches(JUDGED, judged)])
 
 
-class Keeping:
-    """The one rule, for batches in order: a document is dropped if it is similar to a kept one."""
+def apply_rule(pairs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the documents that the one rule drops, given all similar pairs by the later document.
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        #: A bit for each document of a batch.
-        self._dropped: dict[int, int] = {}
+    Examples
+    --------
+    A chain: the second repeats the first, so the third is kept.
 
-    def decide(self, number: int, similar: Iterable[bytes], copies: Iterable[bytes]) -> pa.Table:
-        """Return a row of `DECIDED` for a batch, given its similar pairs and its copies."""
-        pairs = np.frombuffer(b"".join(similar), _JUDGED)
-        pairs = pairs[np.lexsort((pairs["earlier"], pairs["later"]))]
-        of_texts = copies_of(np.frombuffer(b"".join(copies), _COPY), self._settings)
-        waiting = set(of_texts["number"].tolist())
-        best: dict[int, tuple[int, int, float, int, bool]] = {}
-        dropped = []
-        for later, earlier, similarity, distance in pairs.tolist():
-            if self._is_dropped(earlier):
-                continue
-            if later not in best and later not in waiting:
-                # Copies are not indexed, so no document is dropped for one.
-                dropped.append(later)
+    >>> pairs = pa.record_batch({"later": [2, 3, 4], "earlier": [1, 2, 2]})
+    >>> [batch["number"].to_pylist() for batch in apply_rule([pairs])]
+    [[2]]
+    """
+    #: A bit for each document of a batch.
+    dropped: dict[int, int] = {}
+    last = -1
+    for batch in pairs:
+        numbers = []
+        for later, earlier in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            bits = dropped.get(earlier >> PLACE_BITS, 0)
+            if later != last and not bits >> (earlier & (MAX_BATCH - 1)) & 1:
+                last = later
+                numbers.append(later)
                 place = 1 << (later & (MAX_BATCH - 1))
-                self._dropped[number] = self._dropped.get(number, 0) | place
-            # Of equally similar documents, the earliest.
-            if later not in best or similarity > best[later][2]:
-                best[later] = (later, earlier, similarity, distance, False)
-        again = []
-        begin = self._settings.first << PLACE_BITS
-        for copy, first, distance in of_texts.tolist():
-            if self._is_dropped(first):
-                again.append(copy)
-            elif copy >= begin:
-                # The documents of another collection stay, also if they repeat each other.
-                best[copy] = (copy, first, 1.0, distance, True)
-        fields = list(DECIDED.field("removed").type.value_type)
-        columns = list(zip(*best.values(), strict=True)) or [()] * len(fields)
-        arrays = [
-            pa.array(*column) for column in zip(columns, [f.type for f in fields], strict=True)
-        ]
-        removed = pa.ListArray.from_arrays(
-            pa.array([0, len(best)], INT), pa.StructArray.from_arrays(arrays, fields=fields)
-        )
-        return _table(DECIDED, batch=[number], dropped=[dropped], again=[again], removed=removed)
-
-    def _is_dropped(self, number: int) -> int:
-        return self._dropped.get(number >> PLACE_BITS, 0) >> (number & (MAX_BATCH - 1)) & 1
+                dropped[later >> PLACE_BITS] = dropped.get(later >> PLACE_BITS, 0) | place
+        yield pa.record_batch({"number": pa.array(numbers, LONG)})
 
 
 @lru_cache(maxsize=8)

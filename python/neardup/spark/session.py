@@ -62,9 +62,6 @@ def settings_for(
         # Rows are few, large and evenly distributed: planning again after each step would cost
         # more than it could gain.
         "spark.sql.adaptive.enabled": "false",
-        # Generating and compiling code for each stage takes longer than these rows without it.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     if split is not None:
         wanted[_SPLIT] = wanted[_OPEN] = str(split)

@@ -6,28 +6,27 @@ repeats this until nothing changes. The result is that of one machine, which dec
 document: the lists of a document depend only on earlier kept documents, so the first document is
 right after one round, and more of the following ones after each further round.
 
-What a round changes is small. The keys by which a document is indexed and searched depend on its
-sketch and on counts of all documents. So whether an earlier document e is a candidate of d depends
-on those two, and on whether e is in the lists of the keys that they share. Leave out the dropped
-documents: a list that was not full loses them and nothing else; a list that was full then holds
-some of those that it had left out. Only the latter, if they are kept, have other candidate pairs
-than before: so the next round indexes these alone. If there are none, one round was enough. Pairs
-with a dropped e never count for the rule.
+One round is enough if no dropped document is in a list that was closed. Proof: the keys by which
+a document is indexed and searched depend on its sketch and on counts of all documents. So whether
+an earlier document e is a candidate of d depends on those two, and on whether e is in the lists
+of the keys that they share. Leave out the dropped documents: a list that was not closed loses
+them and nothing else; a list that was closed has none of them, so it stays the same. Hence e, if
+it is kept, is a candidate of the same documents as before. The rule looks at no other pairs, so
+by induction in input order it keeps the same documents. Pairs with a dropped e, which a second
+round would leave out, are left out at the end.
 
 Exact copies of a text wait for the decision on the first copy. If that one is dropped, they are
-searched in the next round, for which everything is indexed again.
+searched in the next round, which can use the same lists if none was closed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from neardup.spark import kernels, sketching
@@ -36,32 +35,24 @@ from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyspark.sql import Column, DataFrame, Row
-
-    Numbers = NDArray[np.int64]
+    from pyspark.sql import Column, DataFrame
 
 #: The most bytes of requests to broadcast to every task, so that texts need not be moved.
 BROADCAST = 64 << 20
-
-#: The most dropped documents whose numbers are sent to every task: some 200 MB.
-MOST_KNOWN = 4 << 20
-
-#: The most documents dropped in one of two rounds for which only the changes in lists are searched.
-MOST_CHANGED = 1 << 18
-
-_NO_NUMBERS = np.empty(0, np.int64)
 
 #: Verification tasks per task of other steps: there are fewer units than batches or buckets, and
 #: they differ more in size.
 _EVEN = 2
 
+#: Digest of the empty set of documents.
+_NONE = (0, None, None)
+
 
 class Search:
     """A search among sketched documents, the rows of `sketching.BATCHES`.
 
-    After `decide`: `rounds` of indexing and search; `candidates`, the pairs that these compared,
-    some with dropped documents; and what full lists left out, as of
+    After `decide`: `rounds` of indexing and search; `candidates`, the pairs of the last round, some
+    with dropped documents if it was the first; and what full lists left out, as of
     :class:`neardup.run.summary.Summary`.
     """
 
@@ -81,17 +72,33 @@ class Search:
         self._persisted: list[DataFrame] = []
 
     def decide(self) -> DataFrame:
-        """Return all documents to remove and what they repeat, as rows of `kernels.DECIDED`."""
+        """Return all dropped documents with the documents that they repeat."""
         from pyspark import inheritable_thread_target
+        from pyspark.sql import functions as F
 
-        copies = self._checkpoint.stage("repeats", self._copies())
+        if self._checkpoint.has("decisions"):
+            return self._checkpoint.read("decisions")
+        every = self._checkpoint.stage("repeats", self._repeats())
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
         spark = self._batches.sparkSession
-        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), copies)
+        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), every)
+        begin = self._settings.first << PLACE_BITS
+        repeats = every.filter(F.col("first") < begin) if self._settings.against_only else every
         try:
-            return self._decide(copies, background)
+            pairs, dropped = self._decide_pairs(every, repeats, background)
+            best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
+            # The documents of another collection stay, also if they repeat each other.
+            same = repeats.filter(F.col("number") >= begin)
+            same = same.join(dropped, same["first"] == dropped.number, "left_anti").select(
+                "number",
+                F.col("first").alias("kept"),
+                F.lit(1.0).alias("similarity"),
+                "distance",
+                F.lit(True).alias("identical"),
+            )
+            return self._checkpoint.stage("decisions", best.unionByName(same))
         finally:
             pool.shutdown()
             for frame in self._persisted:
@@ -99,89 +106,96 @@ class Search:
             if background.exception() is None and background.result() is not None:
                 background.result().destroy()
 
-    def _copies(self) -> DataFrame:
-        """Return the exact copies of earlier texts, as rows of `kernels.COPIES`."""
-        names = ("batch", "batch_group", "features", "identities")
-        work = partial(_texts, settings=self._settings)
-        texts = self._batches.select(*names).mapInArrow(work, _spark(kernels.TEXTS))
-        # Spark inspects type hints, and fails for some.
-        return texts.groupBy("bucket").applyInArrow(
-            lambda rows: kernels.repeats(rows), _spark(kernels.COPIES)
+    def _repeats(self) -> DataFrame:
+        """Return the exact copies of earlier texts, with the first copy.
+
+        A copy is `overcounted` if its shingles were counted although another group had counted the
+        same text. `distance` is that of the fingerprints; -1 if there are none.
+        """
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        settings = self._settings
+        document = F.posexplode(F.arrays_zip("identities", "features")).alias("place", "document")
+        rows = self._batches.select("batch", "batch_group", document).select(
+            number_of("batch", "place"),
+            "batch_group",
+            F.col("document.identities").alias("identity"),
+            F.col("document.features").alias("features"),
+        )
+        number = F.min("number")
+        copies = (
+            rows.filter("features >= 0")
+            .withColumn(
+                "first_of_group", number.over(Window.partitionBy("identity", "batch_group"))
+            )
+            .withColumn("first", number.over(Window.partitionBy("identity")))
+            .filter("first != number")
+        )
+        has_fingerprint = F.col("features") >= max(settings.rule.min_features, 1)
+        has_fingerprint &= F.lit(settings.recipe.sketch.kind == "simhash")
+        overcounted = (F.col("first_of_group") == F.col("number")) & (F.col("features") > 0)
+        return copies.select(
+            "number",
+            "first",
+            F.when(has_fingerprint, 0).otherwise(-1).alias("distance"),
+            overcounted.alias("overcounted"),
         )
 
-    def _decide(self, copies: DataFrame, background: Future[Any]) -> DataFrame:
-        """Index, search and decide until nothing changes."""
+    def _decide_pairs(
+        self, every: DataFrame, repeats: DataFrame, background: Future[Any]
+    ) -> tuple[DataFrame, DataFrame]:
+        """Index, search and decide until nothing changes; return the similar pairs, and the
+        dropped documents that are not exact copies.
+
+        `every` has all copies of a text: only the first counts where keys are counted.
+        Copies of a dropped document are searched too: the most similar kept document of a copy may
+        come after that of the first.
+        """
+        from pyspark.sql import functions as F
+
         sketches = self._batches.select("batch", "features", "sketches")
         # Partitioned by batch and cached once, because every round reads them.
         sketches = self._persisted_by_batch(sketches)
-        keys = self._for_each_cogroup(sketches, copies, kernels.keys, kernels.KEYS)
+        keys = self._for_each_cogroup(sketches, _skip(every), kernels.keys, kernels.KEYS)
         counts = self._for_each_bucket(keys, kernels.count, kernels.COUNTS)
-        inputs = of_collection = _union(self._persisted_by_batch(counts), copies)
-        judged: list[DataFrame] = []
-        similar: list[DataFrame] = []
-        changed: kernels.Changed | None = None
-        full: DataFrame | None = None
-        before: tuple[int, int, Numbers | None] = (0, 0, _NO_NUMBERS)
+        counts = self._persisted_by_batch(counts)
+        skipped, before = repeats, _NONE
+        known: list[DataFrame] = []
+        lists = self._lists(sketches, counts, _skip(repeats))
         while True:
             name = f"round-{self.rounds}"
-            known = {"changed": changed}
-            filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED, **known)
-            lists = self._for_each_bucket(filed, kernels.lists, kernels.LISTS)
-            told = _union(inputs, lists, *judged, *similar)
+            inputs = _union(counts, lists, _skip(skipped), *known)
             candidates = self._checkpoint.stage(
                 f"{name}/candidates",
-                self._for_each_cogroup(
-                    sketches, told, kernels.candidates, kernels.CANDIDATES, **known
-                ),
+                self._for_each_cogroup(sketches, inputs, kernels.candidates, kernels.CANDIDATES),
             )
-            last = _with(candidates, "full")
-            # Later lists are without dropped documents.
-            full = full or last
-            now = self._judge(candidates, name, background.result())
-            judged += [_with(frame, "judged", "batch") for frame in now]
-            similar = [_with(frame, "similar", "batch") for frame in (candidates, now[-1])]
-            # One task applies the rule to all batches in order.
-            rows = _union(*similar, copies).select("batch", "similar", "copies").repartition(1)
-            decided = self._checkpoint.stage(
-                f"{name}/decided",
-                rows.sortWithinPartitions("batch").mapInArrow(
-                    partial(_decided, settings=self._settings), _spark(kernels.DECIDED)
-                ),
-            )
+            judged = self._judge(candidates, name, background.result())
+            known += [
+                frame.filter("judged is not null").select("batch", "judged") for frame in judged
+            ]
+            found = candidates.agg(F.sum("found")).first()
+            self.candidates = (found and found[0]) or 0
+            both = (frame.select(*kernels.PAIRS.names) for frame in (candidates, judged[-1]))
+            pairs = _union(*both).filter("similarity is not null")
+            # Copies are not indexed, so no document is dropped for one.
+            of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
+            dropped = self._checkpoint.stage(f"{name}/dropped", _dropped(of_filed))
             self.rounds += 1
-            status = _status(candidates, decided)
-            self.candidates += status.found
-            dropped = None
-            if status.dropped <= MOST_KNOWN:
-                dropped = _collected(decided.select("dropped")) if status.dropped else _NO_NUMBERS
-            is_final = (status.digest, status.again) == before[:2]
-            changed = None
-            if not is_final and status.again == before[1]:
-                changed = self._changed(full, before[2], dropped)
-                is_final = changed is not None and not len(changed.documents)
-            if is_final:
-                if dropped is None:
-                    # Too many to know: but the last lists have none of them.
-                    full, dropped = last, _NO_NUMBERS
-                self._count_left_out(full, dropped)
-                return decided
-            before = (status.digest, status.again, dropped)
-            inputs = _union(of_collection, decided.select("batch", "dropped", "again"))
-
-    def _changed(
-        self, full: DataFrame, before: Numbers | None, dropped: Numbers | None
-    ) -> kernels.Changed | None:
-        """Return what changes in lists if other documents are dropped than before; None if too much
-        does."""
-        if before is None or dropped is None or len(np.setxor1d(before, dropped)) > MOST_CHANGED:
-            return None
-        changed = partial(kernels.changed_documents, before=before, dropped=dropped)
-        documents = np.union1d(_of_full(full, changed), np.setdiff1d(before, dropped))
-        nothing = kernels.Changed(documents, _NO_NUMBERS)
-        if not len(documents):
-            return nothing
-        codes = partial(kernels.left_out_codes, dropped=dropped, changed=nothing)
-        return replace(nothing, left_out=_of_full(full, codes))
+            these = _digest(dropped)
+            if these == before:
+                self._count_left_out(candidates, dropped)
+                return pairs, dropped
+            of_dropped = repeats["first"] == dropped.number
+            closed = candidates.select(F.explode("closed").alias("closed"))
+            if self.rounds == 1 and not _has(closed, "closed", dropped):
+                if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
+                    self._count_left_out(candidates, dropped)
+                    return pairs, dropped
+            else:
+                lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
+            skipped = repeats.join(dropped, of_dropped, "left_anti")
+            before = these
 
     def _persisted_by_batch(self, frame: DataFrame) -> DataFrame:
         from pyspark import StorageLevel
@@ -190,18 +204,26 @@ class Search:
         self._persisted.append(frame)
         return frame
 
-    def _count_left_out(self, full: DataFrame, dropped: Numbers) -> None:
-        """Count what full lists leave out, among the kept documents."""
+    def _count_left_out(self, candidates: DataFrame, dropped: DataFrame) -> None:
+        """Count what full lists left out, among the kept documents."""
         from pyspark.sql import functions as F
 
-        work = partial(_left_out, dropped=dropped)
-        rows = full.mapInArrow(work, _spark(kernels.LEFT_OUT))
-        row = rows.agg(F.sum("lists"), F.sum("pairs")).first()
+        both = F.inline(F.arrays_zip("full_key", "left_out"))
+        rows = candidates.filter("left_out is not null").select(both)
+        rows = rows.join(dropped, rows.left_out == dropped.number, "left_anti")
+        lists = rows.groupBy("full_key").agg(F.count("left_out").alias("count"))
+        pairs = F.sum(F.expr("count * (count - 1) div 2"))
+        row = lists.agg(F.count("full_key"), pairs).first()
         self.closed_lists, self.unlisted_pairs = (value or 0 for value in row or (0, 0))
-        if self.closed_lists:
-            self.unlisted = rows.select(F.explode("documents")).distinct().count()
+        self.unlisted = rows.select("left_out").distinct().count()
         # Two documents that several lists left out are one pair.
         self.unlisted_pairs = min(self.unlisted_pairs, self.unlisted * (self.unlisted - 1) // 2)
+
+    def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
+        """Return the lists of all buckets, made of the documents that are not skipped."""
+        inputs = _union(counts, skipped)
+        filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED)
+        return self._for_each_bucket(filed, kernels.lists, kernels.LISTS)
 
     def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
         """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
@@ -225,7 +247,7 @@ class Search:
         """Return the samples of the documents that each unit requests."""
         from pyspark.sql import functions as F
 
-        batches = _with(self._batches, "sampled", "samples")
+        batches = self._batches.filter("sampled is not null")
         batches = batches.select(F.inline(F.arrays_zip("sampled", "samples")))
         batches = batches.withColumnRenamed("sampled", "batch")
         asked = _with_requests(batches, requests, is_small=self._is_small(stage))
@@ -248,7 +270,7 @@ class Search:
         schema: pa.Schema,
         **known: Any,
     ) -> DataFrame:
-        pairs = _with(requests, "pairs", "unit")
+        pairs = requests.filter("pairs is not null").select("unit", "pairs")
         pairs, got = (frame.repartition(partitions, "unit") for frame in (pairs, got))
         return self._for_each_cogroup(pairs, got, kernel, schema, key="unit", **known)
 
@@ -257,7 +279,7 @@ class Search:
         # The stage has at least as many bytes as its requests, in any but contrived cases.
         return self._checkpoint.size(stage) <= BROADCAST
 
-    def _common_shingles(self, copies: DataFrame) -> Any:
+    def _common_shingles(self, repeats: DataFrame) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
         needs none."""
         from pyspark.sql import functions as F
@@ -267,48 +289,49 @@ class Search:
             return None
         spark = self._batches.sparkSession
         if not self._checkpoint.has("background"):
-            groups = _with(self._batches, "counted")
-            probes = _with(self._batches, "probe", "doubted").collect()
+            groups = self._batches.filter("counted is not null")
+            probes = groups.select("probe", "doubted").collect()
             level = sketching.shingle_level(bytes(row.probe) for row in probes)
-            requests = _with(copies, "overcounted", "batch")
-            requests = requests.withColumnRenamed("overcounted", "places")
-            if max((row.doubted for row in probes), default=0) > level:
+            doubted = max((row.doubted for row in probes), default=0)
+            place = F.col("number").bitwiseAND(MAX_BATCH - 1).alias("needed")
+            if doubted > level:
                 # The table of all documents needs a lower level than some groups were counted at:
                 # they left out shingles that it should hold, so everything is counted again.
-                features = self._batches.select("batch", "features")
-                both = features.groupBy("batch").cogroup(copies.groupBy("batch"))
-                firsts = both.applyInArrow(
-                    lambda batches, copies: kernels.firsts(batches, copies), _spark(kernels.FIRSTS)
+                document = F.posexplode("features").alias("place", "features")
+                firsts = self._batches.select("batch", document).filter("features >= 0")
+                firsts = firsts.select(number_of("batch", "place"), "features")
+                level = 0
+                tables = self._count_again(
+                    firsts.join(repeats, "number", "left_anti").select(batch_of("number"), place),
+                    level,
                 )
-                tables = self._count_again(firsts).withColumn("less", F.lit(False))
+                overcounted = tables.filter("false")
             else:
-                work = partial(_merged, level=level)
-                tables = groups.mapInArrow(work, _spark(sketching.SHINGLES))
-                tables = tables.withColumn("less", F.lit(False))
-                if not requests.isEmpty():
-                    overcounted = self._count_again(requests).withColumn("less", F.lit(True))
-                    tables = tables.unionByName(overcounted)
+                work = partial(_thin, level=level)
+                tables = groups.select("counted").mapInArrow(work, _spark(sketching.SHINGLES))
+                requests = repeats.filter("overcounted").select(batch_of("number"), place)
+                overcounted = self._count_again(requests, level)
+            tables = tables.withColumn("less", F.lit(False))
+            tables = tables.unionByName(overcounted.withColumn("less", F.lit(True)))
             common = partial(_common, documents=settings.documents)
             self._checkpoint.stage(
                 "background",
                 tables.repartition(1)
                 .sortWithinPartitions("less")
-                .mapInArrow(common, _spark(sketching.SHINGLES)),
+                .mapInArrow(common, "common binary"),
             )
         row = self._checkpoint.read("background").first()
         return spark.sparkContext.broadcast(None if row is None else bytes(row[0]))
 
-    def _count_again(self, requests: DataFrame) -> DataFrame:
+    def _count_again(self, requests: DataFrame, level: int) -> DataFrame:
         """Return tables of the shingles of the requested documents."""
         from pyspark.sql import functions as F
 
-        work = partial(_count_again, settings=self._settings)
+        work = partial(_count_again, settings=self._settings, level=level)
         is_small = self._settings.documents * 8 <= BROADCAST
-        by_batch = requests.groupBy("batch").agg(
-            F.flatten(F.collect_list("places")).alias("places")
-        )
+        by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
         asked = _joined(self._batches.select("batch", "texts"), by_batch, is_small=is_small)
-        texts = F.transform("places", lambda place: F.get("texts", place))
+        texts = F.transform("needed", lambda place: F.get("texts", place.cast("int")))
         return asked.select(texts.alias("texts")).mapInArrow(work, _spark(sketching.SHINGLES))
 
     def _for_each_bucket(
@@ -337,30 +360,25 @@ class Search:
         )
 
 
-def number_of(batch: str, place: Column) -> Column:
-    """Return the numbers of documents."""
+def number_of(batch: str, place: str) -> Column:
+    """Return a column with the numbers of documents."""
     from pyspark.sql import functions as F
 
-    return F.shiftleft(F.col(batch), PLACE_BITS) + place
+    return (F.shiftleft(F.col(batch), PLACE_BITS) + F.col(place)).alias("number")
 
 
 def batch_of(number: str) -> Column:
-    """Return the batches of documents."""
+    """Return a column with the batches of documents."""
     from pyspark.sql import functions as F
 
-    return F.shiftright(number, PLACE_BITS)
-
-
-def place_of(number: Column) -> Column:
-    """Return the places of documents in their batches."""
-    return number.bitwiseAND(MAX_BATCH - 1).cast("int")
+    return F.shiftright(number, PLACE_BITS).alias("batch")
 
 
 def _with_requests(batches: DataFrame, requests: DataFrame, *, is_small: bool) -> DataFrame:
     """Return the batches that units ask for documents, with the units and the places."""
     from pyspark.sql import functions as F
 
-    rows = _with(requests, "places", "batch", "unit")
+    rows = requests.filter("places is not null").select("batch", "unit", "places")
     # Several batches may ask for the same document.
     places = F.array_distinct(F.flatten(F.collect_list("places"))).alias("places")
     of_unit = rows.repartition("batch").groupBy("batch", "unit").agg(places)
@@ -389,7 +407,7 @@ def texts_of(
     columns += ["sketches"] if settings.compares_sketches else []
 
     def of_document(unit: Column, place: Column) -> Column:
-        number = number_of("batch", place)
+        number = F.shiftleft("batch", PLACE_BITS) + place
         values = [F.get(name, place).alias(name) for name in columns]
         return F.struct(unit.alias("unit"), number.alias("number"), *values)
 
@@ -401,6 +419,11 @@ def texts_of(
     return asked.select(F.inline(F.flatten(F.transform("needed", of_unit))))
 
 
+def _skip(documents: DataFrame) -> DataFrame:
+    """Return rows that tell batches which of their documents are not searched."""
+    return documents.select(batch_of("number"), documents.number.alias("skipped"))
+
+
 def _union(first: DataFrame, *others: DataFrame) -> DataFrame:
     """Return the rows of all frames, with the columns of all."""
     for frame in others:
@@ -408,42 +431,45 @@ def _union(first: DataFrame, *others: DataFrame) -> DataFrame:
     return first
 
 
-def _status(candidates: DataFrame, decided: DataFrame) -> Row:
-    """Return digests of the documents of a round that are dropped, and compared again; how many are
-    dropped; and how many pairs were found."""
+def _most_similar(pairs: DataFrame) -> DataFrame:
+    """Return the most similar pair of each document; of ties, the earliest document."""
     from pyspark.sql import functions as F
 
-    def digest(column: str) -> Column:
-        return F.when(F.size(column) > 0, F.xxhash64("batch", column))
-
-    of_batches = decided.select(
-        digest("dropped").alias("digest"),
-        digest("again").alias("again"),
-        F.size("dropped").alias("dropped"),
+    order = F.struct("similarity", (-F.col("earlier")).alias("earlier"), "distance")
+    return (
+        pairs.groupBy("later")
+        .agg(F.max(order).alias("best"))
+        .select(
+            F.col("later").alias("number"),
+            (-F.col("best.earlier")).alias("kept"),
+            F.col("best.similarity").alias("similarity"),
+            F.col("best.distance").alias("distance"),
+            F.lit(False).alias("identical"),
+        )
     )
-    rows = _union(of_batches, candidates.select("found"))
-    of_all = [F.bit_xor(name).alias(name) for name in ("digest", "again")]
-    of_all += [F.sum(name).alias(name) for name in ("dropped", "found")]
-    row = rows.agg(*of_all).fillna(0).first()
-    assert row is not None
-    return row
 
 
-def _with(frame: DataFrame, column: str, *others: str) -> DataFrame:
-    """Return a column and others, of the rows with a value in it."""
-    # Column expressions: Spark's parser takes a second to start.
-    return frame.filter(frame[column].isNotNull()).select(column, *others)
+def _dropped(pairs: DataFrame) -> DataFrame:
+    """Return the documents that the one rule drops: one task settles all similar pairs in order."""
+    ordered = pairs.select("later", "earlier").repartition(1).sortWithinPartitions("later")
+    return ordered.mapInArrow(kernels.apply_rule, "number long")
 
 
-def _of_full(full: DataFrame, work: Callable[[bytes], Numbers]) -> Numbers:
-    """Return all numbers that a function returns of full lists; ascending."""
-    return _collected(full.mapInArrow(partial(_numbers, work=work), _spark(kernels.NUMBERS)))
+def _has(frame: DataFrame, column: str, numbers: DataFrame) -> bool:
+    """Return whether a column contains any of the numbers."""
+    # Counts all instead of stopping at the first: stopped Python workers log errors.
+    return frame.join(numbers, frame[column] == numbers.number, "left_semi").count() > 0
 
 
-def _collected(lists: DataFrame) -> Numbers:
-    """Return the numbers in a column of lists, ascending."""
-    numbers: Any = lists.toArrow().column(0).combine_chunks()
-    return np.unique(numbers.flatten().to_numpy())
+def _digest(numbers: DataFrame) -> tuple[Any, ...]:
+    """Return a digest of a set of documents, to compare sets."""
+    from pyspark.sql import functions as F
+
+    mixed = F.xxhash64("number")
+    row = numbers.agg(
+        F.count("number"), F.bit_xor(mixed), F.bit_xor(F.xxhash64(mixed, "number"))
+    ).first()
+    return _NONE if row is None else tuple(row)
 
 
 def _spark(schema: pa.Schema) -> Any:
@@ -464,45 +490,19 @@ def _select(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from kernels.select(row).to_batches()
 
 
-def _texts(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
+def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
-        yield from kernels.texts(row, settings=settings).to_batches()
-
-
-def _decided(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
-    keeping = kernels.Keeping(settings)
-    for number, rows in groupby(_rows(batches), lambda row: row["batch"].as_py()):
-        values = [(row["similar"].as_py(), row["copies"].as_py()) for row in rows]
-        similar, copies = (filter(None, of_all) for of_all in zip(*values, strict=True))
-        yield from keeping.decide(number, similar, copies).to_batches()
-
-
-def _numbers(
-    batches: Iterable[pa.RecordBatch], *, work: Callable[[bytes], Numbers]
-) -> Iterator[pa.RecordBatch]:
-    for row in _rows(batches):
-        numbers = work(row["full"].as_py())
-        yield pa.record_batch([pa.array([numbers], pa.list_(pa.int64()))], schema=kernels.NUMBERS)
-
-
-def _left_out(batches: Iterable[pa.RecordBatch], *, dropped: Numbers) -> Iterator[pa.RecordBatch]:
-    for row in _rows(batches):
-        yield from kernels.left_out(row["full"].as_py(), dropped).to_batches()
-
-
-def _merged(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
-    yield from _shingles((row["counted"].as_py() for row in _rows(batches)), level)
+        yield from _shingles([row["counted"].as_py()], level)
 
 
 def _count_again(
-    batches: Iterable[pa.RecordBatch], *, settings: Settings
+    batches: Iterable[pa.RecordBatch], *, settings: Settings, level: int
 ) -> Iterator[pa.RecordBatch]:
-    yield from _shingles(
-        sketching.count_again(row["texts"].values, settings) for row in _rows(batches)
-    )
+    tables = (sketching.count_again(row["texts"].values, settings) for row in _rows(batches))
+    yield from _shingles(tables, level)
 
 
-def _shingles(tables: Iterable[bytes], level: int = 0) -> Iterator[pa.RecordBatch]:
+def _shingles(tables: Iterable[bytes], level: int) -> Iterator[pa.RecordBatch]:
     merged = sketching.merge_shingles(tables, level)
     if merged is not None:
         yield pa.record_batch([pa.array([merged], pa.large_binary())], schema=sketching.SHINGLES)
@@ -516,4 +516,4 @@ def _common(batches: Iterable[pa.RecordBatch], *, documents: int) -> Iterator[pa
     table = merged.get(False)
     if table is not None:
         body = sketching.common_shingles(table, merged.get(True), documents)
-        yield pa.record_batch([pa.array([body], pa.large_binary())], schema=sketching.SHINGLES)
+        yield pa.record_batch({"common": pa.array([body], pa.large_binary())})

@@ -68,9 +68,8 @@ BATCHES = arrow_schema(
     batch_group=LONG,
     size=LONG,
     problems=TEXT,
-    problem_count=LONG,
     features=pa.list_(INT),
-    identities=BYTES,
+    identities=pa.list_(BYTES),
     sketches=pa.list_(BYTES),
     ids=pa.list_(TEXT),
     texts=pa.list_(TEXT),
@@ -275,8 +274,6 @@ class _Group:
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         self._batches.append((batch, records.num_rows))
-        rows = self._corpus.rows(begin, self._documents)
-        identities, features, sketches = (pa.array(column) for column in rows)
         # Columns by position: names may repeat, or differ only in case.
         names = [f"c{number}" for number in range(records.num_columns)]
         return {
@@ -284,10 +281,9 @@ class _Group:
             "batch_group": self._number,
             "size": read.bytes_read,
             "problems": problems_to_json(problems) if problems else None,
-            "problem_count": sum(problem.count for problem in problems),
-            "features": features.cast(INT).fill_null(-1),
-            "identities": identities.buffers()[1].to_pybytes(),
-            "sketches": sketches,
+            "features": self._corpus.features()[begin:],
+            "identities": self._corpus.identities()[begin:],
+            "sketches": self._corpus.sketches()[begin:],
             "ids": read.ids,
             "texts": read.texts if self._settings.rule.keeps_texts else None,
             "records": pa.StructArray.from_arrays(records.columns, names),

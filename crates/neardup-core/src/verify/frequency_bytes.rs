@@ -48,15 +48,11 @@ impl Table {
         if level > u32::BITS {
             return Err(rest.damaged(format!("level {level}")));
         }
-        let count = rest.count(8)? as usize;
-        let counts = rest.items(count, |[a, b, c, d, e, f, g, h]| {
-            let hash = u32::from_le_bytes([a, b, c, d]);
-            (hash, u32::from_le_bytes([e, f, g, h]))
-        })?;
+        let counts = (0..rest.count(8)?).map(|_| Ok((rest.u32()?, rest.u32()?)));
         Ok(Table {
             level,
             texts,
-            counts,
+            counts: counts.collect::<Result<_>>()?,
         })
     }
 
@@ -78,18 +74,13 @@ pub fn shingles_to_bytes(counted: &ShingleFrequencies) -> Vec<u8> {
     bytes
 }
 
-/// Restores the counts that [`shingles_to_bytes`] serialized, to be merged with others.
+/// Restores the counts that [`shingles_to_bytes`] serialized.
 ///
 /// # Errors
 ///
 /// If the bytes are of another format or damaged.
 pub fn shingles_from_bytes(bytes: &[u8]) -> Result<ShingleFrequencies> {
-    let table = Table::from_bytes(bytes)?;
-    Ok(ShingleFrequencies::to_merge(
-        table.level,
-        table.texts,
-        table.counts,
-    ))
+    Ok(Table::from_bytes(bytes)?.into_frequencies())
 }
 
 /// The serialized counts at `level`, or unchanged if their own level is higher.

@@ -124,18 +124,6 @@ impl ShingleFrequencies {
         texts: u64,
         counts: impl IntoIterator<Item = (u32, u32)>,
     ) -> Self {
-        let mut table = ShingleFrequencies::to_merge(level, texts, counts);
-        table.index();
-        table
-    }
-
-    /// As [`from_counts`](Self::from_counts), for a table that is merged with others: look-ups in it are
-    /// slow.
-    pub(crate) fn to_merge(
-        level: u32,
-        texts: u64,
-        counts: impl IntoIterator<Item = (u32, u32)>,
-    ) -> Self {
         let mut table = ShingleFrequencies {
             level,
             texts,
@@ -150,6 +138,7 @@ impl ShingleFrequencies {
             part.hashes.push(hash);
             part.counts.push(count);
         }
+        table.index();
         table
     }
 

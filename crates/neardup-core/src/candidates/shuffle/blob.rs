@@ -33,13 +33,6 @@ pub struct Entry {
     pub number: u64,
 }
 
-impl Entry {
-    /// The key and the document.
-    pub fn pair(&self) -> (u32, u64) {
-        (self.key, self.number)
-    }
-}
-
 /// Writes the counted keys of a batch whose largest document number is `highest`. Empty if
 /// there are no keys.
 pub fn write_counted(highest: u64, counted: impl Iterator<Item = Counted>) -> Vec<u8> {

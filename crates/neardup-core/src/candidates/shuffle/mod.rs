@@ -63,9 +63,8 @@ pub struct Lists {
     pub of_batches: Vec<Vec<u8>>,
     /// The keys of lists that were left out because they are too long, ascending.
     pub long: Vec<u32>,
-    /// The documents in full lists from which other documents were left out, by key and then
-    /// ascending.
-    pub closed: Vec<(u32, u64)>,
+    /// The documents in full lists from which other documents were left out, ascending.
+    pub closed: Vec<u64>,
     /// The documents that full lists left out, by key and then ascending.
     pub left_out: Vec<(u32, u64)>,
 }
@@ -283,12 +282,15 @@ impl Shuffle {
                 continue;
             }
             if list.len() > held.len() {
-                let (closed, left_out) = (held.iter(), list[held.len()..].iter());
-                found.closed.extend(closed.map(Entry::pair));
-                found.left_out.extend(left_out.map(Entry::pair));
+                found.closed.extend(held.iter().map(|entry| entry.number));
+                let left_out = list[held.len()..].iter();
+                let left_out = left_out.map(|entry| (entry.key, entry.number));
+                found.left_out.extend(left_out);
             }
             lists.insert(list[0].key, held);
         }
+        found.closed.sort_unstable();
+        found.closed.dedup();
         let mut answer = Vec::new();
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
