@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
@@ -226,8 +227,10 @@ def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
     from neardup.exceptions import InputError
     from neardup.readers import read_record
     from neardup.readers.encodings import Encodings
+    from neardup.readers.streams import ReopenableFile
 
-    encodings = Encodings(encoding, paths)
+    files = (partial(ReopenableFile, path) for path in paths if os.path.isfile(path))
+    encodings = Encodings(encoding, files)
     texts = []
     for path in paths:
         try:

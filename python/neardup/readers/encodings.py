@@ -13,12 +13,12 @@ encoding does not explain become U+FFFD. The time is linear in the number of byt
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from neardup import _core
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
+from neardup.readers.streams import ReopenableFile
 
 Certainty = Literal["certain", "likely", "guessed"]
 _Usual = Callable[[], str | None]
@@ -160,9 +161,12 @@ def decode(data: bytes, *, declared: str | None = None, usual: _Usual = lambda: 
 class Encodings:
     """The encodings of the files of a run: one that is named, or what is detected."""
 
-    def __init__(self, named: str | None = None, paths: Iterable[str] = ()) -> None:
+    def __init__(
+        self, named: str | None = None, files: Iterable[Callable[[], ReopenableFile]] = ()
+    ) -> None:
         self.named = None if named is None else check_encoding(named, "encoding")
-        self._paths = list(paths)
+        #: They open the first files.
+        self._files = list(islice(files, _HEADS))
 
     def decode(self, data: bytes, *, declared: str | None = None) -> Decoded:
         """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
@@ -201,15 +205,11 @@ class Encodings:
     @cached_property
     def _usual(self) -> str | None:
         """The encoding of the text in the files that is not UTF-8, None if there is none."""
-        from neardup.readers.archives import archive_of, open_file
-
         sample = b""
-        for path in self._paths[:_HEADS]:
+        for opener in self._files:
             head = b""
-            with suppress(OSError, InputError):
-                if os.path.isfile(path) or archive_of(path):
-                    with open_file(path).open() as file:
-                        head = file.read(_HEAD)
+            with suppress(OSError, InputError), opener().open() as file:
+                head = file.read(_HEAD)
             # Half a character at the end would count against the right encoding.
             head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
             if not head.startswith(_NO_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):

@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.archives import open_file
+from neardup.readers.archives import archive_of, open_file
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -262,7 +264,6 @@ def open_sources(
         for name in names
     ]
     selections = [selection for selection in selected if selection is not None]
-    inside = [file.path for selection in selections for file in selection.files]
     fields = Fields(
         text_field,
         title_field,
@@ -270,7 +271,7 @@ def open_sources(
         tuple(extra_fields),
         text_parameter=text_parameter,
         max_text=check_max_text(max_text),
-        encodings=Encodings(encoding, [*names, *inside]),
+        encodings=Encodings(encoding, _local_files(names, selections)),
     )
     sources: list[Source] = []
     for name, selection in zip(names, selected, strict=True):
@@ -280,6 +281,18 @@ def open_sources(
         else:
             sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
+
+
+def _local_files(
+    names: Sequence[str], selections: Sequence[Selection]
+) -> Iterator[Callable[[], ReopenableFile]]:
+    """Yield what opens each file that can be read twice at no cost."""
+    for name in names:
+        if os.path.isfile(name) or archive_of(name):
+            yield partial(open_file, name)
+    for file in chain.from_iterable(selection.files for selection in selections):
+        if file.opener or os.path.isfile(file.path):
+            yield file.open
 
 
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
