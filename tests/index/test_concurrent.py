@@ -241,4 +241,4 @@ def test_processes_that_want_another_index_are_told(new_place):
         else:
             assert code == REFUSED
             assert told.startswith("IndexMismatchError: ")
-            assert f"threshold {made}, but {wanted} is requested" in told
+            assert f"threshold {made} ({wanted} requested)" in told

@@ -97,8 +97,8 @@ class Answers:
 
 
 def answers_of(result):
-    """Return the answers without what an index does not say: kinds and titles."""
-    unsaid = ("kind", "title", "kept_title")
+    """Return the answers without what an index does not say: kinds, titles and sizes."""
+    unsaid = ("kind", "title", "kept_title", "cluster_size")
     rows = result.removed.to_pylist()
     removed = [{name: row[name] for name in row if name not in unsaid} for row in rows]
     return Answers(result.keep.tolist(), removed)

@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.arrays import texts_array
 from neardup.base.validation import check_whole
 from neardup.pages.sides import Sides, whole_sides
 from neardup.papers.edits import (
@@ -157,6 +156,8 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     >>> text[passage.begin : passage.end] == text[5:-1], passage.source_begin
     (True, 0)
     """
+    from neardup.base.arrays import texts_array
+
     check_least(least)
     text, source = checked_text(text, "text"), checked_text(source, "source")
     core = aligner()

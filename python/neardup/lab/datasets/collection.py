@@ -13,7 +13,6 @@ import numpy.typing as npt
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
-from neardup.readers.formats import COMPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +35,6 @@ Places = npt.NDArray[np.int64]
 DISTRACTORS = "distractors"
 #: Topic in rows over all documents; no topic may have this name.
 OVERALL = "all"
-_EXTENSIONS = tuple(f".jsonl{extension}" for extension in ("", *COMPRESSED))
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,8 @@ class Collection:
 
 def read_collection(folder: str | Path, *, progress: Progress | None = None) -> Collection:
     """Return the collection in a folder."""
+    from neardup.readers.formats import COMPRESSED
+
     where = Path(folder)
     if not where.is_dir():
         raise InputError(
@@ -94,9 +94,10 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
                 "{folder}: must be a folder of topic files. Got none instead.", folder=str(where)
             )
         )
+    extensions = [f".jsonl{extension}" for extension in ("", *COMPRESSED)]
     files: dict[str, list[Path]] = {}
     for path in sorted(where.iterdir()):
-        for extension in _EXTENSIONS:
+        for extension in extensions:
             if path.name.endswith(extension):
                 files.setdefault(path.name.removesuffix(extension), []).append(path)
     topics = {name: read_documents(paths, progress=progress)[0] for name, paths in files.items()}
