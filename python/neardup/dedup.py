@@ -392,6 +392,8 @@ def _decided(
     """
     import numpy as np
 
+    from neardup.base.arrays import numbers_array
+
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
     decided = pipeline.decide(collected)
@@ -406,7 +408,7 @@ def _decided(
     kept_for = decided.kept_for[dropped]
     _, cluster, repeats = np.unique(kept_for, return_inverse=True, return_counts=True)
     optional = _titles(source, against, collected, decided, dropped) if titles else {}
-    optional["cluster_size"] = 1 + repeats[cluster]
+    optional["cluster_size"] = numbers_array(1 + repeats[cluster])
     removed = _removed_table(pipeline, collected, decided, dropped, against is not None, optional)
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(

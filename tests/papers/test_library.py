@@ -50,7 +50,10 @@ def test_a_folder_is_read_for_its_files_of_text(folder, make):
     make("library/README.md", TEXTS[0])
     with open_library(folder, workers=1) as library:
         assert (len(library), library.problems) == (7, 0)
-        assert library.notes == ["library: 2 files of other formats are skipped: 1 .csv, 1 .jsonl."]
+        assert library.notes == [
+            "library: 2 files of other formats are skipped: "
+            "1 .csv, 1 .jsonl (data.jsonl, grades.csv)."
+        ]
 
 
 def test_candidates_come_with_the_most_in_common_first(folder):

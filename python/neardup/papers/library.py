@@ -204,6 +204,8 @@ class _Texts(Library):
         return documents
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
+        from neardup.readers.archives import archive_of
+
         # A record of a table is no file, and equal names may be in different folders.
         try:
             name = os.path.basename(path)
@@ -212,8 +214,11 @@ class _Texts(Library):
                 for position, file in enumerate(self._files)
                 if file is not None
                 and os.path.basename(file) == name
-                # One in an archive has this path only.
-                and (file == path or (os.path.exists(file) and os.path.samefile(file, path)))
+                and (
+                    os.path.samefile(file, path)
+                    if os.path.exists(file)
+                    else file == path and archive_of(file) is not None
+                )
             }
         except OSError:
             return set()
