@@ -164,7 +164,7 @@ class TestFoldings:
             ("look-alikes", "Утром паром yходит в cело", "утром паром уходит в село"),
             ("look-alikes", "the sοund of the ΜΟΝΕΥ", "the sound of the money"),
             ("look-alikes", "清末渡ロ有木船，⻋", "清末渡口有木船,车"),
-            ("look-alikes", "2O24年共1l5OO元, 5S H2O 3l", "2024年共11500元, 5s h2o 3l"),
+            ("look-alikes", "2O24年共1l5OO元, 5S H2O 3l 45o", "2024年共11500元, 5s h2o 3l 45o"),
         ],
     )
     def test_one_alone_and_off(self, fold, text, folded):

@@ -126,7 +126,7 @@ def test_hostile_lines_without_a_text_are_read_or_refused(data):
     lines = [jsonl.parse(line) for line in data.split(b"\n") if line.strip()]
     records = [record for record in lines if isinstance(record, dict)]
     has_text = any({"text", "content", "body"} & {*record} for record in records)
-    # Where most lines are no records at all, each is told.
+    # Where most lines are no records at all, each of them is a problem instead.
     if records and 2 * len(records) >= len(lines) and not has_text:
         with pytest.raises(InputError, match="must have a text field") as caught:
             read_bytes(data)

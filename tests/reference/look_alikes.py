@@ -95,7 +95,7 @@ def numbers(text):
     for match in re.finditer("[0-9OolIS]+", text):
         begin, end = match.span()
         beside = text[max(begin - 1, 0) : begin], text[end : end + 1]
-        if any(map(_OF_WORD.match, beside)) or not re.fullmatch("[0-9](.*[0-9])?[Oo]*", match[0]):
+        if any(map(_OF_WORD.match, beside)) or not re.fullmatch("[0-9](.*[0-9])?O*", match[0]):
             continue
         digits = dict(zip("OolIS", "00115", strict=True))
         replaced = {at: digits[text[at]] for at in range(begin, end) if text[at] in digits}

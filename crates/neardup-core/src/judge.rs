@@ -135,8 +135,8 @@ impl Bounds {
 
     /// Whether a similarity that meets the bounds is enough for these two documents.
     fn is_enough(&self, corpus: &Corpus, (a, b): (u32, u32), similarity: f64) -> bool {
-        let is_same = self.has_sketch(corpus, a) && self.has_sketch(corpus, b) && similarity >= 1.0;
-        is_same || !self.have_few(corpus, a, b)
+        !self.have_few(corpus, a, b)
+            || similarity >= 1.0 && self.has_sketch(corpus, a) && self.has_sketch(corpus, b)
     }
 
     /// Number of differing bits of two documents; `None` if one has no fingerprint.

@@ -200,9 +200,10 @@ def zip_members(file: IO[bytes], name: str) -> list[zipfile.ZipInfo]:
 
 
 def check_zip(file: IO[bytes], name: str, most: int, remedy: str = "") -> list[zipfile.ZipInfo]:
-    """Return the members of a zip that is unpacked as a whole, to at most so many bytes.
+    """Return the members of a zip that is to be unpacked as a whole.
 
-    One with too many members, or any that cannot be read, is refused. BadZipFile if it is damaged.
+    Refused if it has more than `MEMBERS` members, one that cannot be read, or more than `most`
+    bytes when unpacked. BadZipFile if it is damaged.
     """
     file.seek(0)
     count = sum(block.count(b"PK\1\2") for block in iter(lambda: file.read(_BLOCK), b""))

@@ -74,8 +74,8 @@ _COMMON_LEADS = range(0xB0, 0xD8)
 _TWO_BYTES = re.compile(rb"(?:[\xc2-\xc5\xce-\xd1\xd7-\xdb][\x80-\xbf])+")
 #: Bytes of a file, and files of a run, by which the encoding of others is chosen.
 _HEAD, _HEADS = 1 << 12, 10_000
-#: PDF, zip, gzip and zstd.
-_NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+#: PDF, zip, gzip, zstd, xz and bzip2.
+_NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
 
 # Frequent characters: in Chinese text three characters in ten, in a wrong decoding about one
 # in fifty; and the first 65,536 characters that texts have at all.
@@ -392,7 +392,7 @@ def _merit(sample: bytes, encoding: str) -> float:
 def _is_common_chinese(data: bytes, guess: str) -> bool:
     """Return whether a few characters are Chinese in GB2312, at least half of them common ones.
 
-    Korean words have the same bytes: they are told by their frequent syllables.
+    Korean words have the same bytes; their frequent syllables show which of the two they are.
     """
     runs = _HIGH_RUNS.findall(data)
     leads = [lead for run in runs for lead in run[::2] if lead >= _COMMON_LEADS.start]

@@ -59,7 +59,7 @@ class _Content(NamedTuple):
 class TextFiles(Source):
     """A source whose records are files, each of number 1; notes on them are added to `notes`.
 
-    A file without text has no record; `empty` names those that the last pass has met.
+    A file without text has no record; `empty` has the names of those in the last pass.
     """
 
     format = "text"

@@ -24,8 +24,9 @@ def hashes_of(
 ) -> tuple[NDArray[np.uint64], pa.LargeStringArray, list[Problem]]:
     """Return a hash of the group of each record, the texts, and problems.
 
-    A text is null where the value is neither text nor an integer: it cannot be told with what it
-    is compared. Records without a value are a group; so is empty text, which tables have instead.
+    Where the value is neither text nor an integer, the text is null, so the record is compared with
+    nothing. Records without a value are one group, as are those with empty text, which tables have
+    in its place.
     """
     import numpy as np
     import pyarrow as pa

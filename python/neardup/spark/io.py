@@ -332,7 +332,7 @@ def removed_table(
         .join(F.broadcast(names), "batch")
         .select(number_of("batch", "place"), F.coalesce("id", place).alias("id"))
     )
-    # A cluster is a kept document and those that were dropped for it.
+    # The kept document counts too.
     sizes = decisions.groupBy("kept").agg((F.count("number") + 1).alias("cluster_size"))
     kept_ids = ids.select(F.col("number").alias("kept"), F.col("id").alias("kept_id"))
     return (

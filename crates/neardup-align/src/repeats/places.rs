@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use super::units::{Unit, Units, are_wrapped};
 
-/// The beginning of a collection, which shows whether its lines are wrapped, has at most so many
-/// documents, and ends after the one with which it has so many bytes.
+/// How many documents show whether the lines of a collection are wrapped, and after how many bytes
+/// of text fewer are enough.
 const SAMPLED: (usize, usize) = (1_000, 16 << 20);
 
 /// Parts that are sorted one after the other.

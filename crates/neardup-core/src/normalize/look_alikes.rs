@@ -7,8 +7,8 @@ it in the line. A word all of whose letters look Latin becomes Latin only betwee
 foreign name with a native ending, and a sign of a formula, stay as they are. So does a katakana,
 unless it is used as a Chinese character in a line without other kana.
 
-A scanned number may have letters for digits: 2O24, 1l0. What begins with a digit and stands beside no
-other letter is a number if it ends with a digit, or with a zero that was read as O.
+A scanned number may have letters in place of digits: 2O24, 1l0. It begins with a digit, has no other
+letter beside it, and ends with a digit or with zeros that were read as O; 45o may be degrees.
 
 A replaced letter is never one that tells the script of a text, before or after, so that nothing
 changes if the result is folded again. Time is linear, and a text without Greek, Cyrillic, kana and such
@@ -131,7 +131,7 @@ fn looks_like_digit(byte: u8) -> bool {
     matches!(byte, b'O' | b'o' | b'l' | b'I' | b'S')
 }
 
-/// Numbers in which letters stand for digits.
+/// Finds the numbers that have letters in place of digits.
 fn numbers(text: &str, words: &mut Vec<Word>) {
     let bytes = text.as_bytes();
     let is_part = |&byte: &u8| byte.is_ascii_digit() || looks_like_digit(byte);
@@ -150,7 +150,7 @@ fn numbers(text: &str, words: &mut Vec<Word>) {
         ];
         let is_of_word = |&c: &char| is_unseen(c) || script(c).is_some();
         let run = &text[begin..end];
-        let last = run.trim_end_matches(['O', 'o']).as_bytes().last();
+        let last = run.trim_end_matches('O').as_bytes().last();
         let is_number = run.as_bytes()[0].is_ascii_digit() && last.is_some_and(u8::is_ascii_digit);
         if sides.iter().flatten().any(is_of_word) || !is_number {
             continue;

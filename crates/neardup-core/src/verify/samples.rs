@@ -148,7 +148,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Drops the samples of short documents, of those that are not counted yet.
+    /// Drops the samples of short documents that have just been counted, and closes the gaps.
     fn drop_short(&mut self) {
         let Some(&first) = self.short.first() else {
             return;

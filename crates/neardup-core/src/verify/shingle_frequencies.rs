@@ -276,11 +276,12 @@ impl ShingleFrequencies {
     /// level, or no text was counted by it.
     #[inline]
     pub fn count(&self, hash: u32) -> u32 {
-        if !self.places.is_empty() {
-            return self.places[self.place(hash)].1;
-        }
+        // Most shingles of a sample are not, where the collection is large.
         if !is_of(self.level, hash) {
             return 0;
+        }
+        if !self.places.is_empty() {
+            return self.places[self.place(hash)].1;
         }
         let part = &self.parts[part_of(hash, self.level)];
         let place = part.hashes.binary_search(&hash);

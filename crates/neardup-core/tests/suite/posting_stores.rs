@@ -248,6 +248,17 @@ fn texts(count: usize) -> Vec<Option<String>> {
         .collect()
 }
 
+/// So little memory that everything goes to files.
+fn small_memory() -> Memory {
+    Memory {
+        texts: 1 << 10,
+        sketches: 0,
+        compared: 1 << 20,
+        keys: 1 << 16,
+        folder: None,
+    }
+}
+
 fn corpus(sketch: &serde_json::Value, texts: &[Option<String>], memory: Memory) -> Corpus {
     let settings = json!({"segment": {"units": "shingles", "k": 5}, "weigh": {"scheme": "once"},
         "sketch": sketch});
@@ -303,13 +314,7 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
             },
         };
         let inside = corpus(&sketch, &texts, Memory::default());
-        let memory = Memory {
-            texts: 1 << 10,
-            sketches: 0,
-            compared: 1 << 20,
-            keys: 1 << 16,
-            folder: None,
-        };
+        let memory = small_memory();
         let outside = corpus(&sketch, &texts, memory);
         let all = (0..texts.len() as u32).filter(|&at| texts[at as usize].is_some());
         let forward: Vec<u32> = all.collect();
@@ -429,13 +434,7 @@ fn documents_of_a_group_are_decided_as_if_they_were_alone() {
                 decided(clusterer, &inside, &order).0 == expected,
                 "{search:?}, {groups}"
             );
-            let memory = Memory {
-                texts: 1 << 10,
-                sketches: 0,
-                compared: 1 << 20,
-                keys: 1 << 16,
-                folder: None,
-            };
+            let memory = small_memory();
             let mut outside = corpus(sketch, &texts, memory);
             outside.divide(hashes()).unwrap();
             if outside.stored_sketches().is_none() || measure.is_none() {
