@@ -54,6 +54,7 @@ METHODS = {
         {
             "inputs": ([], ["no-such-inputs.jsonl"]),
             "format": ("xml", 7),
+            "encoding": ("no-such-encoding", 7),
         }
         | _FIELDS,
     ),
