@@ -532,15 +532,15 @@ def _replaced(comparison: Comparison) -> list[Message]:
     if not penalty:
         return []
     before, count = comparison.similarity + penalty, comparison.evidence.numbers_replaced
-    return [
-        Message.counted(
-            "{count} number is replaced by another, which lowers the similarity from {resemblance}",
-            "{count} numbers are replaced by others, which lowers the similarity "
-            "from {resemblance}",
-            count=count,
-            resemblance=f"{before:.4f}",
-        )
-    ]
+    reason = Message.counted(
+        "{count} number is replaced by another, which lowers the similarity from {resemblance}",
+        "{count} numbers are replaced by others, which lowers the similarity from {resemblance}",
+        count=count,
+        resemblance=f"{before:.4f}",
+    )
+    if comparison.similarity < (comparison.threshold or 0.0) <= before:
+        reason = Message("the same form with other values: {reason}", reason=reason)
+    return [reason]
 
 
 def _shown(similarity: float, threshold: float) -> str:
