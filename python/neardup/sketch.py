@@ -462,7 +462,7 @@ def sketch_files(
         pipeline, file = run.pipeline, run.outputs["output"]
         collected = pipeline.read(run.sources, saves=True, looks_up=True)
         assert chosen.rule is not None
-        write_sketches(file.arrow_file, collected, collected.counted, chosen.rule.counted_shingle)
+        write_sketches(file.arrow_file, collected, chosen.rule.counted_shingle)
         pipeline.clock.lap("write")
         summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
         run.report_sources()

@@ -103,10 +103,12 @@ def commonness(texts, k, entries):
     for text in texts:
         shingled = hashes(text, k)
         counts.update(h for h in shingled if is_of(level_of(len(shingled)), h))
+    # Fewer make no shingle common, nor one of the majority form.
+    common = {h: n for h, n in counts.items() if 5 * n >= 4 * (RARE + 1)}
     level = 0
-    while level < 32 and sum(is_of(level, h) for h in counts) > entries:
+    while level < 32 and sum(is_of(level, h) for h in common) > entries:
         level += 1
-    return {h: n for h, n in counts.items() if is_of(level, h)}, level
+    return {h: n for h, n in common.items() if is_of(level, h)}, level
 
 
 def weight(carried):

@@ -17,7 +17,9 @@ use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::identity::DistinctTexts;
 use crate::verify::ShingleFrequencies;
-use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
+
+/// Changes whenever the bytes or the choice of shingles change.
+const FORMAT: u32 = 3;
 
 /// Document counts of the frequent keys and common shingles of a collection.
 #[derive(Clone, Debug, Default)]
@@ -44,30 +46,20 @@ impl Background {
             }
             _ => Arc::default(),
         };
-        let frequencies = corpus.shingle_frequencies().map(|all| {
-            let common = all.common();
-            Arc::new(ShingleFrequencies::from_counts(
-                all.level(),
-                all.texts(),
-                common,
-            ))
-        });
         Ok(Background {
             documents: corpus.len() as u64,
             heavy_hitters,
-            frequencies,
+            frequencies: corpus.shingle_frequencies().cloned(),
         })
     }
 
     /// The background of `documents` documents from their shingle counts alone: for comparing
     /// texts, not for finding candidates.
-    pub fn of_shingles(documents: u64, counted: &ShingleFrequencies) -> Self {
-        let common =
-            ShingleFrequencies::from_counts(counted.level(), counted.texts(), counted.common());
+    pub fn of_shingles(documents: u64, counted: ShingleFrequencies) -> Self {
         Background {
             documents,
             heavy_hitters: Arc::default(),
-            frequencies: Some(Arc::new(common)),
+            frequencies: Some(Arc::new(counted)),
         }
     }
 
@@ -90,14 +82,11 @@ impl Background {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = FORMAT.to_le_bytes().to_vec();
         bytes.extend(self.documents.to_le_bytes());
-        let keys = self.heavy_hitters.sorted();
-        bytes.extend((keys.len() as u64).to_le_bytes());
-        for (key, count) in keys {
-            bytes.extend(key.to_le_bytes());
-            bytes.extend(count.to_le_bytes());
-        }
+        write_counts(&self.heavy_hitters.sorted(), &mut bytes);
         if let Some(frequencies) = &self.frequencies {
-            write_shingles(frequencies, &frequencies.common(), &mut bytes);
+            bytes.extend(frequencies.level().to_le_bytes());
+            bytes.extend(frequencies.texts().to_le_bytes());
+            write_counts(frequencies.counts(), &mut bytes);
         }
         bytes
     }
@@ -111,20 +100,37 @@ impl Background {
         let mut rest = Bytes::new("a stored background", bytes);
         rest.format(FORMAT)?;
         let documents = rest.u64()?;
-        let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
-            .map(|_| Ok((rest.u32()?, rest.u32()?)))
-            .collect::<Result<_>>()?;
         let mut background = Background {
             documents,
-            heavy_hitters: Arc::new(HeavyHitters::from_counts(keys)),
+            heavy_hitters: Arc::new(HeavyHitters::from_counts(read_counts(&mut rest)?)),
             frequencies: None,
         };
         if !rest.is_empty() {
-            background.frequencies = Some(Arc::new(Table::read(&mut rest)?.into_frequencies()));
+            let (level, texts) = (rest.u32()?, rest.u64()?);
+            // A hash has 32 bits, so no table has a higher level.
+            if level > u32::BITS {
+                return Err(rest.damaged(format!("level {level}")));
+            }
+            let counts = read_counts(&mut rest)?;
+            let counted = ShingleFrequencies::from_counts(level, texts, counts);
+            background.frequencies = Some(Arc::new(counted));
         }
         rest.end()?;
         Ok(background)
     }
+}
+
+fn write_counts(counts: &[(u32, u32)], bytes: &mut Vec<u8>) {
+    bytes.extend((counts.len() as u64).to_le_bytes());
+    for (hash, count) in counts {
+        bytes.extend(hash.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
+    }
+}
+
+fn read_counts(rest: &mut Bytes<'_>) -> Result<Vec<(u32, u32)>> {
+    let counts = (0..rest.count(8)?).map(|_| Ok((rest.u32()?, rest.u32()?)));
+    counts.collect()
 }
 
 #[cfg(test)]
@@ -146,11 +152,11 @@ mod tests {
         let back = Background::from_bytes(&bytes).unwrap();
         assert_eq!(back.to_bytes(), bytes);
         assert_eq!(back.documents(), 6000);
-        // A count of 32 is rare, and so is a shingle of 3 texts.
+        // A count of 32 is rare, and the last shingle is of no level.
         assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
         let frequencies = back.shingle_frequencies().unwrap();
         assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
-        assert_eq!(frequencies.common(), [(9, 12), (7 << 20, 50)]);
+        assert_eq!(frequencies.counts(), [(9, 12), (7 << 20, 50)]);
         let none = Background::default().to_bytes();
         let none = Background::from_bytes(&none).unwrap();
         assert!(none.shingle_frequencies().is_none());

@@ -12,11 +12,12 @@ use neardup_core::Error;
 use neardup_core::background;
 use neardup_core::candidates::Sketches;
 use neardup_core::corpus::{self, Document, Restored};
-use neardup_core::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
+use neardup_core::verify::{DEFAULT_ENTRIES, ShingleFrequencies};
 use neardup_core::verify::sample_bytes::samples_to_bytes;
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{column, load_numpy, optional_strings, strings};
@@ -126,7 +127,7 @@ impl Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None, entries = None))]
+    #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None))]
     fn new(
         py: Python<'_>,
         recipe: &Recipe,
@@ -134,19 +135,14 @@ impl Corpus {
         shingle: Option<usize>,
         workers: usize,
         memory: Option<&Memory>,
-        entries: Option<usize>,
     ) -> PyResult<Self> {
         load_numpy(py);
         let memory = memory.map(|memory| memory.inner.clone());
         let memory = memory.unwrap_or_default();
         let recipe = recipe.inner.clone();
         let inner = corpus::Corpus::within(recipe, keeps_texts, shingle, memory);
-        let mut inner = inner.map_err(raise)?;
-        if let Some(entries) = entries {
-            inner.count_at_most(entries);
-        }
         Ok(Corpus {
-            inner,
+            inner: inner.map_err(raise)?,
             threads: Threads::new(workers)?,
             state: next_state(),
         })
@@ -197,15 +193,6 @@ impl Corpus {
         }
         self.state = next_state();
         self.threads.run(py, || self.inner.adopt(&documents))
-    }
-
-    /// Adds the shingle counts of the corpus whose documents are adopted.
-    fn merge_counts(&mut self, py: Python<'_>, counted: &[u8]) -> PyResult<()> {
-        self.state = next_state();
-        self.threads.run(py, || {
-            self.inner.merge_counts(shingles_from_bytes(counted)?);
-            Ok(())
-        })
     }
 
     /// The normalized texts of some documents.
@@ -287,17 +274,8 @@ impl Corpus {
         self.threads.run(py, || self.inner.restore(&documents))
     }
 
-    /// The shingle counts as bytes, to be merged with those of other corpora; None if the corpus
-    /// does not count shingles.
-    fn counted_shingles<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Corpus { inner, threads, .. } = self;
-        let count = || Ok(inner.count_shingles()?.map(shingles_to_bytes));
-        let bytes = threads.run(py, count)?;
-        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
-    }
-
-    /// The samples of the documents from `first` on, one for each of `numbers`; to be called after
-    /// `counted_shingles`. Empty if the corpus does not count shingles.
+    /// The samples of the documents from `first` on, one for each of `numbers`; before the corpus is
+    /// finished with those of short texts. Empty if the corpus does not count shingles.
     fn samples<'py>(
         &self,
         py: Python<'py>,
@@ -494,13 +472,22 @@ impl Background {
         Ok(Background { inner })
     }
 
-    /// Creates the background of this many documents from the merged shingle counts of several
-    /// corpora.
+    /// Creates the background of this many documents from the common shingles of each part of the
+    /// hashes, in their order, of which `texts` different texts were counted.
     #[staticmethod]
-    fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
+    fn of_shingles(
+        py: Python<'_>,
+        documents: u64,
+        texts: u64,
+        parts: Vec<PyBackedBytes>,
+    ) -> PyResult<Self> {
         let count = || {
-            let counted = shingles_from_bytes(counted)?;
-            Ok(background::Background::of_shingles(documents, &counted))
+            let both = parts.iter().flat_map(|part| part.as_chunks().0);
+            let both = both.map(|&both| u64::from_le_bytes(both));
+            // The hash is the first half.
+            let counts = both.map(|both| (both as u32, (both >> u32::BITS) as u32));
+            let counted = ShingleFrequencies::of_common(texts, counts.collect(), DEFAULT_ENTRIES);
+            Ok(background::Background::of_shingles(documents, counted))
         };
         let inner = run(py, 1, count)?;
         Ok(Background { inner })

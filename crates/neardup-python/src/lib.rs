@@ -65,8 +65,7 @@ mod _core {
     use crate::repeats::{Repeats, cuts};
     #[pymodule_export]
     use crate::shuffle::{
-        Shuffle, judge_pairs, level_of_probes, merge_shingles, open_pairs, probe_shingles,
-        select_samples, subtract_shingles, thin_shingles,
+        Shuffle, common_shingles, deal_samples, judge_pairs, open_pairs, select_samples,
     };
     #[pymodule_export]
     use crate::threads::forbid_global_pool;
@@ -81,10 +80,6 @@ mod _core {
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
-        module.add(
-            "MAX_SHINGLES",
-            neardup_core::verify::shingle_frequencies::DEFAULT_ENTRIES,
-        )?;
         module.add("RARE_KEYS", RARE_KEYS)?;
         module.add("COMMON_KEYS", COMMON_KEYS)?;
         module.add(

@@ -4,8 +4,7 @@ use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
-use neardup_core::verify::ShingleFrequencies;
-use neardup_core::verify::frequency_bytes::{self, shingles_from_bytes, shingles_to_bytes};
+use neardup_core::verify::common_of;
 use neardup_core::verify::sample_bytes::{self, NumberedSamples};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -198,67 +197,42 @@ fn flags(flags: &[bool], documents: usize) -> PyResult<&[bool]> {
     }
 }
 
-/// Merges the shingle counts of several corpora, as if one corpus had counted them.
+/// The hashes by which the documents of some samples are counted, without those `skipped`, ascending: the
+/// number of these documents, and four bytes for each hash, in parts by its leading bits.
 #[pyfunction]
-pub fn merge_shingles<'py>(
+pub fn deal_samples<'py>(
     py: Python<'py>,
-    counted: Vec<PyBackedBytes>,
+    samples: &[u8],
+    skipped: PyReadonlyArray1<'py, i64>,
+    parts: usize,
+) -> PyResult<(u64, Vec<Bound<'py, PyBytes>>)> {
+    let skipped = skipped.as_slice()?;
+    let skipped = of_documents(skipped, skipped.len())?;
+    let dealt = py.detach(|| sample_bytes::deal_samples(samples, &skipped, parts));
+    let (texts, dealt) = dealt.map_err(raise)?;
+    let bytes = |hashes: Vec<u32>| hashes.into_iter().flat_map(u32::to_le_bytes).collect();
+    let dealt = dealt.into_iter().map(bytes);
+    let dealt = dealt.map(|bytes: Vec<u8>| PyBytes::new(py, &bytes));
+    Ok((texts, dealt.collect()))
+}
+
+/// The common shingles of a part of all hashes of a collection of `texts`, dealt out of several samples: for
+/// each, four bytes of its hash and four of its count.
+#[pyfunction]
+pub fn common_shingles<'py>(
+    py: Python<'py>,
+    dealt: Vec<PyBackedBytes>,
+    texts: u64,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(1)?;
-    let merged = py.detach(|| {
-        pool.install(|| {
-            let mut all = ShingleFrequencies::default();
-            for bytes in &counted {
-                all.merge(shingles_from_bytes(bytes)?);
-            }
-            Ok(shingles_to_bytes(&all))
-        })
+    let common = py.detach(|| {
+        let hashes = dealt.iter().flat_map(|bytes| bytes.as_chunks().0);
+        let hashes = hashes.map(|&hash| u32::from_le_bytes(hash)).collect();
+        pool.install(|| common_of(hashes, texts))
     });
-    Ok(PyBytes::new(py, &merged.map_err(raise)?))
-}
-
-/// The shingle counts at `level`, or unchanged if their own level is higher.
-#[pyfunction]
-pub fn thin_shingles<'py>(
-    py: Python<'py>,
-    counted: &[u8],
-    level: u32,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let pool = pool(1)?;
-    let thin = py.detach(|| pool.install(|| frequency_bytes::thin_shingles(counted, level)));
-    Ok(PyBytes::new(py, &thin.map_err(raise)?))
-}
-
-/// Subtracts the shingle counts of some texts from counts that include the same texts.
-#[pyfunction]
-pub fn subtract_shingles<'py>(
-    py: Python<'py>,
-    counted: &[u8],
-    less: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
-    let pool = pool(1)?;
-    let left = py.detach(|| pool.install(|| frequency_bytes::subtract_shingles(counted, less)));
-    Ok(PyBytes::new(py, &left.map_err(raise)?))
-}
-
-/// The level of shingle counts, and a probe of their hashes, from which the level of all is
-/// estimated.
-#[pyfunction]
-pub fn probe_shingles<'py>(
-    py: Python<'py>,
-    counted: &[u8],
-) -> PyResult<(u32, Bound<'py, PyArray1<u32>>)> {
-    let pool = pool(1)?;
-    let probed = py.detach(|| pool.install(|| frequency_bytes::probe_shingles(counted)));
-    let (level, probe) = probed.map_err(raise)?;
-    Ok((level, probe.into_pyarray(py)))
-}
-
-/// A level that all shingles together will certainly reach, from the probes of all parts.
-#[pyfunction]
-pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u32>) -> PyResult<u32> {
-    let probes = probes.as_slice()?.to_vec();
-    Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
+    let bytes = common.into_iter().flat_map(|(hash, count)| [hash, count]);
+    let bytes: Vec<u8> = bytes.flat_map(u32::to_le_bytes).collect();
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// The samples of some documents, by ascending number.

@@ -12,7 +12,7 @@ use crate::threads::run;
 /// The evidence by which `content(shingle)` decides about two normalized texts.
 ///
 /// `counted` are the texts of the collection that determine which shingles are common, each
-/// once; `entries` is the maximum number of shingles counted.
+/// once; `entries` is the maximum number of common shingles.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, shingle, counted, entries))]
 pub fn content<'py>(
@@ -25,8 +25,8 @@ pub fn content<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let compare = || {
         let samples = counted.iter().map(|text| content_sample(text, shingle));
-        let mut frequencies = ShingleFrequencies::new(entries);
-        frequencies.add(&samples.collect::<Vec<_>>());
+        let samples: Vec<_> = samples.collect();
+        let frequencies = ShingleFrequencies::of_samples(&samples, entries);
         let [a, b] = [a, b].map(|text| (Profile::of(text, shingle), Units::of(text)));
         let frequencies = Some(&frequencies);
         let containment = Containment::of(&a.0, &b.0, frequencies);

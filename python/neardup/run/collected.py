@@ -73,8 +73,6 @@ class Collected:
     is_short: list[NDArray[np.bool_]] = field(default_factory=list)
     #: Hashes of the groups of the documents read so far, by batches; empty without groups.
     groups: list[NDArray[np.uint64]] = field(default_factory=list)
-    #: The counts of all shingles, if they are kept.
-    counted: bytes | None = None
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.
     frequencies: int | None = None
 

@@ -177,9 +177,6 @@ class Pipeline(Run):
                 lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
             for name, column in values.items():
                 column.extend(batch.extra[name])
-        if saves:
-            # A finished corpus has the counts of common shingles only.
-            collected.counted = corpus.counted_shingles()
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
         order = _order(options.priority, collected, lengths, values)
@@ -224,7 +221,6 @@ class Pipeline(Run):
         write_sketches(
             lambda schema: pa.ipc.new_file(str(work.sketches), schema),
             collected,
-            collected.corpus.counted_shingles(),
             None if rule is None else rule.counted_shingle,
             with_priority=True,
         )

@@ -3,8 +3,7 @@
 A row for each document, in input order: ``id``; ``features``, null if it could not be read;
 ``identity``, 16 bytes of equal texts; ``sketch``, see docs/formats.md; ``text``, normalized;
 in a work folder also ``priority``, its place in priority order, and with groups ``group``, a hash.
-The metadata has the recipe's id,
-and that of a last, empty batch the shingle counts of all texts.
+The metadata has the recipe's id. Shingles are counted again, from the texts.
 """
 
 from __future__ import annotations
@@ -31,9 +30,6 @@ _VERSION, _VERSION_KEY = "1", "neardup_sketches"
 #: How an Arrow file begins.
 _MAGIC = b"ARROW1"
 
-#: The key of the shingle counts.
-_COUNTED = "counted"
-
 #: Documents of a record batch: some megabytes with the longest sketches.
 _BATCH = 1 << 13
 
@@ -41,14 +37,13 @@ _BATCH = 1 << 13
 def write_sketches(
     open_writer: Callable[[pa.Schema], AbstractContextManager[Any]],
     collected: Collected,
-    counted: bytes | None,
     shingle: int | None,
     *,
     with_priority: bool = False,
 ) -> None:
     """Write the documents of a finished corpus, of which one batch is in memory at a time.
 
-    `counted` are the counts of its shingles of `shingle` characters.
+    Shingles of `shingle` characters are counted, or none.
     """
     import numpy as np
     import pyarrow as pa
@@ -87,8 +82,6 @@ def write_sketches(
             if with_priority:
                 columns.append(pa.array(priority[begin:end], mask=unreadable[begin:end]))
             writer.write_batch(pa.record_batch(columns, schema=schema))
-        empty = pa.RecordBatch.from_pylist([], schema=schema)
-        writer.write_batch(empty, custom_metadata={_COUNTED: counted or b""})
 
 
 def is_sketch_file(path: str) -> bool:
@@ -165,8 +158,7 @@ class SketchFiles:
             try:
                 with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
                     reader: Any = pa.ipc.open_file(file)
-                    last = reader.num_record_batches - 1
-                    for number in range(last):
+                    for number in range(reader.num_record_batches):
                         batch = reader.get_batch(number)
                         # Places of text that point anywhere would be followed.
                         batch.validate(full=True)
@@ -176,9 +168,6 @@ class SketchFiles:
                         if "group" in batch.schema.names:
                             collected.groups.append(batch["group"].to_numpy())
                         yield batch
-                    metadata = reader.get_batch_with_custom_metadata(last).custom_metadata
-                    if counted := metadata[_COUNTED.encode()]:
-                        corpus.merge_counts(counted)
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
                 raise _damaged(source.name, error) from error
 

@@ -1,4 +1,4 @@
-//! The shingle counts of a corpus while documents are added, and the samples that are counted.
+//! The samples of the texts of a corpus, and the shingles that are counted by them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::identity::FirstByText;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Distinct, SAMPLE, level_of, of_level};
-use crate::verify::{Samples, ShingleFrequencies, is_short, sample_text};
+use crate::verify::{DEFAULT_ENTRIES, Samples, ShingleFrequencies, is_short, sample_text};
 
 /// The shingle counts, the texts that have a sample, and their samples.
 #[derive(Debug)]
@@ -49,6 +49,11 @@ struct Place {
 }
 
 impl Sampled {
+    /// The number of documents.
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
     pub(super) fn push_none(&mut self) {
         self.documents.push(None);
     }
@@ -73,18 +78,37 @@ impl Counting<'_> {
         sampling: &mut Sampling,
         sampled: &mut Sampled,
     ) {
-        let Counted { k, texts, .. } = self.counted;
-        if texts.get(self.identities, identity).is_some() {
+        if !self.are_sampled {
+            self.sample_text((text, identity), sampling, sampled);
+        } else if self.is_known(identity) {
             sampled.push_none();
-        } else if self.are_sampled {
+        } else {
             // A sketch of all features needs all of them.
             let sample = of_level(level_of(features, SAMPLE), scratch.sample());
             sampled.push(sample, features, is_short(text));
-        } else {
-            let Sampling { buffers, sample } = sampling;
-            let shingles = sample_text(text, *k, buffers, sample);
-            sampled.push(sample, shingles, is_short(text));
         }
+    }
+
+    /// The same of a text that is not being sketched.
+    pub(super) fn sample_text(
+        self,
+        (text, identity): (&str, u128),
+        sampling: &mut Sampling,
+        sampled: &mut Sampled,
+    ) {
+        if self.is_known(identity) {
+            sampled.push_none();
+            return;
+        }
+        let Sampling { buffers, sample } = sampling;
+        let shingles = sample_text(text, self.counted.k, buffers, sample);
+        sampled.push(sample, shingles, is_short(text));
+    }
+
+    /// Whether an earlier document has the text.
+    fn is_known(self, identity: u128) -> bool {
+        let texts = &self.counted.texts;
+        texts.get(self.identities, identity).is_some()
     }
 }
 
@@ -127,22 +151,9 @@ impl Counted {
             }
         }
         match self.samples.is_full() {
-            true => self.count(),
+            true => self.samples.make_room(),
             false => Ok(()),
         }
-    }
-
-    /// Counts the samples that wait for it.
-    ///
-    /// # Errors
-    ///
-    /// As [`add`](Self::add).
-    pub(super) fn count(&mut self) -> Result<()> {
-        if let Some(samples) = self.samples.uncounted() {
-            // The corpus is the only owner until it is finished.
-            Arc::make_mut(&mut self.frequencies).add(&samples);
-        }
-        self.samples.counted()
     }
 
     /// Shares the sample of a text with all documents that have the same text.
@@ -155,14 +166,16 @@ impl Counted {
         self.samples.share(first.collect());
     }
 
-    /// Ends the counting.
+    /// Counts all samples.
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// As [`add`](Self::add), or if samples cannot be read from their file.
     pub(super) fn finish(&mut self) -> Result<()> {
-        let samples = self.samples.uncounted().unwrap_or_default();
-        Arc::make_mut(&mut self.frequencies).finish(&samples);
-        self.samples.counted()
+        self.samples.finish()?;
+        let counted = ShingleFrequencies::of(&self.samples, DEFAULT_ENTRIES)?;
+        self.frequencies = Arc::new(counted);
+        self.samples.drop_short();
+        Ok(())
     }
 }

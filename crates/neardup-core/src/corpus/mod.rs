@@ -277,31 +277,9 @@ impl Corpus {
         counted.or(self.given.as_ref())
     }
 
-    /// The number of texts with each shingle, of all documents so far; `None` for a corpus that
-    /// counts no shingles.
-    ///
-    /// # Errors
-    ///
-    /// If samples that do not fit into memory cannot be written.
-    pub fn count_shingles(&mut self) -> Result<Option<&ShingleFrequencies>> {
-        if let Some(counted) = &mut self.counted {
-            counted.count()?;
-        }
-        Ok(self.shingle_frequencies().map(Arc::as_ref))
-    }
-
-    /// The samples of the documents, once the corpus that counted them is finished.
+    /// The samples of the documents; those of short texts only until the corpus is finished.
     pub fn samples(&self) -> Option<&Samples> {
         self.counted.as_ref().map(|counted| &counted.samples)
-    }
-
-    /// Counts at most `entries` shingles instead of
-    /// [`DEFAULT_ENTRIES`](crate::verify::shingle_frequencies::DEFAULT_ENTRIES). Must be called before the first
-    /// document. Does nothing for a corpus that counts no shingles.
-    pub fn count_at_most(&mut self, entries: usize) {
-        if let Some(counted) = &mut self.counted {
-            counted.frequencies = Arc::new(ShingleFrequencies::new(entries));
-        }
     }
 
     /// Sets the number of texts with each shingle, for a corpus that does not count them.
@@ -455,11 +433,11 @@ impl Corpus {
     }
 
     /// Ends the input: sketches the documents that had to wait for the corpus' own frequencies, and
-    /// drops the counts of rare shingles.
+    /// counts shingles.
     ///
     /// # Errors
     ///
-    /// If the stored texts cannot be read back.
+    /// If what is in files cannot be read back.
     pub fn finish(&mut self) -> Result<()> {
         if self.stored_sketches.is_some() && !self.sketches.is_empty() {
             self.spill_sketches(0)?;

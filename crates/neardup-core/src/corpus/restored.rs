@@ -1,14 +1,12 @@
 //! Documents that were sketched before, by a store or by another corpus.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Corpus, UNREADABLE, WAITING};
+use super::counted::Sampled;
+use super::{Corpus, TOGETHER, UNREADABLE, WAITING};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
-use crate::verify::ShingleFrequencies;
 
 /// One document, as a store returns it.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +54,7 @@ impl Corpus {
     }
 
     /// Adds documents that another corpus of the same recipe has sketched, with their normalized
-    /// texts. They count for no frequencies, and neither do later documents with the same texts:
-    /// see [`merge_counts`](Self::merge_counts).
+    /// texts, by which they are counted. Runs on the current rayon pool.
     ///
     /// # Errors
     ///
@@ -75,28 +72,38 @@ impl Corpus {
                     "another",
                 ));
             }
-            let number = self.identity.len() as u32;
+        }
+        let sampled = self.counted.as_ref().map(|counted| {
+            let counting = counted.counting(&self.identity, &self.recipe);
+            let samples = documents.par_chunks(TOGETHER).map(|documents| {
+                let (mut sampling, mut sampled) = Default::default();
+                for document in documents {
+                    match document.text.filter(|_| document.features != UNREADABLE) {
+                        Some(text) => {
+                            counting.sample_text((text, document.identity), &mut sampling, &mut sampled);
+                        }
+                        None => sampled.push_none(),
+                    }
+                }
+                sampled
+            });
+            samples.collect::<Vec<Sampled>>()
+        });
+        let mut first = self.identity.len() as u32;
+        for document in documents {
             let text = document.text.filter(|_| self.keeps_texts);
             self.store_texts(|corpus| {
                 corpus.texts.push(text.unwrap_or(""), "", "")?;
                 corpus.push_restored(document)
             })?;
-            if let Some(counted) = &mut self.counted
-                && document.features != UNREADABLE
-            {
-                counted.texts.insert(&self.identity, number);
+        }
+        if let (Some(counted), Some(sampled)) = (&mut self.counted, sampled) {
+            for samples in sampled {
+                counted.add(&self.identity, first, &samples)?;
+                first += samples.len() as u32;
             }
         }
         self.spill_sketches(WAITING)
-    }
-
-    /// Adds the shingle counts of the corpus whose documents are [adopted](Self::adopt). Does
-    /// nothing for a corpus that counts no shingles.
-    pub fn merge_counts(&mut self, counts: ShingleFrequencies) {
-        if let Some(counted) = &mut self.counted {
-            // The corpus is the only owner until it is finished.
-            Arc::make_mut(&mut counted.frequencies).merge(counts);
-        }
     }
 
     /// Adds a stored document without its text.

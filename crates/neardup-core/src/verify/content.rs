@@ -372,12 +372,11 @@ pub(super) mod tests {
 
     /// A table that says how many texts carry the characters of each text.
     pub(in super::super) fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
-        let mut table = ShingleFrequencies::default();
-        for (text, times) in carried {
+        let sets = carried.iter().flat_map(|&(text, times)| {
             let set = Shingles::of(text, 1);
-            table.add(&vec![set.halves(); *times]);
-        }
-        table
+            vec![set.halves(); times]
+        });
+        ShingleFrequencies::of_samples(&sets.collect::<Vec<_>>(), 1 << 20)
     }
 
     /// Compares two texts by shingles of one character, both ways; and by the verifier's two steps.
@@ -627,7 +626,7 @@ pub(super) mod tests {
         for (size, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
             // As few as a higher level leaves.
             let hashes = &all.shingles.hashes()[..size];
-            let table = ShingleFrequencies::from_counts(0, 9, table.counts());
+            let table = ShingleFrequencies::from_counts(0, 9, table.counts().iter().copied());
             let mut scratch = Scratch::default();
             scratch.look_up(None, hashes, &table);
             scratch.begin();

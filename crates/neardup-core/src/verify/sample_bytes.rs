@@ -3,7 +3,8 @@
 A machine samples the shingles of its own documents, and of most pairs that another machine compares,
 samples decide: they are moved in place of the texts. The bytes are a sequence of documents by
 ascending number, all little-endian: 8 bytes for the number, and 4 each for the distinct shingles of the
-text, the number of hashes, and each hash, ascending.
+text, of which the highest bit says that the text is short, the number of hashes, and each hash, ascending.
+The sample of a short text is only counted.
 */
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -16,6 +17,9 @@ use crate::error::Result;
 use crate::sketch::is_of;
 
 const WHAT: &str = "stored samples";
+
+/// Set in the number of the shingles of a short text.
+const IS_SHORT: u32 = 1 << 31;
 
 /// Serializes the samples of the documents from `first` on, one for each of `numbers`, which ascend.
 /// Documents without a sample are left out.
@@ -34,22 +38,47 @@ pub fn samples_to_bytes(
         let read = is_in_file.then(|| samples.make(document, &mut buffer));
         let read = read.transpose()?;
         if let Some(sample) = samples.get(document, read.as_deref()) {
-            write(number, sample, &mut bytes);
+            let short = if samples.is_short(document) { IS_SHORT } else { 0 };
+            write(number, sample, short, &mut bytes);
         }
     }
     Ok(bytes)
 }
 
 /// Appends the sample of a document.
-fn write(number: u64, sample: Sample<'_>, bytes: &mut Vec<u8>) {
+fn write(number: u64, sample: Sample<'_>, short: u32, bytes: &mut Vec<u8>) {
     bytes.extend(number.to_le_bytes());
-    for part in [sample.shingles as u32, sample.hashes.len() as u32] {
+    for part in [sample.shingles as u32 | short, sample.hashes.len() as u32] {
         bytes.extend(part.to_le_bytes());
     }
     bytes.extend(sample.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
 }
 
-/// The samples of the documents among `wanted`, ascending.
+/// The hashes by which the documents without those `skipped`, ascending, are counted, dealt out by their
+/// leading bits into `parts`, a power of two; and the number of these documents.
+///
+/// # Errors
+///
+/// If the bytes are damaged.
+pub fn deal_samples(bytes: &[u8], skipped: &[u64], parts: usize) -> Result<(u64, Vec<Vec<u32>>)> {
+    let (mut texts, mut dealt) = (0, vec![Vec::new(); parts]);
+    let mut skipped = skipped.iter().copied().peekable();
+    for stored in read(bytes) {
+        let stored = stored?;
+        while skipped.next_if(|&one| one < stored.number).is_some() {}
+        if skipped.next_if_eq(&stored.number).is_some() {
+            continue;
+        }
+        texts += 1;
+        for hash in stored.hashes {
+            let part = (u64::from(hash) * parts as u64) >> u32::BITS;
+            dealt[part as usize].push(hash);
+        }
+    }
+    Ok((texts, dealt))
+}
+
+/// The samples of the documents among `wanted`, ascending, without those of short texts.
 ///
 /// # Errors
 ///
@@ -60,8 +89,8 @@ pub fn select_samples(bytes: &[u8], wanted: &[u64]) -> Result<Vec<u8>> {
     for stored in read(bytes) {
         let stored = stored?;
         while wanted.next_if(|&one| one < stored.number).is_some() {}
-        if wanted.next_if_eq(&stored.number).is_some() {
-            write(stored.number, stored.sample(), &mut selected);
+        if wanted.next_if_eq(&stored.number).is_some() && !stored.is_short {
+            write(stored.number, stored.sample(), 0, &mut selected);
         }
     }
     Ok(selected)
@@ -86,13 +115,13 @@ impl NumberedSamples {
         let bytes: usize = parts.iter().map(|part| part.as_ref().len()).sum();
         all.places = FxHashMap::with_capacity_and_hasher(bytes / 256, FxBuildHasher);
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
-            let Stored {
-                number,
-                shingles,
-                hashes,
-            } = stored?;
-            all.places.insert(number, all.samples.len() as u32);
-            all.samples.push(&hashes, shingles, false);
+            let stored = stored?;
+            if stored.is_short {
+                continue;
+            }
+            let place = all.samples.len() as u32;
+            all.places.insert(stored.number, place);
+            all.samples.push(&stored.hashes, stored.shingles, false);
         }
         Ok(all)
     }
@@ -113,6 +142,7 @@ impl NumberedSamples {
 struct Stored {
     number: u64,
     shingles: usize,
+    is_short: bool,
     hashes: Vec<u32>,
 }
 
@@ -128,6 +158,7 @@ impl Stored {
     fn read(rest: &mut Bytes<'_>) -> Result<Self> {
         let number = rest.u64()?;
         let (shingles, count) = (rest.u32()?, rest.u32()?);
+        let (shingles, is_short) = (shingles & !IS_SHORT, shingles & IS_SHORT != 0);
         let level = text_level(shingles as usize);
         let hashes = rest.items(count as usize, u32::from_le_bytes)?;
         let is_ascending = hashes.is_sorted_by(|a, b| a < b);
@@ -138,6 +169,7 @@ impl Stored {
         Ok(Stored {
             number,
             shingles: shingles as usize,
+            is_short,
             hashes,
         })
     }
@@ -170,7 +202,6 @@ mod tests {
             hashes.sort_unstable();
             samples.push(&hashes, size as usize, is_short);
         }
-        samples.counted().unwrap();
         samples
     }
 
@@ -186,6 +217,7 @@ mod tests {
         Stored {
             number,
             shingles: sample.shingles,
+            is_short: sample.shingles == 400,
             hashes: sample.hashes.to_vec(),
         }
     }
@@ -195,7 +227,11 @@ mod tests {
         let samples = samples();
         let own = |document| samples.get(document, None).unwrap();
         let bytes = bytes_of(&samples, 0, &[5, 6, 1 << 40]);
-        let expected = [stored(5, own(0)), stored(1 << 40, own(2))];
+        let expected = [
+            stored(5, own(0)),
+            stored(6, own(1)),
+            stored(1 << 40, own(2)),
+        ];
         assert_eq!(parts_of(&bytes), expected);
         let last = bytes_of(&samples, 2, &[7]);
         assert_eq!(parts_of(&last), [stored(7, own(2))]);
@@ -207,16 +243,36 @@ mod tests {
     fn those_wanted_are_selected() {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
-        assert_eq!(select_samples(&bytes, &[1, 2, 3, 9]).unwrap(), bytes);
+        let selected = parts_of(&select_samples(&bytes, &[1, 2, 3, 9]).unwrap());
+        let numbers = selected.iter().map(|stored| stored.number);
+        // The second text is short.
+        assert!(numbers.eq([1, 3]));
         let selected = parts_of(&select_samples(&bytes, &[0, 3]).unwrap());
         assert_eq!(selected, [stored(3, samples.get(2, None).unwrap())]);
         assert!(select_samples(&bytes, &[]).unwrap().is_empty());
     }
 
     #[test]
+    fn hashes_are_dealt_out_by_their_leading_bits() {
+        let samples = samples();
+        let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
+        let (texts, dealt) = deal_samples(&bytes, &[0, 3, 4], 4).unwrap();
+        assert_eq!((texts, dealt.len()), (2, 4));
+        for (part, hashes) in (0..).zip(&dealt) {
+            assert!(hashes.iter().all(|hash| hash >> 30 == part));
+        }
+        let mut all = dealt.concat();
+        all.sort_unstable();
+        let own = [0, 1].map(|document| samples.get(document, None).unwrap().hashes);
+        let mut own = own.concat();
+        own.sort_unstable();
+        assert_eq!(all, own);
+    }
+
+    #[test]
     fn samples_are_found_by_number() {
         let samples = samples();
-        let parts = [bytes_of(&samples, 0, &[9]), bytes_of(&samples, 2, &[4])];
+        let parts = [bytes_of(&samples, 0, &[9, 5]), bytes_of(&samples, 2, &[4])];
         let read = NumberedSamples::read(&parts).unwrap();
         let found = |read: &NumberedSamples, number| {
             let sample = read.samples().get(read.place_of(number), None);

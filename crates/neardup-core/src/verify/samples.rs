@@ -17,6 +17,9 @@ use crate::spill::Spill;
 /// Hashes that are written to the file at once.
 const WRITTEN: usize = 1 << 18;
 
+/// Hashes that are read from the file at once, about. Tests have several blocks too.
+const BLOCK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
 
@@ -32,10 +35,10 @@ pub struct Samples {
     file: Spill,
     /// The first document whose sample may be in the file, once there is one.
     filed: Option<usize>,
-    /// The first document whose sample is not counted yet: it and later ones are in memory.
-    uncounted: usize,
-    /// Short documents that are not counted yet.
-    short: Vec<usize>,
+    /// The first document whose sample was not placed yet: it and later ones are in memory.
+    unplaced: usize,
+    /// Short documents, whose samples are only counted.
+    short: Vec<u32>,
     /// The document whose sample each document has; empty if all have their own.
     owners: Vec<u32>,
 }
@@ -48,6 +51,12 @@ struct Place {
     len: u32,
     /// Distinct shingles of the text; [`NONE`] for a document without a sample.
     shingles: u32,
+}
+
+impl Place {
+    fn end(&self) -> u64 {
+        self.begin + u64::from(self.len)
+    }
 }
 
 /// No text has as many shingles.
@@ -69,7 +78,7 @@ impl Samples {
             most,
             file: Spill::within(folder.as_deref(), 0),
             filed: None,
-            uncounted: 0,
+            unplaced: 0,
             short: Vec::new(),
             owners: Vec::new(),
         }
@@ -101,10 +110,10 @@ impl Samples {
     }
 
     /// Adds the next document: the hashes of its sample and the number of its shingles, and whether its
-    /// text is short. A short one has no sample once it is counted.
+    /// text is short. The sample of a short one is only counted, and is [dropped](Self::drop_short) then.
     pub fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) {
         if is_short {
-            self.short.push(self.len());
+            self.short.push(self.len() as u32);
         }
         self.places.push(Place {
             begin: self.hashes.len() as u64,
@@ -114,58 +123,108 @@ impl Samples {
         self.hashes.extend_from_slice(hashes);
     }
 
-    /// Whether samples should be counted now, to make room.
+    /// Whether there should be [made room](Self::make_room) in memory.
     pub fn is_full(&self) -> bool {
         HASH * self.hashes.len() >= self.most
     }
 
-    /// The samples that are not counted yet; `None` if all are.
-    pub fn uncounted(&self) -> Option<Vec<&[u32]>> {
-        let rest = &self.places[self.uncounted..];
-        let rest = rest.iter().filter(|place| place.shingles != NONE);
-        (self.uncounted < self.len()).then(|| rest.map(|place| self.in_memory(place)).collect())
-    }
-
-    /// After all documents were counted: drops the samples of short ones, and moves what there is no room
-    /// for to the file.
+    /// Moves samples to the file: all but the first ones.
     ///
     /// # Errors
     ///
     /// If the file cannot be written: usually a full disk.
-    pub fn counted(&mut self) -> Result<()> {
-        self.drop_short();
+    pub fn make_room(&mut self) -> Result<()> {
         if self.filed.is_some() {
-            self.write(self.uncounted)?;
-        } else if self.is_full() {
-            // The other half of the memory is for samples that are not counted yet.
+            self.write(self.unplaced)?;
+        } else {
+            // The other half of the memory is for the next samples.
             let most = self.most / (2 * HASH);
             let is_left = |place: &Place| place.begin as usize + place.len as usize <= most;
             let first = self.places.partition_point(is_left);
             self.write(first)?;
             self.filed = Some(first);
         }
-        self.uncounted = self.len();
+        self.unplaced = self.len();
         Ok(())
     }
 
-    /// Drops the samples of short documents that have just been counted, and closes the gaps.
-    fn drop_short(&mut self) {
-        let Some(&first) = self.short.first() else {
-            return;
-        };
-        for document in self.short.drain(..) {
-            self.places[document].shingles = NONE;
+    /// Ends the list: what waits goes to the file, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`make_room`](Self::make_room).
+    pub fn finish(&mut self) -> Result<()> {
+        match self.filed {
+            Some(_) => self.make_room(),
+            None => Ok(()),
         }
-        let mut end = self.places[first].begin as usize;
-        for place in &mut self.places[first..] {
+    }
+
+    /// The number of documents with a sample.
+    pub fn texts(&self) -> usize {
+        let sampled = self.places.iter().filter(|place| place.shingles != NONE);
+        sampled.count()
+    }
+
+    /// The number of hashes, in memory and in the file.
+    pub fn hashes(&self) -> u64 {
+        self.hashes.len() as u64 + self.file.len() / HASH as u64
+    }
+
+    /// Passes all samples on, in blocks: those in memory are one. What is in the file is read.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[u32]>)) -> Result<()> {
+        let in_file = self.in_file();
+        let is_in_memory = |at: &usize| !in_file.contains(at);
+        let in_memory = (0..self.len()).filter(is_in_memory);
+        each(in_memory.map(|at| self.in_memory(&self.places[at])).collect());
+        let (mut rest, mut buffer) = (&self.places[in_file], Vec::new());
+        while let Some(first) = rest.first() {
+            let begin = first.begin;
+            let is_near = |place: &Place| place.begin < begin + BLOCK;
+            let (block, later) = rest.split_at(rest.partition_point(is_near));
+            rest = later;
+            let end = block.last().map_or(begin, Place::end);
+            let hashes = self.read(begin, end, &mut buffer)?;
+            let within = |place: &Place| {
+                let from = (place.begin - begin) as usize;
+                &hashes[from..][..place.len as usize]
+            };
+            each(block.iter().map(within).collect());
+        }
+        Ok(())
+    }
+
+    /// Reads hashes from the file.
+    fn read(&self, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Box<[u32]>> {
+        let bytes = self.file.read(begin * HASH as u64, end * HASH as u64, buffer)?;
+        let hashes = bytes.as_chunks().0.iter();
+        Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
+    }
+
+    /// Whether the text of a document is short, before these are [dropped](Self::drop_short).
+    pub fn is_short(&self, document: u32) -> bool {
+        self.short.binary_search(&document).is_ok()
+    }
+
+    /// Drops the samples of short documents, and closes the gaps in memory.
+    pub fn drop_short(&mut self) {
+        for document in std::mem::take(&mut self.short) {
+            self.places[document as usize].shingles = NONE;
+        }
+        let (in_file, mut end) = (self.in_file(), 0);
+        for (document, place) in self.places.iter_mut().enumerate() {
             let (begin, len) = (place.begin as usize, place.len as usize);
-            place.begin = end as u64;
             if place.shingles == NONE {
                 place.len = 0;
-                continue;
+            } else if !in_file.contains(&document) {
+                self.hashes.copy_within(begin..begin + len, end);
+                place.begin = end as u64;
+                end += len;
             }
-            self.hashes.copy_within(begin..begin + len, end);
-            end += len;
         }
         self.hashes.truncate(end);
     }
@@ -191,7 +250,7 @@ impl Samples {
     /// The documents whose samples are in the file.
     fn in_file(&self) -> std::ops::Range<usize> {
         match self.filed {
-            Some(first) => first..self.uncounted.max(first),
+            Some(first) => first..self.unplaced.max(first),
             None => 0..0,
         }
     }
@@ -254,12 +313,8 @@ impl Make for Samples {
     }
 
     fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made> {
-        let Place { begin, len, .. } = self.places[self.owner(document)];
-        let begin = begin * HASH as u64;
-        let end = begin + HASH as u64 * u64::from(len);
-        let (hashes, _) = self.file.read(begin, end, buffer)?.as_chunks();
-        let hashes = hashes.iter().map(|&hash| u32::from_le_bytes(hash));
-        Ok(hashes.collect())
+        let place = self.places[self.owner(document)];
+        self.read(place.begin, place.end(), buffer)
     }
 
     fn bytes(made: &Self::Made) -> usize {

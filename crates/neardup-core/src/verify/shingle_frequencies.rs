@@ -1,30 +1,36 @@
-/*! Document frequencies of shingles: the number of texts that contain each shingle.
+/*! Document frequencies of shingles: the number of texts that contain each shingle that is not rare.
 
 A shingle that hundreds of texts contain is boilerplate; one that only two contain is
 content. Telling them apart takes document frequencies, and counting all shingles
-would take more memory than the texts. So only a sample of the shingles is counted,
-chosen by their hashes and therefore the same in every text.
+would take more memory than the texts. So a text is counted by its [sample](super::sample), a share of its
+shingles that is chosen by their hashes and therefore the same in every text; and of all sampled shingles only
+the *common* ones stay, a few per cent.
 
-A text is counted by its [sample](super::sample), a share of its shingles, of whose hashes it holds 32
-bits. So two shingles are taken for one in four thousand millions, and a table of a hundred million
-texts counts ten texts too many for each: far less than what is still rare there.
+A sample holds 32 bits of each hash. So two shingles are taken for one in four thousand millions, and a
+table of a hundred million texts counts ten texts too many for each: far less than what is still rare
+there.
 
-**The bound.** The table has a level too, initially 0. Whenever it would hold more
-shingles than its budget, its level rises by one and shingles not of that level are
-dropped. The whole set of texts needs at least the level that any part of it needs, so
-the final content of the table depends only on the set of texts, not on their order or
-on how the work was divided.
+**Counting** is exact. The hashes are dealt into parts by their leading bits, so small that a part is
+sorted in the cache of one core. Samples that are in a file are read twice. The first time, several hashes
+share a counter of one byte, which tells those that may be common; only these are counted the second time.
 
-Samples are dealt into parts by their leading bits, so small that a part is counted in the cache of
-one core. Memory: 8 bytes per counted shingle.
+**The bound.** The table has a level, initially 0. While there are more common shingles than its budget
+allows, its level rises by one, and shingles not of that level are dropped. The content of the table
+depends only on the set of texts, not on their order, on memory, or on how the work was divided.
+
+Memory: 24 bytes per common shingle.
 */
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::prelude::*;
 
+use super::samples::Samples;
 use crate::buckets::{deal, gathered, sorted};
-use crate::sketch::{is_of, of_level};
+use crate::error::Result;
+use crate::sketch::is_of;
 
-/// The maximum number of shingles in a table, by default.
+/// The maximum number of common shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
 
 /// In a small collection, a shingle is rare if at most this many texts contain it.
@@ -34,16 +40,17 @@ pub const RARE: u32 = 4;
 /// contain it.
 const TEXTS_PER_RARE: u64 = 1600;
 
-/// The number of bits of a hash that choose its part. They follow the bits that the level fixes.
+/// The number of leading bits of a hash that choose its part.
 const PART_BITS: u32 = 10;
 
 /// Sampled shingles dealt out at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The levels of a hash: the numbers of its leading zeros.
-const LEVELS: usize = u32::BITS as usize + 1;
+/// A counter that several hashes share must reach a common shingle's count by chance seldom: on average it
+/// has a fraction of this.
+const ROUGH: u64 = 4;
 
-/// The number of texts that contain each sampled shingle of a collection.
+/// The number of texts that contain each common shingle of a collection.
 ///
 /// # Examples
 ///
@@ -51,70 +58,75 @@ const LEVELS: usize = u32::BITS as usize + 1;
 /// use neardup_core::verify::{ShingleFrequencies, Shingles};
 ///
 /// let set = |text| Shingles::of(text, 2).halves();
-/// let mut common = ShingleFrequencies::default();
-/// common.add(&["abcd", "bcde", "cdef"].map(set));
-/// assert_eq!(common.count(set("cd").hashes()[0]), 3);
+/// let common = ShingleFrequencies::of_samples(&["abcd", "bcde", "cdef", "xcdx", "cd"].map(set), 1000);
+/// assert_eq!(common.count(set("cd").hashes()[0]), 5);
+/// // Two texts have it.
+/// assert_eq!(common.count(set("ab").hashes()[0]), 0);
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShingleFrequencies {
-    parts: Vec<Part>,
+    /// The shingles and their counts, by hash.
+    counts: Vec<(u32, u32)>,
     /// All shingles with their counts, each at the first free place from that of its trailing bits on:
     /// a look-up reads one line of the cache. At least half of the places are free, with a count of
-    /// zero. Empty while counts change, when look-ups are rare.
+    /// zero.
     places: Vec<(u32, u32)>,
     level: u32,
-    entries: usize,
     texts: u64,
-}
-
-/// The counts of the hashes with some leading bits, ascending.
-#[derive(Clone, Debug, Default)]
-struct Part {
-    hashes: Vec<u32>,
-    counts: Vec<u32>,
 }
 
 impl Default for ShingleFrequencies {
     fn default() -> Self {
-        ShingleFrequencies::new(DEFAULT_ENTRIES)
+        ShingleFrequencies::from_counts(0, 0, [])
     }
 }
 
 impl ShingleFrequencies {
-    /// An empty table that holds at most `entries` shingles.
-    pub fn new(entries: usize) -> Self {
-        ShingleFrequencies {
-            parts: vec![Part::default(); 1 << PART_BITS],
-            places: Vec::new(),
-            level: 0,
-            entries,
-            texts: 0,
-        }
-    }
-
     /// Counts texts, each given by the hashes of its [sample](super::sample), ascending and without
     /// repeats; all shingles of a text are a sample too. Callers should count a text only once, even if
-    /// the collection has several copies. Few texts at once cost as much as merging the whole table.
+    /// the collection has several copies. The table holds at most `entries` shingles.
     ///
     /// Runs on the current rayon pool.
-    pub fn add<S: AsRef<[u32]> + Sync>(&mut self, samples: &[S]) {
-        self.merge_samples(samples, 0);
-        self.shrink();
+    pub fn of_samples<S: AsRef<[u32]> + Sync>(samples: &[S], entries: usize) -> Self {
+        let texts = samples.len() as u64;
+        let mut parts = Parts::new();
+        let rests = samples.iter().map(AsRef::as_ref).collect();
+        parts.add(rests, least_common(rare(texts)), |_| true);
+        ShingleFrequencies::of_common(texts, parts.into_counts(), entries)
     }
 
-    /// Counts the last texts, and drops all shingles but the [common](Self::common) ones.
-    /// Comparisons find the same, in a table so much smaller that it stays in the cache. No further
-    /// texts can be added.
-    pub fn finish<S: AsRef<[u32]> + Sync>(&mut self, samples: &[S]) {
-        let texts = self.texts + samples.len() as u64;
-        let distinct = self.merge_samples(samples, least_common(rare(texts)));
-        // The level is that of all shingles, of which most are dropped already.
-        while distinct[self.level as usize..].iter().sum::<usize>() > self.entries
-            && self.level < u32::BITS
-        {
-            self.raise_level();
+    /// Counts the texts of a collection by all of its samples, as [`of_samples`](Self::of_samples).
+    ///
+    /// # Errors
+    ///
+    /// If samples cannot be read from their file.
+    pub fn of(samples: &Samples, entries: usize) -> Result<Self> {
+        let texts = samples.texts() as u64;
+        let least = least_common(rare(texts));
+        let mut parts = Parts::new();
+        if samples.are_in_file() {
+            let roughly = RoughCounts::new(samples.hashes(), least);
+            samples.for_each_block(|block| roughly.add(&block))?;
+            samples.for_each_block(|block| {
+                parts.add(block, 0, |hash| roughly.may_reach(hash, least));
+            })?;
+        } else {
+            samples.for_each_block(|block| parts.add(block, least, |_| true))?;
         }
-        self.index();
+        let mut common = parts.into_counts();
+        common.retain(|&(_, count)| count >= least);
+        Ok(ShingleFrequencies::of_common(texts, common, entries))
+    }
+
+    /// The table of texts whose common shingles were counted, with their counts, by hash.
+    pub fn of_common(texts: u64, mut common: Vec<(u32, u32)>, entries: usize) -> Self {
+        let mut level = 0;
+        while common.len() > entries && level < u32::BITS {
+            level += 1;
+            // Those of a level come first.
+            common.truncate(common.partition_point(|&(hash, _)| is_of(level, hash)));
+        }
+        ShingleFrequencies::from_counts(level, texts, common)
     }
 
     /// Restores a table from its level, its number of texts, and its shingles with their counts.
@@ -124,141 +136,28 @@ impl ShingleFrequencies {
         texts: u64,
         counts: impl IntoIterator<Item = (u32, u32)>,
     ) -> Self {
-        let mut table = ShingleFrequencies {
-            level,
-            texts,
-            ..ShingleFrequencies::default()
-        };
         let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.retain(|&(hash, _)| is_of(level, hash));
         // Stored counts are sorted, which costs nothing here.
         counts.sort_unstable();
         counts.dedup_by_key(|&mut (hash, _)| hash);
-        for (hash, count) in counts.into_iter().filter(|&(hash, _)| is_of(level, hash)) {
-            let part = &mut table.parts[part_of(hash, level)];
-            part.hashes.push(hash);
-            part.counts.push(count);
+        let mut table = ShingleFrequencies {
+            places: vec![(0, 0); (2 * counts.len()).next_power_of_two()],
+            counts: Vec::new(),
+            level,
+            texts,
+        };
+        for &(hash, count) in &counts {
+            let place = table.place(hash);
+            table.places[place] = (hash, count);
         }
-        table.index();
+        table.counts = counts;
         table
     }
 
-    /// Adds the counts of another table over other texts. The result is the same as adding those
-    /// texts here.
-    pub fn merge(&mut self, mut other: ShingleFrequencies) {
-        self.places.clear();
-        while self.level < other.level {
-            self.raise_level();
-        }
-        while other.level < self.level {
-            other.raise_level();
-        }
-        let parts = self.parts.par_iter_mut().zip(other.parts);
-        parts.for_each(|(own, others)| {
-            own.add(others.iter(), 0);
-        });
-        self.texts += other.texts;
-        self.shrink();
-    }
-
-    /// All shingles of the table and their counts, sorted by hash.
-    pub fn counts(&self) -> Vec<(u32, u32)> {
-        self.parts.iter().flat_map(Part::iter).collect()
-    }
-
-    /// The shingles that affect comparisons, with their counts, sorted by hash. They are not rare,
-    /// or may belong to a majority form.
-    pub fn common(&self) -> Vec<(u32, u32)> {
-        let least = least_common(self.rare());
-        let all = self.parts.iter().flat_map(Part::iter);
-        all.filter(|&(_, count)| count >= least).collect()
-    }
-
-    /// Counts samples, and drops shingles that fewer than `least` texts contain. Returns how many
-    /// different shingles there were, by the highest level that they are of.
-    fn merge_samples<S: AsRef<[u32]>>(&mut self, samples: &[S], least: u32) -> [usize; LEVELS] {
-        self.places.clear();
-        self.texts += samples.len() as u64;
-        let level = self.level;
-        let of_level = samples
-            .iter()
-            .map(|sample| of_level(level, sample.as_ref()));
-        let mut rests: Vec<&[u32]> = of_level.collect();
-        let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
-        let stretches = (hashes / STRETCH).next_power_of_two().min(self.parts.len());
-        // Two pieces per thread balance the load and still give long runs in each piece.
-        let piece = rests
-            .len()
-            .div_ceil(2 * rayon::current_num_threads())
-            .max(1);
-        let parts = self.parts.len() / stretches;
-        let mut distinct = [0; LEVELS];
-        for (stretch, own) in self.parts.chunks_mut(parts).enumerate() {
-            let first = stretch * parts;
-            let pieces = rests.par_chunks_mut(piece).map(|rests| {
-                let mut hashes = Vec::new();
-                for rest in rests {
-                    let is_later = |&hash: &u32| part_of(hash, level) >= first + parts;
-                    let end = rest.iter().position(is_later).unwrap_or(rest.len());
-                    // Copied at once, while they are in the cache.
-                    hashes.extend_from_slice(&rest[..end]);
-                    *rest = &rest[end..];
-                }
-                deal(hashes.into_iter(), parts, |hash| {
-                    part_of(hash, level) - first
-                })
-            });
-            let new = gathered(&pieces.collect::<Vec<_>>(), parts);
-            let of_parts = own.par_iter_mut().zip(new).map(|(part, new)| {
-                let rest = |hash| (u64::from(hash) << u32::BITS) << (level + PART_BITS);
-                let new = sorted(&new, rest);
-                let runs = new.chunk_by(|a, b| a == b);
-                part.add(runs.map(|run| (run[0], run.len() as u32)), least)
-            });
-            for of_part in of_parts.collect::<Vec<_>>() {
-                for (all, more) in distinct.iter_mut().zip(of_part) {
-                    *all += more;
-                }
-            }
-        }
-        distinct
-    }
-
-    /// Raises the level until the budget holds.
-    fn shrink(&mut self) {
-        while self.len() > self.entries && self.level < u32::BITS {
-            self.raise_level();
-        }
-    }
-
-    fn raise_level(&mut self) {
-        self.level += 1;
-        let level = self.level;
-        let half = self.parts.len() / 2;
-        self.parts.truncate(half);
-        let halves = self
-            .parts
-            .drain(..)
-            .enumerate()
-            .flat_map(|(place, mut part)| {
-                let hashes = &part.hashes;
-                let middle = hashes.partition_point(|&hash| part_of(hash, level) == 2 * place);
-                // At the highest level, all that is left is the hash zero.
-                let upper = Part {
-                    hashes: part.hashes.split_off(middle),
-                    counts: part.counts.split_off(middle),
-                };
-                [part, upper]
-            });
-        self.parts = halves.collect();
-    }
-
-    /// Prepares look-ups.
-    fn index(&mut self) {
-        self.places = vec![(0, 0); (2 * self.len()).next_power_of_two()];
-        for (hash, count) in self.parts.iter().flat_map(Part::iter) {
-            let place = self.place(hash);
-            self.places[place] = (hash, count);
-        }
+    /// All shingles of the table and their counts, by hash.
+    pub fn counts(&self) -> &[(u32, u32)] {
+        &self.counts
     }
 
     /// Where a shingle is, or would be.
@@ -272,34 +171,27 @@ impl ShingleFrequencies {
         place
     }
 
-    /// The number of texts that contain a shingle: 0 if it is not of the table's
-    /// level, or no text was counted by it.
+    /// The number of texts that contain a shingle: 0 if it is rare or not of the table's level.
     #[inline]
     pub fn count(&self, hash: u32) -> u32 {
-        // Most shingles of a sample are not, where the collection is large.
         if !is_of(self.level, hash) {
             return 0;
         }
-        if !self.places.is_empty() {
-            return self.places[self.place(hash)].1;
-        }
-        let part = &self.parts[part_of(hash, self.level)];
-        let place = part.hashes.binary_search(&hash);
-        place.map_or(0, |place| part.counts[place])
+        self.places[self.place(hash)].1
     }
 
-    /// The level of the table: it holds only shingles of this level. 0 until its budget is
-    /// exceeded.
+    /// The level of the table: it holds only shingles of this level. 0 unless there were more common
+    /// shingles than its budget.
     pub fn level(&self) -> u32 {
         self.level
     }
 
     /// The number of shingles in the table.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.hashes.len()).sum()
+        self.counts.len()
     }
 
-    /// True if no shingle was counted.
+    /// True if no shingle is common.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -319,39 +211,120 @@ impl ShingleFrequencies {
     }
 }
 
-impl Part {
-    fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        let hashes = self.hashes.iter().copied();
-        hashes.zip(self.counts.iter().copied())
+/// Hashes and how often they were met, dealt out by their leading bits.
+struct Parts(Vec<Vec<(u32, u32)>>);
+
+impl Parts {
+    fn new() -> Self {
+        Parts(vec![Vec::new(); 1 << PART_BITS])
     }
 
-    /// Adds counts, ascending by hash, and keeps those of at least `least`. Returns how many hashes
-    /// there were, by their leading zeros.
-    fn add(&mut self, new: impl Iterator<Item = (u32, u32)>, least: u32) -> [usize; LEVELS] {
-        let (mut distinct, mut all) = ([0; LEVELS], Part::default());
-        let mut own = self.iter().peekable();
-        let mut new = new.peekable();
-        while let Some(&hash) = [own.peek(), new.peek()]
-            .into_iter()
-            .flatten()
-            .map(|(hash, _)| hash)
-            .min()
-        {
-            let of_both = [
-                own.next_if(|next| next.0 == hash),
-                new.next_if(|next| next.0 == hash),
-            ];
-            let counts = of_both.into_iter().flatten().map(|(_, count)| count);
-            let count = counts.fold(0, u32::saturating_add);
-            distinct[hash.leading_zeros() as usize] += 1;
-            if count >= least {
-                all.hashes.push(hash);
-                all.counts.push(count);
-            }
+    /// Counts the hashes of samples that `counts` says, and drops those with fewer than `least`.
+    fn add(&mut self, mut rests: Vec<&[u32]>, least: u32, counts: impl Fn(u32) -> bool + Sync) {
+        let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
+        let stretches = (hashes / STRETCH).next_power_of_two().min(self.0.len());
+        // Two pieces per thread balance the load and still give long runs in each piece.
+        let piece = rests
+            .len()
+            .div_ceil(2 * rayon::current_num_threads())
+            .max(1);
+        let parts = self.0.len() / stretches;
+        for (stretch, own) in self.0.chunks_mut(parts).enumerate() {
+            let first = stretch * parts;
+            let pieces = rests.par_chunks_mut(piece).map(|rests| {
+                let mut hashes = Vec::new();
+                for rest in rests {
+                    let is_later = |&hash: &u32| part_of(hash) >= first + parts;
+                    let end = rest.iter().position(is_later).unwrap_or(rest.len());
+                    // Copied at once, while they are in the cache.
+                    hashes.extend(rest[..end].iter().copied().filter(|&hash| counts(hash)));
+                    *rest = &rest[end..];
+                }
+                deal(hashes.into_iter(), parts, |hash| part_of(hash) - first)
+            });
+            let new = gathered(&pieces.collect::<Vec<_>>(), parts);
+            own.par_iter_mut().zip(new).for_each(|(part, new)| {
+                let new = sorted(&new, |hash| {
+                    (u64::from(hash) << u32::BITS) << PART_BITS
+                });
+                let runs = new.chunk_by(|a, b| a == b);
+                let runs = runs.map(|run| (run[0], run.len() as u32));
+                *part = merged(part, runs, least);
+            });
         }
-        drop(own);
-        *self = all;
-        distinct
+    }
+
+    fn into_counts(self) -> Vec<(u32, u32)> {
+        self.0.concat()
+    }
+}
+
+/// Adds up the counts of two lists, by hash, and leaves out those below `least`.
+fn merged(
+    own: &[(u32, u32)],
+    new: impl Iterator<Item = (u32, u32)>,
+    least: u32,
+) -> Vec<(u32, u32)> {
+    let mut all = Vec::new();
+    let mut own = own.iter().copied().peekable();
+    let mut push = |hash, count| {
+        if count >= least {
+            all.push((hash, count));
+        }
+    };
+    for (hash, count) in new {
+        while let Some((earlier, count)) = own.next_if(|own| own.0 < hash) {
+            push(earlier, count);
+        }
+        let before = own.next_if(|own| own.0 == hash);
+        let before = before.map_or(0, |(_, count)| count);
+        push(hash, count.saturating_add(before));
+    }
+    own.for_each(|(hash, count)| push(hash, count));
+    all
+}
+
+/// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
+pub fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
+    let least = least_common(rare(texts));
+    hashes.par_sort_unstable();
+    let runs = hashes.chunk_by(|a, b| a == b);
+    let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
+    runs.filter(|&(_, count)| count >= least).collect()
+}
+
+/// Counters that several hashes share, up to 255: none is less than the count of one of its hashes.
+struct RoughCounts {
+    counters: Vec<AtomicU8>,
+    /// The bits of a hash that follow those that choose its counter.
+    shift: u32,
+}
+
+impl RoughCounts {
+    fn new(hashes: u64, least: u32) -> Self {
+        let counters = (ROUGH * hashes / u64::from(least.max(1))).max(2);
+        let bits = counters.ilog2().min(u32::BITS - 1);
+        RoughCounts {
+            counters: (0..1_u64 << bits).map(|_| AtomicU8::new(0)).collect(),
+            shift: u32::BITS - bits,
+        }
+    }
+
+    fn counter(&self, hash: u32) -> &AtomicU8 {
+        &self.counters[(hash >> self.shift) as usize]
+    }
+
+    fn add(&self, samples: &[&[u32]]) {
+        samples.par_iter().flat_map_iter(|&hashes| hashes).for_each(|&hash| {
+            let counter = self.counter(hash);
+            let more = |count: u8| count.checked_add(1);
+            // At 255 it stays.
+            let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        });
+    }
+
+    fn may_reach(&self, hash: u32, least: u32) -> bool {
+        u32::from(self.counter(hash).load(Ordering::Relaxed)) >= least.min(u32::from(u8::MAX))
     }
 }
 
@@ -370,14 +343,14 @@ fn least_common(rare: u32) -> u32 {
 }
 
 #[inline]
-fn part_of(hash: u32, level: u32) -> usize {
-    (hash.checked_shl(level).unwrap_or(0) >> (u32::BITS - PART_BITS)) as usize
+fn part_of(hash: u32) -> usize {
+    (hash >> (u32::BITS - PART_BITS)) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{leading, level_of};
+    use crate::sketch::{leading, level_of, of_level};
     use std::collections::BTreeMap;
     use xxhash_rust::xxh3::xxh3_64;
 
@@ -403,114 +376,91 @@ mod tests {
         (0..count).map(text).collect()
     }
 
+    /// What a table must hold.
+    fn counted(texts: &[Vec<u32>]) -> BTreeMap<u32, u32> {
+        let mut all = BTreeMap::new();
+        for &hash in texts.iter().flatten() {
+            *all.entry(hash).or_default() += 1;
+        }
+        let least = least_common(rare(texts.len() as u64));
+        all.retain(|_, count| *count >= least);
+        all
+    }
+
     fn contents(table: &ShingleFrequencies) -> BTreeMap<u32, u32> {
         let counts = table.counts();
         assert!(counts.is_sorted());
-        for &(hash, count) in &counts {
+        for &(hash, count) in counts {
             assert_eq!(table.count(hash), count);
             assert_eq!(table.count(hash ^ 1), 0);
         }
-        counts.into_iter().collect()
+        counts.iter().copied().collect()
     }
 
     #[test]
     fn what_is_rare_grows_with_the_root_of_the_collection() {
-        let of = |texts| {
-            let mut table = ShingleFrequencies::new(16);
-            table.texts = texts;
-            table.rare()
-        };
+        let of = |texts| ShingleFrequencies::from_counts(0, texts, []).rare();
         let sizes = [0, 1, 39_999, 40_000, 57_599, 57_600, 1_000_000];
         assert_eq!(sizes.map(of), [4, 4, 4, 5, 5, 6, 25]);
     }
 
     #[test]
-    fn counts_are_numbers_of_texts() {
-        let mut table = ShingleFrequencies::default();
-        let lists: Vec<Vec<u32>> = (0..9).map(|id| sample([1, 100 + id].into_iter())).collect();
-        table.add(&lists);
-        assert_eq!(table.count(hash(1)), 9);
-        assert_eq!(table.count(hash(100)), 1);
-        assert_eq!(table.count(hash(2)), 0);
-        assert_eq!((table.len(), table.level(), table.texts()), (10, 0, 9));
-    }
-
-    #[test]
-    fn order_and_batches_change_nothing() {
-        let texts = texts(300);
-        for entries in [1_000_000, 5000, 300, 1, 0] {
-            let mut once = ShingleFrequencies::new(entries);
-            once.add(&texts);
-            assert!(once.len() <= entries);
-            let mut backwards: Vec<_> = texts.clone();
-            backwards.reverse();
-            for size in [1, 7, 100] {
-                let mut pieces = ShingleFrequencies::new(entries);
-                backwards.chunks(size).for_each(|piece| pieces.add(piece));
-                assert_eq!(pieces.level(), once.level());
-                assert_eq!(contents(&pieces), contents(&once));
-            }
-        }
-    }
-
-    #[test]
-    fn tables_of_parts_make_the_table_of_all() {
-        let texts = texts(300);
-        for entries in [1_000_000, 5000, 300, 1] {
-            let mut once = ShingleFrequencies::new(entries);
-            once.add(&texts);
-            for size in [1, 7, 100] {
-                let mut merged = ShingleFrequencies::new(entries);
-                for piece in texts.chunks(size).rev() {
-                    let mut part = ShingleFrequencies::new(entries);
-                    part.add(piece);
-                    merged.merge(part);
-                }
-                assert_eq!(merged.level(), once.level());
-                assert_eq!(merged.texts(), once.texts());
-                assert_eq!(contents(&merged), contents(&once));
-            }
-        }
-    }
-
-    #[test]
-    fn common_shingles_keep_their_counts() {
-        let mut table = ShingleFrequencies::default();
+    fn counts_are_numbers_of_texts_and_rare_ones_are_left_out() {
         let lists: Vec<Vec<u32>> = (0..9).map(|id| sample(0..=id)).collect();
-        table.add(&lists);
-        let common = table.common();
-        table.finish::<Vec<u32>>(&[]);
+        let table = ShingleFrequencies::of_samples(&lists, 100);
         // Shingle n is in 9 - n texts, and up to RARE of them are few.
-        assert_eq!(common.len(), 6);
-        assert_eq!(table.common(), common);
-        assert_eq!((table.len(), table.texts()), (6, 9));
-        assert_eq!((table.count(hash(5)), table.count(hash(6))), (4, 0));
+        assert_eq!([0, 5, 6].map(|at| table.count(hash(at))), [9, 4, 0]);
+        assert_eq!((table.len(), table.level(), table.texts()), (6, 0, 9));
     }
 
     #[test]
-    fn counting_the_last_texts_drops_what_is_rare() {
-        let texts = texts(300);
-        for entries in [1_000_000, 5000, 300, 1, 0] {
-            for before in [0, 100, 300] {
-                let mut all = ShingleFrequencies::new(entries);
-                all.add(&texts);
-                let mut table = ShingleFrequencies::new(entries);
-                table.add(&texts[..before]);
-                table.finish(&texts[before..]);
-                assert_eq!(table.counts(), all.common());
-                assert_eq!((table.level(), table.texts()), (all.level(), all.texts()));
+    fn the_table_is_that_of_all_texts_wherever_their_samples_are() {
+        let mut texts = texts(300);
+        let all = counted(&texts);
+        assert!(all.len() > 30);
+        for entries in [1_000, 20, 1, 0] {
+            let once = ShingleFrequencies::of_samples(&texts, entries);
+            assert!(once.len() <= entries);
+            let level = once.level();
+            let held = all.iter().filter(|&(&hash, _)| is_of(level, hash));
+            assert!(held.map(|(&hash, &count)| (hash, count)).eq(contents(&once)));
+            assert_eq!(level > 0, all.len() > entries);
+            texts.reverse();
+            for most in [usize::MAX, 40_000, 4_000, 0] {
+                let mut samples = Samples::within(most, None);
+                for text in &texts {
+                    samples.push(text, text.len(), text.len() < 60);
+                    if samples.is_full() {
+                        samples.make_room().unwrap();
+                    }
+                }
+                assert_eq!(samples.are_in_file(), most < usize::MAX);
+                let table = ShingleFrequencies::of(&samples, entries).unwrap();
+                assert_eq!((table.level(), table.texts()), (level, 300));
+                assert_eq!(contents(&table), contents(&once));
             }
         }
+    }
+
+    #[test]
+    fn parts_of_the_hashes_make_the_table_of_all() {
+        let texts = texts(300);
+        let whole = ShingleFrequencies::of_samples(&texts, 20);
+        let part = |at: u32| {
+            let own = texts.iter().flatten().filter(|&&hash| hash >> 30 == at);
+            common_of(own.copied().collect(), 300)
+        };
+        let counts = (0..4).flat_map(part).collect();
+        let merged = ShingleFrequencies::of_common(300, counts, 20);
+        assert_eq!(merged.counts(), whole.counts());
+        assert_eq!(merged.level(), whole.level());
     }
 
     #[test]
     fn a_table_at_its_budget_keeps_its_level() {
-        let texts: Vec<Vec<u32>> = (0..40).map(|id| vec![hash(id)]).collect();
-        let level_of = |entries| {
-            let mut table = ShingleFrequencies::new(entries);
-            table.add(&texts);
-            table.level()
-        };
+        let text: Vec<u32> = sample(0..40);
+        let texts = vec![text; 9];
+        let level_of = |entries| ShingleFrequencies::of_samples(&texts, entries).level();
         assert_eq!(level_of(40), 0);
         assert_eq!(level_of(39), 1);
     }

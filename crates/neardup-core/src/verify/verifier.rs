@@ -500,20 +500,23 @@ mod tests {
         let sampled: Vec<(usize, Vec<u32>)> = all.iter().map(sampled).collect();
         let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
         let mut decided = 0;
-        for entries in [1 << 20, 2000] {
-            let mut table = ShingleFrequencies::new(entries);
-            // All in memory, some or all in a file, with several counts.
+        for entries in [1 << 20, 100] {
+            let mut table = ShingleFrequencies::default();
+            // All in memory, some or all in a file.
             let every = [(usize::MAX, 32), (8_000, 5), (0, 1)].map(|(most, at_once)| {
                 let mut samples = Samples::within(most, None);
-                table = ShingleFrequencies::new(entries);
                 for both in all.chunks(at_once).zip(sampled.chunks(at_once)) {
                     for (text, (shingles, hashes)) in both.0.iter().zip(both.1) {
                         samples.push(hashes, *shingles, text.chars().count() < 50);
                     }
-                    table.add(&samples.uncounted().unwrap());
-                    samples.counted().unwrap();
-                    assert!(samples.uncounted().is_none());
+                    if samples.is_full() {
+                        samples.make_room().unwrap();
+                    }
                 }
+                samples.finish().unwrap();
+                table = ShingleFrequencies::of(&samples, entries).unwrap();
+                assert_eq!(table.level() > 0, entries == 100);
+                samples.drop_short();
                 samples
             });
             let are_in_file = every.each_ref().map(Samples::are_in_file);
