@@ -135,9 +135,12 @@ class SketchFiles:
                     file=path,
                 )
             )
-        settings = metadata[b"recipe"].decode(), metadata[b"shingle"].decode()
-        if settings != (recipe.id, "" if shingle is None else str(shingle)):
-            name = metadata[b"recipe_name"].decode()
+        try:
+            names = ("recipe", "shingle", "recipe_name")
+            id, counted, name = (metadata[name.encode()].decode() for name in names)
+        except (KeyError, UnicodeDecodeError) as error:
+            raise _damaged(path, error) from error
+        if (id, counted) != (recipe.id, "" if shingle is None else str(shingle)):
             raise InputError(
                 Message(
                     "{file}: must have sketches of the recipe of the run, which is "
