@@ -1,0 +1,193 @@
+"""Blobs: what the steps of a job send to each other, as few large rows.
+
+A kernel is a function that takes all blobs for one receiver and yields blobs for others. What
+is in a body, only kernels know: Spark moves, sorts and stores it as a whole, because handling each
+value of a document apart would take it longer than all kernels together. A receiver is a batch, a
+group, a bucket or a unit; its number also tells the partition in which it is.
+
+This module does not use Spark, except where it divides rows among tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+#: Blobs as columns.
+SCHEMA = pa.schema(
+    {
+        "receiver": pa.int64(),
+        "kind": pa.large_string(),
+        "sender": pa.int64(),
+        "body": pa.large_binary(),
+    }
+)
+
+#: Blobs that are returned to Spark together have about this many bytes at most.
+_TOGETHER = 4 << 20
+
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
+
+
+class Blob(NamedTuple):
+    """Bytes of one kind from one sender for one receiver."""
+
+    receiver: int
+    kind: str
+    sender: int
+    body: bytes
+
+
+class Inbox:
+    """The blobs for one receiver, those of a kind by ascending sender."""
+
+    def __init__(self, receiver: int, blobs: Iterable[Blob]) -> None:
+        self.receiver = receiver
+        self._blobs: dict[str, list[Blob]] = {}
+        for blob in blobs:
+            self._blobs.setdefault(blob.kind, []).append(blob)
+
+    def of(self, kind: str) -> list[Blob]:
+        """Return the blobs of a kind."""
+        return self._blobs.get(kind, [])
+
+    def bodies(self, kind: str) -> list[bytes]:
+        """Return the bodies of a kind."""
+        return [blob.body for blob in self.of(kind)]
+
+    def rows(self, kind: str, type: Any) -> NDArray[Any]:
+        """Return the rows of all bodies of a kind, which are arrays of a numpy type."""
+        return np.frombuffer(b"".join(self.bodies(kind)), type)
+
+
+Kernel = Callable[..., Iterable[Blob]]
+
+
+def pack(values: pa.Array | pa.RecordBatch, *, compressed: bool = False) -> bytes:
+    """Return an Arrow array or batch as bytes."""
+    batch = values
+    if not isinstance(batch, pa.RecordBatch):
+        batch = pa.record_batch({"values": values})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=_COMPRESSED if compressed else None) as out:
+        out.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def unpack(body: bytes) -> pa.RecordBatch:
+    """Return the batch that was packed."""
+    with pa.ipc.open_stream(body) as packed:
+        return packed.read_next_batch()
+
+
+def unpack_array(body: bytes) -> Any:
+    """Return the array that was packed."""
+    return unpack(body).column(0)
+
+
+def inboxes(rows: Iterable[pa.RecordBatch]) -> Iterator[Inbox]:
+    """Return the inbox of each receiver from rows of `SCHEMA`, sorted by its columns."""
+    blobs = (
+        Blob(*row)
+        for batch in rows
+        for row in zip(*(batch.column(name).to_pylist() for name in SCHEMA.names), strict=True)
+    )
+    for receiver, of_receiver in groupby(blobs, lambda blob: blob.receiver):
+        yield Inbox(receiver, of_receiver)
+
+
+def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
+    """Return rows of `SCHEMA`, a few megabytes at a time."""
+    waiting: list[Blob] = []
+    size = 0
+    for blob in blobs:
+        waiting.append(blob)
+        size += len(blob.body)
+        if size >= _TOGETHER:
+            yield _rows(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _rows(waiting)
+
+
+def _rows(blobs: list[Blob]) -> pa.RecordBatch:
+    columns = zip(*blobs, strict=True)
+    return pa.record_batch(
+        [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)],
+        schema=SCHEMA,
+    )
+
+
+def select(frame: DataFrame, *kinds: str) -> DataFrame:
+    """Return the blobs of some kinds."""
+    from pyspark.sql import functions as F
+
+    return frame.filter(F.col("kind").isin(*kinds)).select(*SCHEMA.names)
+
+
+def swapped(frame: DataFrame) -> DataFrame:
+    """Return the same blobs for their senders, from their receivers."""
+    from pyspark.sql import functions as F
+
+    receiver, sender = F.col("sender").alias("receiver"), F.col("receiver").alias("sender")
+    return frame.select(receiver, "kind", sender, "body")
+
+
+def gathered(frames: Iterable[DataFrame], partitions: int) -> DataFrame:
+    """Return blobs with all of a receiver in one partition, sorted."""
+    from pyspark.sql import functions as F
+
+    place = F.pmod("receiver", F.lit(partitions)).cast("int")
+    return _sorted(union(frames).repartitionById(partitions, place))
+
+
+def in_order(frames: Iterable[DataFrame], partitions: int) -> DataFrame:
+    """Return blobs by ascending receiver, over about this many partitions."""
+    rows = union(frames)
+    if partitions == 1:
+        return _sorted(rows.repartition(1))
+    return _sorted(rows.repartitionByRange(partitions, "receiver"))
+
+
+def _sorted(rows: DataFrame) -> DataFrame:
+    return rows.sortWithinPartitions("receiver", "kind", "sender")
+
+
+def exchange(
+    frames: Iterable[DataFrame], kernel: Kernel, partitions: int, **known: Any
+) -> DataFrame:
+    """Return the blobs that a kernel yields, called once for each receiver of the given blobs."""
+
+    def each(inboxes: Iterable[Inbox]) -> Iterator[Blob]:
+        for inbox in inboxes:
+            yield from kernel(inbox, **known)
+
+    return stream(gathered(frames, partitions), each)
+
+
+def stream(rows: DataFrame, work: Callable[[Iterable[Inbox]], Iterable[Blob]]) -> DataFrame:
+    """Return the blobs made of the inboxes of each partition, in ascending order."""
+    return rows.mapInArrow(lambda rows: to_rows(work(inboxes(rows))), spark_schema(SCHEMA))
+
+
+def union(frames: Iterable[DataFrame]) -> DataFrame:
+    """Return the rows of frames with the same columns."""
+    first, *others = frames
+    for frame in others:
+        first = first.union(frame)
+    return first
+
+
+def spark_schema(schema: pa.Schema) -> Any:
+    """Return Spark's schema for an Arrow schema."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
