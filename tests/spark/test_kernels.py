@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pyarrow as pa
@@ -107,15 +108,17 @@ class Job:
         self.asked = self.left_open = 0
         group = of(self.documents, "features", "identities")
         found = self.for_each(group, kernels.identities)
-        firsts = self.for_each(found, kernels.firsts, settings=None)
+        firsts = self.for_each(found, kernels.firsts)
         self.repeats = self.for_each([*group, *firsts], kernels.repeats)
         self.group = of(self.documents, "features", "sketches") + of(self.repeats, "repeats")
         self.counts = self.for_each(self.for_each(self.group, kernels.keys), kernels.count)
-        self.background = Broadcast(self.common_shingles())
+        self.background = None
+        if settings.compares_samples:
+            self.background = Broadcast(self.common_shingles())
 
     def for_each(self, blobs, kernel, **known):
-        known = {"settings": self.settings} | known
-        known = {name: value for name, value in known.items() if value is not None}
+        if "settings" in signature(kernel).parameters:
+            known["settings"] = self.settings
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
     def common_shingles(self):
@@ -138,7 +141,7 @@ class Job:
         requests, verdicts = candidates, []
         if self.settings.compares_samples:
             blobs = swapped(of(self.documents, "samples")) + of(candidates, "needs")
-            samples = self.for_each(blobs, kernels.send_samples, settings=None)
+            samples = self.for_each(blobs, kernels.send_samples)
             pairs = of(candidates, "pairs")
             requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
             verdicts += requests
@@ -169,7 +172,7 @@ class Job:
             before, changed = result["dropped"], of(decided, "dropped", "again")
         ids = of(self.documents, "ids")
         names = dict.fromkeys(self.batches, ("", 0))
-        known = {"settings": None, "layout": self.layout, "names": names}
+        known = {"layout": self.layout, "names": names}
         answers = self.for_each([*ids, *of(decided, "decisions")], decisions.answers, **known)
         made = decisions.removed(inboxes([*ids, *answers]), self.settings, names)
         return sorted(row for rows in made for row in zip(*self.columns(rows), strict=True))

@@ -81,7 +81,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     digest = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
     again = 0
-    result: dict[str, Any] = {}
+    result = _result(Inbox(WHOLE, []), dropped, layout)
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
             result = _result(inbox, dropped, layout)

@@ -244,7 +244,8 @@ class _Group:
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         self._batches.append((batch, records.num_rows))
-        identities, counts, sketches = self._corpus.rows(begin, self._documents)
+        columns = self._corpus.rows(begin, self._documents)
+        identities, counts, sketches = map(pa.array, columns)
         features = counts.cast(pa.int64()).fill_null(-1).to_numpy().astype(np.int32)
         info = {
             "batch": batch,
