@@ -16,9 +16,8 @@ from neardup.base.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
-from neardup.spark import blobs as blobs_module
 from neardup.spark import decisions, io, kernels, sketching
-from neardup.spark.blobs import Blob, Inbox
+from neardup.spark.blobs import Blob, from_rows, inboxes, to_rows
 from neardup.spark.job import settings_of
 from neardup.spark.ordering import (
     BEGIN,
@@ -38,13 +37,6 @@ pytestmark = pytest.mark.slow
 class Broadcast:
     def __init__(self, value):
         self.value = value
-
-
-def inboxes(blobs):
-    """The blobs of each receiver, ascending."""
-    ordered = sorted(blobs, key=lambda blob: blob[:3])
-    for receiver, of_receiver in itertools.groupby(ordered, lambda blob: blob.receiver):
-        yield Inbox(receiver, of_receiver)
 
 
 def of(blobs, *kinds):
@@ -122,8 +114,7 @@ class Job:
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
     def common_shingles(self):
-        probes = [blob.body for blob in of(self.documents, "probe")]
-        level, is_doubted = sketching.shingle_level(probes)
+        level, is_doubted = sketching.shingle_level(of(self.documents, "probe"))
         assert not is_doubted
         blobs = swapped(of(self.documents, "texts")) + of(self.repeats, "overcounted")
         again = self.for_each(blobs, sketching.count_again, level=level, kind="overcounted")
@@ -202,9 +193,10 @@ def test_blobs_come_back_from_rows():
         Blob(1, "b", 2, bytes(3 << 20)),
         Blob(1 << 62, "a", 0, b""),
     ]
-    rows = list(blobs_module.to_rows(blobs))
+    rows = list(to_rows(blobs))
     assert [batch.num_rows for batch in rows] == [2, 1]
-    first, last = blobs_module.inboxes(rows)
+    assert list(from_rows(rows)) == blobs
+    first, last = inboxes(reversed(blobs))
     assert first.of("a") + first.of("b") + last.of("a") == blobs
     assert (first.receiver, last.receiver, last.of("b")) == (1, 1 << 62, [])
 
@@ -365,7 +357,7 @@ def test_a_table_is_thinned_only_as_far_as_it_will_be():
     # Of each, one in 1024 by the last bits.
     def probe(hashes, level):
         part = np.append(np.uint32(level), hashes[hashes % 1024 == 0])
-        return part.astype(np.uint32).tobytes()
+        return Blob(0, "probe", 0, part.astype(np.uint32).tobytes())
 
     assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 2)]) == (2, False)
     assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 3)]) == (2, True)

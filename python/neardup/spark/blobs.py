@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pyspark import RDD
     from pyspark.sql import DataFrame
 
 #: Blobs as columns.
@@ -93,15 +95,17 @@ def unpack_array(body: bytes) -> Any:
     return unpack(body).column(0)
 
 
-def inboxes(rows: Iterable[pa.RecordBatch]) -> Iterator[Inbox]:
-    """Return the inbox of each receiver from rows of `SCHEMA`, sorted by its columns."""
-    blobs = (
-        Blob(*row)
-        for batch in rows
-        for row in zip(*(batch.column(name).to_pylist() for name in SCHEMA.names), strict=True)
-    )
-    for receiver, of_receiver in groupby(blobs, lambda blob: blob.receiver):
+def inboxes(blobs: Iterable[Blob]) -> Iterator[Inbox]:
+    """Return the inbox of each receiver, ascending."""
+    ordered = sorted(blobs, key=itemgetter(0, 1, 2))
+    for receiver, of_receiver in groupby(ordered, itemgetter(0)):
         yield Inbox(receiver, of_receiver)
+
+
+def from_rows(rows: Iterable[pa.RecordBatch]) -> Iterator[Blob]:
+    """Return blobs from rows of `SCHEMA`."""
+    for batch in rows:
+        yield from map(Blob, *(batch.column(name).to_pylist() for name in SCHEMA.names))
 
 
 def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
@@ -126,64 +130,48 @@ def _rows(blobs: list[Blob]) -> pa.RecordBatch:
     )
 
 
-def select(frame: DataFrame, *kinds: str) -> DataFrame:
-    """Return the blobs of some kinds."""
+def of_table(frame: DataFrame, *kinds: str) -> RDD[Blob]:
+    """Return the blobs of some kinds in a table."""
+    return with_kinds(frame, *kinds).rdd.map(lambda row: Blob(*row[:3], bytes(row[3])))
+
+
+def with_kinds(frame: DataFrame, *kinds: str) -> DataFrame:
+    """Return the rows of some kinds."""
     from pyspark.sql import functions as F
 
     return frame.filter(F.col("kind").isin(*kinds)).select(*SCHEMA.names)
 
 
-def swapped(frame: DataFrame) -> DataFrame:
+def select(blobs: RDD[Blob], *kinds: str) -> RDD[Blob]:
+    """Return the blobs of some kinds."""
+    return blobs.filter(lambda blob: blob.kind in kinds)
+
+
+def swapped(blobs: RDD[Blob]) -> RDD[Blob]:
     """Return the same blobs for their senders, from their receivers."""
-    from pyspark.sql import functions as F
-
-    receiver, sender = F.col("sender").alias("receiver"), F.col("receiver").alias("sender")
-    return frame.select(receiver, "kind", sender, "body")
+    return blobs.map(lambda blob: Blob(blob.sender, blob.kind, blob.receiver, blob.body))
 
 
-def gathered(frames: Iterable[DataFrame], partitions: int) -> DataFrame:
-    """Return blobs with all of a receiver in one partition, sorted."""
-    from pyspark.sql import functions as F
-
-    place = F.pmod("receiver", F.lit(partitions)).cast("int")
-    return _sorted(union(frames).repartitionById(partitions, place))
-
-
-def in_order(frames: Iterable[DataFrame], partitions: int) -> DataFrame:
-    """Return blobs by ascending receiver, over about this many partitions."""
-    rows = union(frames)
-    if partitions == 1:
-        return _sorted(rows.repartition(1))
-    return _sorted(rows.repartitionByRange(partitions, "receiver"))
-
-
-def _sorted(rows: DataFrame) -> DataFrame:
-    return rows.sortWithinPartitions("receiver", "kind", "sender")
-
-
-def exchange(
-    frames: Iterable[DataFrame], kernel: Kernel, partitions: int, **known: Any
-) -> DataFrame:
+def exchange(blobs: list[RDD[Blob]], kernel: Kernel, partitions: int, **known: Any) -> RDD[Blob]:
     """Return the blobs that a kernel yields, called once for each receiver of the given blobs."""
 
     def each(inboxes: Iterable[Inbox]) -> Iterator[Blob]:
         for inbox in inboxes:
             yield from kernel(inbox, **known)
 
-    return stream(gathered(frames, partitions), each)
+    return stream(blobs, each, partitions)
 
 
-def stream(rows: DataFrame, work: Callable[[Iterable[Inbox]], Iterable[Blob]]) -> DataFrame:
-    """Return the blobs made of the inboxes of each partition, in ascending order."""
-    return rows.mapInArrow(lambda rows: to_rows(work(inboxes(rows))), spark_schema(SCHEMA))
-
-
-def union(frames: Iterable[DataFrame]) -> DataFrame:
-    """Return the rows of frames with the same columns."""
-    first, *others = frames
-    for frame in others:
-        first = first.union(frame)
-    return first
+def stream(
+    blobs: list[RDD[Blob]],
+    work: Callable[[Iterable[Inbox]], Iterable[Any]],
+    partitions: int,
+) -> RDD[Any]:
+    """Return what is made of the inboxes of each partition, in ascending order."""
+    every = blobs[0].context.union(blobs).keyBy(itemgetter(0))
+    # The partition of a number is its remainder.
+    gathered = every.partitionBy(partitions, lambda receiver: receiver)
+    return gathered.mapPartitions(lambda rows: work(inboxes(row[1] for row in rows)))
 
 
 def spark_schema(schema: pa.Schema) -> Any:

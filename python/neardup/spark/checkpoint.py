@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.run.checkpoint import changed, check_manifest, manifest
-from neardup.spark.blobs import SCHEMA, spark_schema
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
+
+    from neardup.spark.blobs import Blob
 
 #: Version of the stages' contents; raise it when they change.
 _LAYOUT = 9
@@ -207,24 +210,32 @@ class Checkpoint:
         """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def read(self, name: str, schema: Any = None) -> DataFrame:
-        """Return the rows of a complete stage, by default blobs."""
-        # With the schema given, Spark need not run a job to find it.
-        schema = schema or spark_schema(SCHEMA)
-        return self._spark.read.schema(schema).parquet(f"{self.path}/{name}")
-
-    def stage(self, name: str, frame: DataFrame, *, by_kind: bool = False) -> DataFrame:
+    def table(self, name: str, frame: DataFrame, *, by_kind: bool = False) -> DataFrame:
         """Return the rows of a stage; computes `frame` unless the stage is complete.
 
         Blobs that are stored by kind are read by kind.
         """
-        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
+        path = self._place(name)
         if not self.has(name):
             writer = frame.write.mode("overwrite").options(**_OPTIONS)
             if by_kind:
                 writer = writer.partitionBy("kind")
-            writer.parquet(f"{self.path}/{name}")
-        return self.read(name, frame.schema)
+            writer.parquet(path)
+        # With the schema given, Spark need not run a job to find it.
+        return self._spark.read.schema(frame.schema).parquet(path)
+
+    def stage(self, name: str, make: Callable[[], RDD[Blob]]) -> RDD[Blob]:
+        """Return the blobs of a stage; makes them unless the stage is complete."""
+        path = self._place(name)
+        if not self.has(name):
+            if self._folders.exists(path):
+                self._folders.remove(path)
+            make().saveAsPickleFile(path, 0)
+        return self._spark.sparkContext.pickleFile(path)
+
+    def _place(self, name: str) -> str:
+        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
+        return f"{self.path}/{name}"
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""

@@ -24,13 +24,13 @@ from neardup.readers.jsonl import parse
 from neardup.spark import sketching
 from neardup.spark.blobs import (
     SCHEMA,
-    in_order,
+    Blob,
+    from_rows,
     inboxes,
     select,
     spark_schema,
-    swapped,
-    union,
     unpack,
+    with_kinds,
 )
 from neardup.spark.checkpoint import Folders
 from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
@@ -38,6 +38,7 @@ from neardup.spark.session import partitions_of
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -200,7 +201,7 @@ def sketched(source: Source, others: Source | None, settings: Settings, most: in
     if others is None:
         return made
     before = replace(settings, lines=others.lines, is_other=True)
-    return union([_sketched(others, before, most, 0), made])
+    return _sketched(others, before, most, 0).union(made)
 
 
 def _sketched(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
@@ -237,7 +238,7 @@ class BatchInfo:
 def list_batches(documents: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
     """Return the batches in input order; those before `first` count apart."""
     begins = [file.begin for file in files]
-    rows = [orjson.loads(row.body) for row in select(documents, "info").collect()]
+    rows = [orjson.loads(row.body) for row in with_kinds(documents, "info").collect()]
     infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
     for row in sorted(rows, key=itemgetter("batch")):
@@ -274,7 +275,7 @@ def read_problems(documents: DataFrame, seen: Sequence[BatchInfo], most: int) ->
             count += info.problems
     if not wanted:
         return []
-    rows = select(documents, "problems").filter(F.col("sender").isin(*wanted)).collect()
+    rows = with_kinds(documents, "problems").filter(F.col("sender").isin(*wanted)).collect()
     problems = [
         problem
         for row in sorted(rows, key=lambda row: row.sender)
@@ -297,7 +298,7 @@ def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
 
 def kept_records(
     documents: DataFrame,
-    decided: DataFrame,
+    decided: RDD[Blob],
     source: Source,
     *,
     drop_unreadable: bool,
@@ -308,8 +309,12 @@ def kept_records(
     from pyspark.sql import types as T
 
     kinds = ("records", "features") if drop_unreadable else ("records",)
-    frames = [swapped(select(documents, *kinds)), select(decided, "removed")]
-    ordered = in_order(frames, partitions)
+    numbers = documents.sparkSession.createDataFrame(
+        select(decided, "removed"), spark_schema(SCHEMA), verifySchema=False
+    )
+    blobs = with_kinds(documents, *kinds).withColumn("receiver", F.col("sender")).union(numbers)
+    ordered = blobs.repartitionByRange(partitions, "receiver")
+    ordered = ordered.sortWithinPartitions("receiver", "kind")
     types = [field.dataType for field in source.schema]
     if source.lines:
         types = [T.BinaryType()]
@@ -327,7 +332,7 @@ def kept_records(
 
 def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the records of batches without those removed, and without those of no features."""
-    for inbox in inboxes(rows):
+    for inbox in inboxes(from_rows(rows)):
         for body in inbox.bodies("records"):
             records = unpack(body)
             is_kept = np.ones(len(records), np.bool_)

@@ -266,7 +266,7 @@ class Job:
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None):
             made = io.sketched(source, others, self.settings, self.batch_documents)
-            documents = checkpoint.stage("documents", made, by_kind=True)
+            documents = checkpoint.table("documents", made, by_kind=True)
             seen = io.list_batches(documents, files, self.settings.first)
         layout = Layout((info.batch, info.group, info.documents) for info in seen)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
@@ -345,7 +345,7 @@ class Job:
         search = Search(documents, checkpoint, settings, layout, partitions)
         decided = search.decide()
         table = search.removed(decided, io.names_of(seen))
-        removed = checkpoint.stage("removed", table)
+        removed = checkpoint.table("removed", table)
         columns = _REMOVED if settings.first else _REMOVED[:-1]
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
-from neardup.spark.blobs import inboxes, select, swapped, unpack_array
+from neardup.spark.blobs import from_rows, inboxes, unpack_array, with_kinds
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _texts(documents: DataFrame, numbers: Sequence[int], length: int) -> dict[in
         places.setdefault(number >> PLACE_BITS, []).append(number & (MAX_BATCH - 1))
 
     def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for inbox in inboxes(rows):
+        for inbox in inboxes(from_rows(rows)):
             wanted = pa.array(places.get(inbox.receiver, []), pa.int64())
             for body in inbox.bodies("texts"):
                 texts = unpack_array(body).take(wanted).fill_null("")
@@ -106,6 +106,7 @@ def _texts(documents: DataFrame, numbers: Sequence[int], length: int) -> dict[in
                     }
                 )
 
-    found = swapped(select(documents, "texts")).filter(F.col("receiver").isin(list(places)))
+    found = with_kinds(documents, "texts").filter(F.col("sender").isin(list(places)))
+    found = found.withColumn("receiver", F.col("sender"))
     rows = found.mapInArrow(work, "number long, text string, all long").collect()
     return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

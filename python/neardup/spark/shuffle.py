@@ -24,27 +24,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from neardup.spark import decisions, kernels, sketching
 from neardup.spark.blobs import (
+    Blob,
     Kernel,
     exchange,
-    gathered,
-    in_order,
-    inboxes,
+    of_table,
+    pack,
     select,
     spark_schema,
     stream,
     swapped,
+    unpack,
 )
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.ordering import Layout
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame
 
 #: Verification tasks per task of other steps: there are fewer units than batches or buckets, and
@@ -79,11 +82,11 @@ class Search:
         self._layout = layout
         self._partitions = partitions
 
-    def decide(self) -> DataFrame:
+    def decide(self) -> RDD[Blob]:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        repeats = self._checkpoint.stage("repeats", self._repeats())
+        repeats = self._checkpoint.stage("repeats", self._repeats)
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -96,46 +99,50 @@ class Search:
             if background.exception() is None and background.result() is not None:
                 background.result().destroy()
 
-    def removed(self, decided: DataFrame, names: Mapping[int, tuple[str, int]]) -> DataFrame:
+    def removed(self, decided: RDD[Blob], names: Mapping[int, tuple[str, int]]) -> DataFrame:
         """Return the removed table; see `decisions.answers` for `names`."""
         ids, settings = self._of("ids"), self._settings
-        known = {"layout": self._layout, "names": names}
         frames = [ids, select(decided, "decisions")]
+        known = {"layout": self._layout, "names": names}
         answers = exchange(frames, decisions.answers, self._partitions, **known)
-        rows = gathered([ids, answers], self._partitions)
-        return rows.mapInArrow(
-            lambda rows: decisions.removed(inboxes(rows), settings, names),
+        packed = stream(
+            [ids, answers],
+            lambda inboxes: ((pack(r),) for r in decisions.removed(inboxes, settings, names)),
+            self._partitions,
+        )
+        frame = self._documents.sparkSession.createDataFrame(
+            packed, "rows binary", verifySchema=False
+        )
+        return frame.mapInArrow(
+            lambda rows: (unpack(body) for batch in rows for body in batch.column(0).to_pylist()),
             spark_schema(decisions.REMOVED),
         )
 
-    def _repeats(self) -> DataFrame:
+    def _repeats(self) -> RDD[Blob]:
         group = self._of("features", "identities")
         found = self._run([group], kernels.identities)
         firsts = exchange([found], kernels.firsts, self._partitions)
         return self._run([group, firsts], kernels.repeats)
 
-    def _decide(self, repeats: DataFrame, background: Future[Any]) -> DataFrame:
+    def _decide(self, repeats: RDD[Blob], background: Future[Any]) -> RDD[Blob]:
         """Index, search and decide until nothing changes."""
+        stage = self._checkpoint.stage
         group = [self._of("features", "sketches"), select(repeats, "repeats")]
-        keys = self._run(group, kernels.keys)
-        counts = self._checkpoint.stage("counts", self._run([keys], kernels.count))
+        counts = stage("counts", lambda: self._run([self._run(group, kernels.keys)], kernels.count))
         before = None
-        changed: list[DataFrame] = []
-        judged: list[DataFrame] = []
+        changed: list[RDD[Blob]] = []
+        judged: list[RDD[Blob]] = []
         while True:
             name = f"round-{self.rounds}"
             inputs = [*group, counts, *changed]
-            entries = self._run(inputs, kernels.file)
-            lists = self._run([entries, swapped(counts)], kernels.lists)
-            found = self._run([*inputs, lists, *judged], kernels.candidates)
-            candidates = self._checkpoint.stage(f"{name}/candidates", found)
-            verdicts = self._judge(candidates, name, background.result())
-            judged += [select(frame, "judged") for frame in verdicts]
-            frames = [select(frame, "similar") for frame in (candidates, verdicts[-1])]
-            frames.append(select(candidates, "found", "closed", "left_out"))
-            decided = self._checkpoint.stage(
-                f"{name}/decided", self._apply_rule([*frames, select(repeats, "copies")])
+            candidates = stage(
+                f"{name}/candidates", lambda: self._candidates(inputs, counts, judged)
             )
+            verdicts = self._judge(candidates, name, background.result())
+            judged += [select(blobs, "judged") for blobs in verdicts]
+            every = [select(blobs, "similar") for blobs in (candidates, verdicts[-1])]
+            every += [select(candidates, "found", "closed", "left_out"), select(repeats, "copies")]
+            decided = stage(f"{name}/decided", lambda: self._apply_rule(every))
             self.rounds += 1
             result = orjson.loads(select(decided, "result").collect()[0].body)
             is_final = not result["again"] and not result["has_closed"] and self.rounds == 1
@@ -146,88 +153,95 @@ class Search:
             before = result["dropped"]
             changed = [select(decided, "dropped", "again")]
 
-    def _apply_rule(self, frames: list[DataFrame]) -> DataFrame:
-        settings, layout = self._settings, self._layout
-        return stream(
-            in_order(frames, 1),
-            lambda inboxes: decisions.decide(inboxes, settings, layout),
-        )
+    def _candidates(
+        self, inputs: list[RDD[Blob]], counts: RDD[Blob], judged: list[RDD[Blob]]
+    ) -> RDD[Blob]:
+        entries = self._run(inputs, kernels.file)
+        lists = self._run([entries, swapped(counts)], kernels.lists)
+        return self._run([*inputs, lists, *judged], kernels.candidates)
 
-    def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
+    def _apply_rule(self, blobs: list[RDD[Blob]]) -> RDD[Blob]:
+        settings, layout = self._settings, self._layout
+        return stream(blobs, lambda inboxes: decisions.decide(inboxes, settings, layout), 1)
+
+    def _judge(self, candidates: RDD[Blob], name: str, background: Any) -> list[RDD[Blob]]:
         """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
         if not self._settings.compares_samples:
             return [self._verify(candidates, name, background)]
-        asked = select(candidates, "needs")
-        frames = [self._asked(asked, "samples"), asked]
-        samples = exchange(frames, kernels.send_samples, self._partitions)
-        pairs = select(candidates, "pairs")
-        known = {"layout": self._layout, "background": background}
-        found = self._run([pairs, samples], kernels.rule_out, **known)
-        ruled = self._checkpoint.stage(f"{name}/open", found)
+        ruled = self._checkpoint.stage(
+            f"{name}/open", lambda: self._rule_out(candidates, background)
+        )
         return [ruled, self._verify(ruled, name, background)]
 
-    def _verify(self, requests: DataFrame, name: str, background: Any) -> DataFrame:
+    def _rule_out(self, candidates: RDD[Blob], background: Any) -> RDD[Blob]:
+        asked = select(candidates, "needs")
+        blobs = [self._asked(asked, "samples"), asked]
+        samples = exchange(blobs, kernels.send_samples, self._partitions)
+        known = {"layout": self._layout, "background": background}
+        return self._run([select(candidates, "pairs"), samples], kernels.rule_out, **known)
+
+    def _verify(self, requests: RDD[Blob], name: str, background: Any) -> RDD[Blob]:
         """Return the requested pairs as judged by what the rule compares."""
         kinds = ["features"]
         kinds += ["texts"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        asked = select(requests, "needs")
-        documents = self._run([self._asked(asked, *kinds), asked], kernels.send_documents)
-        pairs = select(requests, "pairs")
         known = {"layout": self._layout, "background": background}
-        judged = self._run([pairs, documents], kernels.verify, tasks=_EVEN, **known)
+
+        def judged() -> RDD[Blob]:
+            asked = select(requests, "needs")
+            documents = self._run([self._asked(asked, *kinds), asked], kernels.send_documents)
+            blobs = [select(requests, "pairs"), documents]
+            return self._run(blobs, kernels.verify, tasks=_EVEN, **known)
+
         return self._checkpoint.stage(f"{name}/verified", judged)
 
-    def _common_shingles(self, repeats: DataFrame) -> Any:
+    def _common_shingles(self, repeats: RDD[Blob]) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
         needs none."""
-        settings = self._settings
-        if settings.rule.counted_shingle is None:
+        if self._settings.rule.counted_shingle is None:
             return None
-        if not self._checkpoint.has("background"):
-            probes = [bytes(row.body) for row in self._of("probe").collect()]
-            level, is_doubted = sketching.shingle_level(probes)
-            tables = self._of("counted")
-            asked = select(repeats, "overcounted")
-            if is_doubted:
-                # The table of all documents needs a lower level than some groups were counted at:
-                # they left out shingles that it should hold, so everything is counted again.
-                level, tables = 0, tables.limit(0)
-                group = [self._of("features"), select(repeats, "repeats")]
-                asked = self._run(group, kernels.uncounted)
-            again = self._run(
-                [self._asked(asked, "texts"), asked],
-                sketching.count_again,
-                level=level,
-                kind="counted" if is_doubted else "overcounted",
-            )
-            self._checkpoint.stage(
-                "background",
-                stream(
-                    in_order([tables, again], 1),
-                    lambda inboxes: sketching.common_shingles(inboxes, settings, level),
-                ),
-            )
-        rows = self._checkpoint.read("background").collect()
-        context = self._documents.sparkSession.sparkContext
-        return context.broadcast(bytes(rows[0].body) if rows else None)
+        stored = self._checkpoint.stage("background", lambda: self._count_shingles(repeats))
+        bodies = [blob.body for blob in stored.collect()]
+        return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
 
-    def _of(self, *kinds: str) -> DataFrame:
+    def _count_shingles(self, repeats: RDD[Blob]) -> RDD[Blob]:
+        settings = self._settings
+        level, is_doubted = sketching.shingle_level(self._of("probe").collect())
+        tables = [self._of("counted")]
+        asked = select(repeats, "overcounted")
+        if is_doubted:
+            # The table of all documents needs a lower level than some groups were counted at:
+            # they left out shingles that it should hold, so everything is counted again.
+            level, tables = 0, []
+            asked = self._run([self._of("features"), select(repeats, "repeats")], kernels.uncounted)
+        again = self._run(
+            [self._asked(asked, "texts"), asked],
+            sketching.count_again,
+            level=level,
+            kind="counted" if is_doubted else "overcounted",
+        )
+        return stream(
+            [*tables, again],
+            lambda inboxes: sketching.common_shingles(inboxes, settings, level),
+            1,
+        )
+
+    def _of(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""
-        return select(self._documents, *kinds)
+        return of_table(self._documents, *kinds)
 
-    def _asked(self, asked: DataFrame, *kinds: str) -> DataFrame:
+    def _asked(self, asked: RDD[Blob], *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents for their batches, if few are asked: of these only."""
         from pyspark.sql import functions as F
 
-        found = swapped(self._of(*kinds))
-        batches = asked.select("receiver").distinct().limit(_NAMED + 1).collect()
-        if len(batches) > _NAMED:
-            return found
-        return found.filter(F.col("receiver").isin([row.receiver for row in batches]))
+        found = self._documents
+        batches = asked.map(itemgetter(0)).mapPartitions(set).collect()
+        if len(set(batches)) <= _NAMED:
+            found = found.filter(F.col("sender").isin(batches))
+        return swapped(of_table(found, *kinds))
 
     def _run(
-        self, frames: list[DataFrame], kernel: Kernel, tasks: int = 1, **known: Any
-    ) -> DataFrame:
+        self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any
+    ) -> RDD[Blob]:
         partitions = tasks * self._partitions
-        return exchange(frames, kernel, partitions, settings=self._settings, **known)
+        return exchange(blobs, kernel, partitions, settings=self._settings, **known)

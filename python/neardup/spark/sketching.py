@@ -316,7 +316,7 @@ def shingles_of_part(parts: int) -> int:
     return max(min(_ROOM * most // parts, most), _LEAST_SHINGLES)
 
 
-def shingle_level(probes: Iterable[bytes]) -> tuple[int, bool]:
+def shingle_level(probes: Iterable[Blob]) -> tuple[int, bool]:
     """Return a lower bound for the level of the table of all shingles, from its parts' probes, and
     whether a part was counted at a higher level.
 
@@ -325,7 +325,7 @@ def shingle_level(probes: Iterable[bytes]) -> tuple[int, bool]:
     """
     from neardup import _core
 
-    parts = [np.frombuffer(probe, np.uint32) for probe in probes]
+    parts = [np.frombuffer(probe.body, np.uint32) for probe in probes]
     hashes = [part[1:] for part in parts]
     level = _core.level_of_probes(np.concatenate([np.empty(0, np.uint32), *hashes]))
     return level, any(part[0] > level for part in parts)
