@@ -132,7 +132,16 @@ def _rows(blobs: list[Blob]) -> pa.RecordBatch:
 
 def of_table(frame: DataFrame, *kinds: str) -> RDD[Blob]:
     """Return the blobs of some kinds in a table."""
-    return with_kinds(frame, *kinds).rdd.map(lambda row: Blob(*row[:3], bytes(row[3])))
+    from pyspark import RDD
+    from pyspark.serializers import NoOpSerializer
+
+    # `DataFrame.rdd` pickles in Java, which takes it longer than kernels take for the content.
+    rows = with_kinds(frame, *kinds)._jdf.toArrowBatchRdd().toJavaRDD()
+    return RDD(rows, frame.sparkSession.sparkContext, NoOpSerializer()).flatMap(_of_message)
+
+
+def _of_message(message: bytes) -> Iterator[Blob]:
+    return from_rows([pa.ipc.read_record_batch(pa.ipc.read_message(message), SCHEMA)])
 
 
 def with_kinds(frame: DataFrame, *kinds: str) -> DataFrame:
