@@ -189,12 +189,12 @@ class Job:
 
 def test_blobs_come_back_from_rows():
     blobs = [
-        Blob(1, "a", 7, bytes(3 << 20)),
-        Blob(1, "b", 2, bytes(3 << 20)),
+        Blob(1, "a", 7, b"\xff"),
+        Blob(1, "b", 2, b"\x00"),
         Blob(1 << 62, "a", 0, b""),
     ]
     rows = list(to_rows(blobs))
-    assert [batch.num_rows for batch in rows] == [2, 1]
+    assert len(rows) == len(blobs)
     assert list(from_rows(rows)) == blobs
     first, last = inboxes(reversed(blobs))
     assert first.of("a") + first.of("b") + last.of("a") == blobs

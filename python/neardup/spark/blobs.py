@@ -25,16 +25,13 @@ if TYPE_CHECKING:
 
 #: Blobs as columns.
 SCHEMA = pa.schema(
-    {
-        "receiver": pa.int64(),
-        "kind": pa.large_string(),
-        "sender": pa.int64(),
-        "body": pa.large_binary(),
-    }
+    [
+        ("receiver", pa.int64()),
+        ("kind", pa.large_string()),
+        ("sender", pa.int64()),
+        ("body", pa.large_binary()),
+    ]
 )
-
-#: Blobs that are returned to Spark together have about this many bytes at most.
-_TOGETHER = 4 << 20
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
 
@@ -73,7 +70,7 @@ class Inbox:
 Kernel = Callable[..., Iterable[Blob]]
 
 
-def pack(values: pa.Array | pa.RecordBatch, *, compressed: bool = False) -> bytes:
+def pack(values: pa.Array[Any] | pa.RecordBatch, *, compressed: bool = False) -> bytes:
     """Return an Arrow array or batch as bytes."""
     batch = values
     if not isinstance(batch, pa.RecordBatch):
@@ -109,25 +106,10 @@ def from_rows(rows: Iterable[pa.RecordBatch]) -> Iterator[Blob]:
 
 
 def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
-    """Return rows of `SCHEMA`, a few megabytes at a time."""
-    waiting: list[Blob] = []
-    size = 0
+    """Return rows of `SCHEMA`, each apart: bodies are large."""
     for blob in blobs:
-        waiting.append(blob)
-        size += len(blob.body)
-        if size >= _TOGETHER:
-            yield _rows(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield _rows(waiting)
-
-
-def _rows(blobs: list[Blob]) -> pa.RecordBatch:
-    columns = zip(*blobs, strict=True)
-    return pa.record_batch(
-        [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)],
-        schema=SCHEMA,
-    )
+        columns = [pa.array([value], field.type) for value, field in zip(blob, SCHEMA, strict=True)]
+        yield pa.record_batch(columns, schema=SCHEMA)
 
 
 def of_table(frame: DataFrame, *kinds: str) -> RDD[Blob]:

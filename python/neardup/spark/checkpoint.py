@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
@@ -224,13 +223,13 @@ class Checkpoint:
         # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def stage(self, name: str, make: Callable[[], RDD[Blob]]) -> RDD[Blob]:
-        """Return the blobs of a stage; makes them unless the stage is complete."""
+    def stage(self, name: str, blobs: RDD[Blob]) -> RDD[Blob]:
+        """Return the blobs of a stage; computes them unless the stage is complete."""
         path = self._place(name)
         if not self.has(name):
             if self._folders.exists(path):
                 self._folders.remove(path)
-            make().saveAsPickleFile(path, 0)
+            blobs.saveAsPickleFile(path, 0)
         return self._spark.sparkContext.pickleFile(path)
 
     def _place(self, name: str) -> str:

@@ -23,24 +23,25 @@ from neardup.writers.rows import KINDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NAMES = ("later", "earlier", "similarity", "distance")
 #: A dropped document, and the kept one that it repeats.
 DECISION = np.dtype([*JUDGED.descr, ("identical", "?")])
 
 #: The removed table, with the numbers of documents.
 REMOVED = pa.schema(
-    {
-        "number": pa.int64(),
-        "kept": pa.int64(),
-        "id": TEXT,
-        "kept_id": TEXT,
-        "identical": pa.bool_(),
-        "similarity": pa.float64(),
-        "measure": TEXT,
-        "distance": pa.int32(),
-        "kind": TEXT,
-        "cluster_size": pa.int64(),
-        "kept_from": TEXT,
-    }
+    [
+        ("number", pa.int64()),
+        ("kept", pa.int64()),
+        ("id", TEXT),
+        ("kept_id", TEXT),
+        ("identical", pa.bool_()),
+        ("similarity", pa.float64()),
+        ("measure", TEXT),
+        ("distance", pa.int32()),
+        ("kind", TEXT),
+        ("cluster_size", pa.int64()),
+        ("kept_from", TEXT),
+    ]
 )
 
 #: Decisions are sent to groups this many at a time.
@@ -62,7 +63,8 @@ class _Documents:
     def have(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which documents are in the set."""
         places = self._layout.places_of(numbers)
-        return (self._bits[places >> 3] >> (places & 7).astype(np.uint8) & 1).astype(np.bool_)
+        bits = self._bits[places >> 3] >> (places & 7).astype(np.uint8)
+        return np.asarray(bits & 1, np.bool_)
 
     def count(self) -> int:
         """Return the number of documents."""
@@ -137,7 +139,7 @@ def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
     is_best = np.ones(len(ordered), np.bool_)
     is_best[1:] = ordered["later"][1:] != ordered["later"][:-1]
     best = np.zeros(int(is_best.sum()), DECISION)
-    for name in JUDGED.names:
+    for name in _NAMES:
         best[name] = ordered[name][is_best]
     return best
 
@@ -217,7 +219,7 @@ def answers(inbox: Inbox, layout: Layout, names: Mapping[int, tuple[str, int]]) 
     groups = layout.groups_of(made["later"])
     for group in np.unique(groups).tolist():
         rows = np.flatnonzero(groups == group)
-        columns = {name: pa.array(made[name][rows]) for name in DECISION.names}
+        columns = {name: pa.array(made[name][rows]) for name in (*_NAMES, "identical")}
         columns["kept_id"] = ids.take(pa.array(rows))
         columns["cluster_size"] = pa.array(sizes[rows])
         yield Blob(group, "answers", inbox.receiver, pack(pa.record_batch(columns)))

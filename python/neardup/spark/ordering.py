@@ -63,8 +63,9 @@ class Layout:
     def __init__(self, batches: Iterable[tuple[int, int, int]]) -> None:
         """Take the number, the group and the number of documents of each batch."""
         ordered = np.array(sorted(batches), np.int64).reshape(-1, 3)
-        self._batches, self._groups, sizes = np.ascontiguousarray(ordered.T)
-        self._before = np.cumsum(sizes) - sizes
+        columns: tuple[NDArray[np.int64], ...] = tuple(ordered.T.copy())
+        self._batches, self._groups, sizes = columns
+        self._before: NDArray[np.int64] = np.cumsum(sizes) - sizes
         #: The number of all documents.
         self.documents = int(sizes.sum())
         #: The number of groups.

@@ -86,7 +86,7 @@ class Search:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        repeats = self._checkpoint.stage("repeats", self._repeats)
+        repeats = self._checkpoint.stage("repeats", self._repeats())
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -114,7 +114,7 @@ class Search:
             packed, "rows binary", verifySchema=False
         )
         return frame.mapInArrow(
-            lambda rows: (unpack(body) for batch in rows for body in batch.column(0).to_pylist()),
+            lambda rows: (unpack(row["rows"]) for batch in rows for row in batch.to_pylist()),
             spark_schema(decisions.REMOVED),
         )
 
@@ -128,21 +128,22 @@ class Search:
         """Index, search and decide until nothing changes."""
         stage = self._checkpoint.stage
         group = [self._of("features", "sketches"), select(repeats, "repeats")]
-        counts = stage("counts", lambda: self._run([self._run(group, kernels.keys)], kernels.count))
+        counts = stage("counts", self._run([self._run(group, kernels.keys)], kernels.count))
         before = None
         changed: list[RDD[Blob]] = []
         judged: list[RDD[Blob]] = []
         while True:
             name = f"round-{self.rounds}"
             inputs = [*group, counts, *changed]
-            candidates = stage(
-                f"{name}/candidates", lambda: self._candidates(inputs, counts, judged)
-            )
+            entries = self._run(inputs, kernels.file)
+            lists = self._run([entries, swapped(counts)], kernels.lists)
+            found = self._run([*inputs, lists, *judged], kernels.candidates)
+            candidates = stage(f"{name}/candidates", found)
             verdicts = self._judge(candidates, name, background.result())
             judged += [select(blobs, "judged") for blobs in verdicts]
             every = [select(blobs, "similar") for blobs in (candidates, verdicts[-1])]
             every += [select(candidates, "found", "closed", "left_out"), select(repeats, "copies")]
-            decided = stage(f"{name}/decided", lambda: self._apply_rule(every))
+            decided = stage(f"{name}/decided", self._apply_rule(every))
             self.rounds += 1
             result = orjson.loads(select(decided, "result").collect()[0].body)
             is_final = not result["again"] and not result["has_closed"] and self.rounds == 1
@@ -153,13 +154,6 @@ class Search:
             before = result["dropped"]
             changed = [select(decided, "dropped", "again")]
 
-    def _candidates(
-        self, inputs: list[RDD[Blob]], counts: RDD[Blob], judged: list[RDD[Blob]]
-    ) -> RDD[Blob]:
-        entries = self._run(inputs, kernels.file)
-        lists = self._run([entries, swapped(counts)], kernels.lists)
-        return self._run([*inputs, lists, *judged], kernels.candidates)
-
     def _apply_rule(self, blobs: list[RDD[Blob]]) -> RDD[Blob]:
         settings, layout = self._settings, self._layout
         return stream(blobs, lambda inboxes: decisions.decide(inboxes, settings, layout), 1)
@@ -168,31 +162,26 @@ class Search:
         """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
         if not self._settings.compares_samples:
             return [self._verify(candidates, name, background)]
-        ruled = self._checkpoint.stage(
-            f"{name}/open", lambda: self._rule_out(candidates, background)
-        )
-        return [ruled, self._verify(ruled, name, background)]
-
-    def _rule_out(self, candidates: RDD[Blob], background: Any) -> RDD[Blob]:
         asked = select(candidates, "needs")
         blobs = [self._asked(asked, "samples"), asked]
-        samples = exchange(blobs, kernels.send_samples, self._partitions)
+        blobs = [
+            select(candidates, "pairs"),
+            exchange(blobs, kernels.send_samples, self._partitions),
+        ]
         known = {"layout": self._layout, "background": background}
-        return self._run([select(candidates, "pairs"), samples], kernels.rule_out, **known)
+        ruled = self._checkpoint.stage(f"{name}/open", self._run(blobs, kernels.rule_out, **known))
+        return [ruled, self._verify(ruled, name, background)]
 
     def _verify(self, requests: RDD[Blob], name: str, background: Any) -> RDD[Blob]:
         """Return the requested pairs as judged by what the rule compares."""
         kinds = ["features"]
         kinds += ["texts"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
+        asked = select(requests, "needs")
+        documents = self._run([self._asked(asked, *kinds), asked], kernels.send_documents)
+        blobs = [select(requests, "pairs"), documents]
         known = {"layout": self._layout, "background": background}
-
-        def judged() -> RDD[Blob]:
-            asked = select(requests, "needs")
-            documents = self._run([self._asked(asked, *kinds), asked], kernels.send_documents)
-            blobs = [select(requests, "pairs"), documents]
-            return self._run(blobs, kernels.verify, tasks=_EVEN, **known)
-
+        judged = self._run(blobs, kernels.verify, tasks=_EVEN, **known)
         return self._checkpoint.stage(f"{name}/verified", judged)
 
     def _common_shingles(self, repeats: RDD[Blob]) -> Any:
@@ -200,7 +189,7 @@ class Search:
         needs none."""
         if self._settings.rule.counted_shingle is None:
             return None
-        stored = self._checkpoint.stage("background", lambda: self._count_shingles(repeats))
+        stored = self._checkpoint.stage("background", self._count_shingles(repeats))
         bodies = [blob.body for blob in stored.collect()]
         return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
 

@@ -244,8 +244,8 @@ class _Group:
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         self._batches.append((batch, records.num_rows))
-        columns = self._corpus.rows(begin, self._documents)
-        identities, counts, sketches = map(pa.array, columns)
+        rows = self._corpus.rows(begin, self._documents)
+        identities, counts, sketches = map(pa.array, rows)
         features = counts.cast(pa.int64()).fill_null(-1).to_numpy().astype(np.int32)
         info = {
             "batch": batch,
@@ -259,7 +259,7 @@ class _Group:
         bodies = {
             "info": orjson.dumps(info),
             "features": features.tobytes(),
-            "identities": identities.buffers()[1].to_pybytes(),
+            "identities": b"".join(identities.to_pylist()),
             "sketches": pack(sketches),
             "ids": pack(_plain(read.ids, TEXT), compressed=True),
         }
