@@ -17,7 +17,6 @@ from neardup.spark import io, job, shuffle
 from neardup.spark.checkpoint import Folders
 from tests.spark.collections import forms, lines, texts
 from tests.spark.conftest import read_parts
-from tests.spark.test_kernels import settings_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -68,16 +67,17 @@ def text_of(line: bytes) -> str | None:
 def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatch):
     # As of very many parts, each of which keeps little of what it counted.
     monkeypatch.setattr(io, "partitions_of", lambda _: 20_000)
-    # Requests too large for every task.
-    monkeypatch.setattr(shuffle, "BROADCAST", -1)
+    # Requests for too many batches to name them.
+    monkeypatch.setattr(shuffle, "_NAMED", 0)
     counted = []
-    count_again = shuffle.Search._count_again
+    asked_for = shuffle.Search._asked
 
-    def noted(self, requests, level):
-        counted.append(requests.count())
-        return count_again(self, requests, level)
+    def noted(self, asked, *kinds):
+        if kinds == ("texts",):
+            counted.append(sum(len(row.body) // 8 for row in asked.collect()))
+        return asked_for(self, asked, *kinds)
 
-    monkeypatch.setattr(shuffle.Search, "_count_again", noted)
+    monkeypatch.setattr(shuffle.Search, "_asked", noted)
     every = lines(11, 250)
     names = [tmp_path / f"{name}.jsonl" for name in "abc"]
     for name in names:
@@ -162,8 +162,7 @@ def test_a_table_by_columns_against_another_table(spark):
         frame, against=others, order_by="n", partitions=2, batch_documents=64, **options
     )
     assert result.kept.dtypes == frame.dtypes
-    # Parts need not follow each other.
-    kept = result.kept.select(*table.column_names).toArrow().sort_by("n")
+    kept = result.kept.select(*table.column_names).toArrow()
     assert kept.equals(expected.kept.cast(kept.schema))
     names = set(table.column_names)
     (row,), (same,) = (
@@ -203,24 +202,6 @@ def pairs_of(removed):
     return [(r["id"], r["kept_id"], r["similarity"]) for r in removed.to_pylist()]
 
 
-def test_a_unit_gets_each_document_once(spark):
-    settings = settings_for("general", {})
-    batches = spark.createDataFrame(
-        [(0, [1, 2, 0], ["一二三", "四五六", None]), (1, [3], ["seven"])],
-        "batch long, features array<int>, texts array<string>",
-    )
-    # A document that two batches request for unit 5, and one for unit 6.
-    asked = [(0, 5, [1]), (0, 5, [1]), (0, 6, [1, 2]), (None, 5, None)]
-    requests = spark.createDataFrame(asked, "batch long, unit long, places array<int>")
-    for is_small in (True, False):
-        requested = shuffle.texts_of(batches, requests, settings, is_small=is_small)
-        assert sorted(map(tuple, requested.collect())) == [
-            (5, 1, 2, "四五六"),
-            (6, 1, 2, "四五六"),
-            (6, 2, 0, None),
-        ]
-
-
 def test_a_second_time_is_needed_where_a_list_was_closed(spark):
     made = forms(60)
     frame = spark.createDataFrame(pa.table({"text": made})).coalesce(1)
@@ -256,25 +237,25 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
         names.append(str(tmp_path / f"in-{number}.jsonl"))
         Path(names[-1]).write_bytes(b"\n".join(part))
     done = []
-    stage = job.Checkpoint.stage
+    has = job.Checkpoint.has
 
-    def counted(self, name, frame):
-        done.append((name, self.has(name)))
-        return stage(self, name, frame)
+    def noted(self, name):
+        done.append((name, has(self, name)))
+        return done[-1][1]
 
     options = {"partitions": 2, "batch_documents": 16}
     resumed = options | {"spark": spark, "checkpoint": str(tmp_path / "checkpoint")}
     with monkeypatch.context() as patch:
-        patch.setattr(shuffle, "_dropped", lambda _: 1 / 0)
+        patch.setattr(shuffle.Search, "_apply_rule", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             neardup.spark.dedup_files(names, tmp_path / "out", **resumed)
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(job.Checkpoint, "stage", counted)
+    monkeypatch.setattr(job.Checkpoint, "has", noted)
     result = same_files(spark, names, tmp_path, **options)
     assert result.summary.near_duplicates > 5
     assert dict(done[:5])["documents"] is True
     assert dict(done)["round-0/verified"] is True
-    assert dict(done)["decisions"] is False
+    assert dict(done)["round-0/decided"] is False
     with pytest.raises(neardup.InputError, match=r"run with another threshold.*checkpoint="):
         neardup.spark.dedup_files(names, tmp_path / "other", threshold=0.9, **resumed)
 
@@ -328,7 +309,10 @@ def test_parquet(spark, tmp_path):
         batch_documents=25,
     )
     expected = neardup.dedup(frame, recipe="news")
-    assert result.kept.toArrow()["text"].to_pylist() == expected.kept["text"].to_pylist()
+    parts = [pq.read_table(path) for path in sorted((tmp_path / "out").glob("part-*"))]
+    kept = pa.concat_tables(parts)
+    assert kept["text"].to_pylist() == expected.kept["text"].to_pylist()
+    assert sorted(result.kept.toArrow()["text"].to_pylist()) == sorted(kept["text"].to_pylist())
     removed = pq.read_table(tmp_path / "removed.parquet")
     for column in ("similarity", "distance"):
         assert removed[column].to_pylist() == expected.removed[column].to_pylist()
@@ -338,14 +322,12 @@ def test_parquet(spark, tmp_path):
     assert not (tmp_path / "out.checkpoint").exists()
 
 
-def test_part_files_are_named_by_place_and_content(spark, tmp_path):
-    made = tmp_path / "made"
-    made.mkdir()
+def test_part_files_of_text_are_named_by_their_content(spark, tmp_path):
     for name in ("0-a.txt.gz", "1-a.txt", "2-a.snappy.parquet"):
-        (made / f"part-0000{name}").write_bytes(b"")
-    Folders(spark).move_parts(str(made), str(tmp_path / "to"), [1, 0])
-    names = sorted(path.name for path in (tmp_path / "to").glob("part-*"))
-    assert names == ["part-00000-a.jsonl", "part-00001-a.jsonl.gz", "part-00004-a.snappy.parquet"]
+        (tmp_path / f"part-0000{name}").write_bytes(b"")
+    Folders(spark).name_parts(str(tmp_path))
+    names = sorted(path.name for path in tmp_path.glob("part-*"))
+    assert names == ["part-00000-a.jsonl.gz", "part-00001-a.jsonl", "part-00002-a.snappy.parquet"]
 
 
 def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):

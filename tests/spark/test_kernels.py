@@ -1,9 +1,10 @@
-"""Kernels without Spark: from tables to tables."""
+"""Kernels without Spark: from blobs to blobs."""
 
 import itertools
 import json
 import random
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,8 @@ from neardup.base.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
-from neardup.spark import io, kernels, sketching
+from neardup.spark import decisions, io, kernels, sketching
+from neardup.spark.blobs import Blob, from_rows, inboxes, to_rows
 from neardup.spark.job import settings_of
 from neardup.spark.ordering import (
     BEGIN,
@@ -23,6 +25,7 @@ from neardup.spark.ordering import (
     PLACE_BITS,
     BatchNumberer,
     File,
+    Layout,
     order_files,
     split_by_part,
 )
@@ -36,26 +39,12 @@ class Broadcast:
         self.value = value
 
 
-def union(tables, schema):
-    return pa.concat_tables([schema.empty_table(), *tables], promote_options="default")
+def of(blobs, *kinds):
+    return [blob for blob in blobs if blob.kind in kinds]
 
 
-def grouped(table, key):
-    """The rows of each key, ascending."""
-    for value in sorted(set(table.column(key).to_pylist()) - {None}):
-        yield value, table.filter(pa.compute.equal(table.column(key), value))
-
-
-def rows_of(table):
-    for row in range(table.num_rows):
-        yield {name: table.column(name)[row] for name in table.column_names}
-
-
-def numbers_in(batches, column):
-    """The numbers of all documents, and what a column of lists has of them."""
-    for row in rows_of(batches):
-        for place, value in enumerate(row[column].as_py()):
-            yield (row["batch"].as_py() << PLACE_BITS) + place, value
+def swapped(blobs):
+    return [blob._replace(receiver=blob.sender, sender=blob.receiver) for blob in blobs]
 
 
 def settings_for(recipe, decide, columns=("text",)):
@@ -73,18 +62,17 @@ def settings_for(recipe, decide, columns=("text",)):
 
 
 def sketched(parts, settings, most, partitions=None):
-    batches = []
+    """The blobs of all parts, a task each."""
     for task, part in enumerate(parts):
         table = pa.record_batch({"text": pa.array(part, pa.string())})
-        batches += sketching.sketch(
+        yield from sketching.sketch(
             [table],
             settings=settings,
             files={},
-            partition=task,
+            task=task,
             partitions=partitions or len(parts),
             most=most,
         )
-    return pa.Table.from_batches(batches)
 
 
 class Job:
@@ -95,171 +83,97 @@ class Job:
         self.given = (texts, recipe, decide)
         size = -(-len(texts) // tasks)
         parts = [texts[task * size : (task + 1) * size] for task in range(tasks)]
-        self.batches = sketched(parts, settings, most)
+        self.documents = list(sketched(parts, settings, most))
+        infos = [json.loads(blob.body) for blob in of(self.documents, "info")]
+        self.batches = sorted(info["batch"] for info in infos)
+        self.layout = Layout((i["batch"], i["group"], i["documents"]) for i in infos)
+        assert self.layout.documents == len(texts)
         self.settings = replace(
             settings,
             documents=len(texts),
-            batches=self.batches.num_rows,
+            groups=self.layout.groups,
             buckets=buckets,
             units=3,
             text_units=2,
         )
         #: The pairs before and after samples ruled some out, in all rounds.
         self.asked = self.left_open = 0
-        self.numbers = [number for number, _ in numbers_in(self.batches, "features")]
-        self.find_copies()
-        self.count_keys()
-        self.background = self.count_shingles()
-
-    def find_copies(self):
-        self.firsts, self.overcounted = {}, []
-        first, groups = {}, set()
-        features = dict(numbers_in(self.batches, "features"))
-        group = {row["batch"].as_py(): row["batch_group"].as_py() for row in rows_of(self.batches)}
-        for number, identity in numbers_in(self.batches, "identities"):
-            if features[number] < 0:
-                continue
-            owner = first.setdefault(identity, number)
-            is_new = (identity, group[number >> PLACE_BITS]) not in groups
-            groups.add((identity, group[number >> PLACE_BITS]))
-            if owner != number:
-                self.firsts[number] = owner
-                if is_new and features[number]:
-                    self.overcounted.append(number)
-
-    def count_keys(self):
-        settings = self.settings
-        self.counts = kernels.COUNTS.empty_table()
-        keys = self.for_each_batch(kernels.keys, [skip(self.firsts)], kernels.KEYS)
-        self.counts = union(
-            (kernels.count(rows, settings=settings) for _, rows in grouped(keys, "bucket")),
-            kernels.COUNTS,
-        )
-
-    def count_shingles(self):
-        tables = [table for table in self.batches.column("counted").to_pylist() if table]
-        if not tables:
-            return None
-        level = sketching.shingle_level(p for p in self.batches.column("probe").to_pylist() if p)
-        again = []
-        for row in rows_of(self.batches):
-            here = [n & 0xFFFF for n in self.overcounted if n >> PLACE_BITS == row["batch"].as_py()]
-            if here:
-                texts = row["texts"].values.take(pa.array(here))
-                again.append(sketching.count_again(texts, self.settings))
-        counted = sketching.merge_shingles(tables, level)
-        less = sketching.merge_shingles(again, level)
-        return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
-
-    def for_each_batch(self, kernel, told, schema):
-        told = union([self.counts, *told], kernels.COUNTS)
-        told_of = dict(grouped(told, "batch"))
-        return union(
-            (
-                kernel(rows, told_of.get(batch, told[:0]), settings=self.settings)
-                for batch, rows in grouped(self.batches, "batch")
-            ),
-            schema,
-        )
-
-    def lists(self, dropped):
-        filed = self.for_each_batch(kernels.file, [skip(self.firsts), skip(dropped)], kernels.FILED)
-        return union(
-            (kernels.lists(rows, settings=self.settings) for _, rows in grouped(filed, "bucket")),
-            kernels.LISTS,
-        )
-
-    def requested(self, rows):
-        """The batches, units and places of all requests, each document once."""
-        places = {}
-        for row in rows.filter(rows["places"].is_valid()).to_pylist():
-            places.setdefault((row["batch"], row["unit"]), set()).update(row["places"])
-        return [(batch, unit, sorted(of_unit)) for (batch, unit), of_unit in places.items()]
-
-    def for_each_unit(self, requests, got, kernel, schema):
-        pairs = requests.filter(requests["pairs"].is_valid())
-        got = dict(grouped(got, "unit"))
-        known = {"settings": self.settings, "background": self.background}
-        judged = (kernel(rows, got[unit], **known) for unit, rows in grouped(pairs, "unit"))
-        return union(judged, schema)
-
-    def ruled_out(self, candidates):
-        """What samples say of the pairs."""
-        samples = {}
-        for row in rows_of(self.batches):
-            batches, blobs = row["sampled"].as_py() or [], row["samples"].as_py() or []
-            samples |= zip(batches, blobs, strict=True)
-        selected = []
-        for batch, unit, places in self.requested(candidates):
-            needed = pa.array([[{"unit": unit, "places": places}]], NEEDED)
-            row = {"batch": pa.scalar(batch), "samples": pa.scalar(samples[batch])}
-            selected.append(kernels.select(row | {"needed": needed[0]}))
-        got = union(selected, kernels.SAMPLES)
-        return self.for_each_unit(candidates, got, kernels.rule_out, kernels.RULED)
-
-    def judged(self, *told):
-        """The similar pairs, and all judged pairs for the next round."""
-        settings = self.settings
-        candidates = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
-        requests, known = candidates, []
+        group = of(self.documents, "features", "identities")
+        found = self.for_each(group, kernels.identities)
+        firsts = self.for_each(found, kernels.firsts)
+        self.repeats = self.for_each([*group, *firsts], kernels.repeats)
+        self.group = of(self.documents, "features", "sketches") + of(self.repeats, "repeats")
+        self.counts = self.for_each(self.for_each(self.group, kernels.keys), kernels.count)
+        self.background = None
         if settings.compares_samples:
-            requests = self.ruled_out(candidates)
-            known.append(requests)
+            self.background = Broadcast(self.common_shingles())
+
+    def for_each(self, blobs, kernel, **known):
+        if "settings" in signature(kernel).parameters:
+            known["settings"] = self.settings
+        return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
+
+    def common_shingles(self):
+        level, is_doubted = sketching.shingle_level(of(self.documents, "probe"))
+        assert not is_doubted
+        blobs = swapped(of(self.documents, "texts")) + of(self.repeats, "overcounted")
+        again = self.for_each(blobs, sketching.count_again, level=level, kind="overcounted")
+        tables = inboxes([*of(self.documents, "counted"), *again])
+        made = list(sketching.common_shingles(tables, self.settings, level))
+        return made[0].body if made else None
+
+    def lists(self, changed=()):
+        entries = self.for_each([*self.group, *self.counts, *changed], kernels.file)
+        return self.for_each([*entries, *swapped(self.counts)], kernels.lists)
+
+    def judged(self, candidates):
+        """What samples and texts say of the pairs."""
+        known = {"layout": self.layout, "background": self.background}
+        requests, verdicts = candidates, []
+        if self.settings.compares_samples:
+            blobs = swapped(of(self.documents, "samples")) + of(candidates, "needs")
+            samples = self.for_each(blobs, kernels.send_samples)
+            pairs = of(candidates, "pairs")
+            requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
+            verdicts += requests
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
-        columns = ["features"]
-        columns += ["texts"] if settings.rule.keeps_texts else []
-        columns += ["sketches"] if settings.compares_sketches else []
-        batches = {row["batch"].as_py(): row for row in rows_of(self.batches)}
-        got = [
-            {"unit": unit, "number": batch << PLACE_BITS | place}
-            | {name: batches[batch][name].values[place].as_py() for name in columns}
-            for batch, unit, places in self.requested(requests)
-            for place in places
-        ]
-        types = {"unit": LONG, "number": LONG, "texts": pa.large_string()}
-        types |= {"features": pa.int32(), "sketches": pa.large_binary()}
-        schema = pa.schema([(name, types[name]) for name in ["unit", "number", *columns]])
-        texts = pa.Table.from_pylist(got, schema)
-        judged = self.for_each_unit(requests, texts, kernels.verify, kernels.JUDGED)
-        known = [rows.select(["batch", "judged"]) for rows in [*known, judged]]
-        similar = [rows.select(kernels.PAIRS.names) for rows in (candidates, judged)]
-        pairs = [
-            p for p in union(similar, kernels.PAIRS).to_pylist() if p["similarity"] is not None
-        ]
-        return pairs, [rows.filter(rows["judged"].is_valid()) for rows in known]
+        kinds = ["features", "texts", "sketches"]
+        blobs = swapped(of(self.documents, *kinds)) + of(requests, "needs")
+        documents = self.for_each(blobs, kernels.send_documents)
+        pairs = of(requests, "pairs")
+        return verdicts + self.for_each([*pairs, *documents], kernels.verify, **known)
 
     def run(self):
-        """The removed table as positions."""
-        dropped, again, known = set(), [], []
+        """The rows of the removed table."""
+        changed, judged, before, rounds = [], [], None, 0
         while True:
-            waiting = skip(set(self.firsts) - set(again))
-            lists = self.lists(dropped)
-            similar, judged = self.judged(lists, waiting, *known)
-            of_filed = [p for p in similar if p["later"] not in again]
-            decided = apply_rule((p["later"], p["earlier"]) for p in of_filed)
-            if decided == dropped:
+            inputs = [*self.group, *self.counts, *changed, *self.lists(changed), *judged]
+            found = self.for_each(inputs, kernels.candidates)
+            verdicts = self.judged(found)
+            judged += of(verdicts, "judged")
+            blobs = of([*found, *verdicts], "similar", "found", "closed", "left_out")
+            blobs += of(self.repeats, "copies")
+            decided = list(decisions.decide(inboxes(blobs), self.settings, self.layout))
+            result = json.loads(of(decided, "result")[0].body)
+            rounds += 1
+            is_final = not result["again"] and not result["has_closed"] and rounds == 1
+            if is_final or result["dropped"] == before:
                 break
-            dropped = decided
-            again = [number for number, first in self.firsts.items() if first in dropped]
-            known += judged
-        best = {}
-        kind = self.settings.recipe.sketch.kind
-        least = max(self.settings.rule.min_features, 1)
-        features = dict(numbers_in(self.batches, "features"))
-        for number, first in self.firsts.items():
-            if first not in dropped:
-                has = kind == "simhash" and features[number] >= least
-                best[number] = (1.0, -first, 0 if has else -1)
-        for p in similar:
-            if p["earlier"] not in dropped:
-                of_pair = (p["similarity"], -p["earlier"], p["distance"])
-                best[p["later"]] = max(best.get(p["later"], of_pair), of_pair)
-        place = {number: position for position, number in enumerate(self.numbers)}
-        return [
-            (place[n], place[-kept], s, None if distance < 0 else distance)
-            for n, (s, kept, distance) in sorted(best.items())
-        ]
+            before, changed = result["dropped"], of(decided, "dropped", "again")
+        ids = of(self.documents, "ids")
+        names = dict.fromkeys(self.batches, ("", 0))
+        known = {"layout": self.layout, "names": names}
+        answers = self.for_each([*ids, *of(decided, "decisions")], decisions.answers, **known)
+        made = decisions.removed(inboxes([*ids, *answers]), self.settings, names)
+        return sorted(row for rows in made for row in zip(*self.columns(rows), strict=True))
+
+    def columns(self, rows):
+        """The positions of documents, and what was decided."""
+        for name in ("number", "kept"):
+            yield self.layout.places_of(rows.column(name).to_numpy()).tolist()
+        for name in ("similarity", "distance", "cluster_size"):
+            yield rows.column(name).to_pylist()
 
     def removed_alike(self):
         """The number of removed documents, which are those that one machine removes."""
@@ -267,37 +181,45 @@ class Job:
         records = [{"text": text} for text in texts]
         expected = neardup.dedup(records, recipe=recipe, **decide).removed.to_pylist()
         assert self.run() == [
-            (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"]) for r in expected
+            (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"], r["cluster_size"])
+            for r in expected
         ]
         return len(expected)
 
 
-def apply_rule(pairs):
-    """The dropped documents, from pairs in two batches."""
-    ordered = np.array(sorted(pairs, key=lambda pair: pair[0]), np.int64).reshape(-1, 2)
-    batches = [
-        pa.record_batch({"later": half[:, 0], "earlier": half[:, 1]})
-        for half in np.array_split(ordered, 2)
+def test_blobs_come_back_from_rows():
+    blobs = [
+        Blob(1, "a", 7, b"\xff"),
+        Blob(1, "b", 2, b"\x00"),
+        Blob(1 << 62, "a", 0, b""),
     ]
-    dropped = [batch["number"].to_pylist() for batch in kernels.apply_rule(batches)]
-    return {number for numbers in dropped for number in numbers}
+    rows = list(to_rows(blobs))
+    assert len(rows) == len(blobs)
+    assert list(from_rows(rows)) == blobs
+    first, last = inboxes(reversed(blobs))
+    assert first.of("a") + first.of("b") + last.of("a") == blobs
+    assert (first.receiver, last.receiver, last.of("b")) == (1, 1 << 62, [])
 
 
-def test_a_chain_of_pairs():
-    pairs = [(number, number - 1) for number in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
-    assert apply_rule(pairs) == {2, 4, 6, 8, 20}
+@pytest.mark.parametrize("documents", [1, 3, 30])
+def test_a_chain_of_pairs(documents):
+    """Pairs within a batch and of several batches, of so many documents each."""
+    chain = [(number, number - 1) for number in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
+    layout = Layout((batch, 0, documents) for batch in range(30))
+    pairs = np.zeros(len(chain), kernels.JUDGED)
+    for name, numbers in zip(("later", "earlier"), np.transpose(chain), strict=True):
+        pairs[name] = (numbers // documents << PLACE_BITS) + numbers % documents
+    blobs = [
+        Blob(int(pair["later"]) >> PLACE_BITS, "similar", number, pair.tobytes())
+        for number, pair in enumerate(pairs)
+    ]
+    decided = decisions.decide(inboxes(blobs), settings_for("general", {}), layout)
+    dropped = b"".join(blob.body for blob in of(list(decided), "dropped"))
+    assert layout.places_of(np.frombuffer(dropped, np.int64)).tolist() == [2, 4, 6, 8, 20]
 
 
-def pairs_in(requests):
-    return sum(map(len, requests["pairs"].drop_null().to_pylist())) // 16
-
-
-def by_batch(table, column):
-    return table.append_column("batch", pa.compute.shift_right(table.column(column), PLACE_BITS))
-
-
-def skip(numbers):
-    return by_batch(pa.table({"skipped": pa.array(sorted(numbers), pa.int64())}), "skipped")
+def pairs_in(blobs):
+    return sum(len(blob.body) for blob in of(blobs, "pairs")) // kernels.PAIR.itemsize
 
 
 @pytest.mark.parametrize(
@@ -315,9 +237,14 @@ def skip(numbers):
         (load_recipe("keywords").replace(weigh={"idf": "bundled"}), {"max_distance": 6}),
     ],
 )
-# Batches of one document, so that every one meets every other one; and some of several.
-@pytest.mark.parametrize(("documents", "most", "buckets", "tasks"), [(80, 1, 1, 3), (240, 7, 5, 2)])
-def test_kernels_give_what_one_machine_gives(recipe, decide, documents, most, buckets, tasks):
+# Groups of one document, so that every one meets every other one; and some of several.
+@pytest.mark.parametrize(
+    ("documents", "group", "most", "buckets", "tasks"), [(80, 1, 1, 1, 3), (240, 30, 7, 5, 2)]
+)
+def test_kernels_give_what_one_machine_gives(
+    recipe, decide, documents, group, most, buckets, tasks, monkeypatch
+):
+    monkeypatch.setattr(sketching, "GROUP_DOCUMENTS", group)
     job = Job(texts(most, documents), recipe, decide, most=most, buckets=buckets, tasks=tasks)
     assert job.removed_alike() > documents / 10
 
@@ -330,7 +257,7 @@ def test_next_to_nothing(contents):
 def test_an_exhaustive_search_closes_no_list():
     job = Job(forms(60), "general", {"exhaustive": True}, most=16, buckets=2, tasks=1)
     assert job.removed_alike() >= 20
-    assert not any(job.lists(set())["closed"].combine_chunks().flatten().to_pylist())
+    assert not any(blob.body for blob in of(job.lists(), "closed"))
 
 
 @pytest.mark.shared
@@ -360,22 +287,14 @@ def test_documents_in_a_closed_list(recipe, longest):
     text = texts(1, 40)[-1] or "桥梁市政府开放记者报道天气" * 9
 
     def lists(documents):
-        job = Job([text], recipe, {}, most=1, buckets=1, tasks=1)
-        sketch = job.batches.column("sketches")[0].as_py()
-        settings = replace(job.settings, documents=documents)
-        batches = pa.table(
-            {"batch": [0], "features": [[99] * documents], "sketches": [sketch * documents]}
-        )
-        keys = kernels.keys(batches, skip([]), settings=settings)
-        counts = kernels.count(keys, settings=settings)
-        told = union([counts, skip([])], kernels.COUNTS)
-        filed = kernels.file(batches, told, settings=settings)
-        listed = kernels.lists(filed, settings=settings)
-        closed, full, out = (
-            listed.column(name).combine_chunks().flatten().to_pylist() for name in PASSED_ON
-        )
-        left_out = list(zip(full, out, strict=True))
-        return listed.column("entries")[0].as_py(), closed, left_out
+        job = Job([text] * documents, recipe, {}, most=documents, buckets=1, tasks=1)
+        # As if no copy were exact.
+        job.group = of(job.documents, "features", "sketches")
+        job.counts = job.for_each(job.for_each(job.group, kernels.keys), kernels.count)
+        made = job.lists()
+        (inbox,) = inboxes(made)
+        left_out = inbox.rows("left_out", kernels.LEFT_OUT).tolist()
+        return inbox.bodies("lists")[0], inbox.rows("closed", np.int64).tolist(), left_out
 
     assert lists(longest)[1:] == ([], [])
     entries, closed, left_out = lists(longest + 3)
@@ -387,13 +306,10 @@ def test_documents_in_a_closed_list(recipe, longest):
     assert set(np.frombuffer(entries, entry)["number"].tolist()) == set(range(longest))
 
 
-PASSED_ON = ("closed", "full_key", "left_out")
-
-
-def units_of(pairs, batch, batches, units):
+def units_of(pairs, batch, groups, units):
     later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
     settings = replace(settings_for("general", {}), units=units)
-    return kernels.units_of(later + (batch << PLACE_BITS), earlier, settings, batches)
+    return kernels.units_of(later + (batch << PLACE_BITS), earlier, settings, groups)
 
 
 def test_similar_documents_meet_in_one_unit():
@@ -416,35 +332,38 @@ def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
     assert max(documents.values()) < 3 * min(documents.values())
 
 
-LONG = pa.int64()
-NEEDED = pa.list_(pa.struct({"unit": LONG, "places": pa.list_(pa.int32())}))
-
-
 def test_what_is_counted_twice_is_subtracted():
     settings = settings_for("general", {})
     every = texts(3, 200)
 
-    def counted(parts):
-        tables = sketched(parts, settings, 50, 1).column("counted").to_pylist()
-        return sketching.merge_shingles(table for table in tables if table)
+    def common(counted, overcounted=()):
+        blobs = [
+            Blob(0, kind, sender, blob.body)
+            for kind, parts in (("counted", counted), ("overcounted", overcounted))
+            for sender, blob in enumerate(of(list(sketched(parts, settings, 50, 1)), "counted"))
+        ]
+        (made,) = sketching.common_shingles(inboxes(blobs), replace(settings, documents=1), 0)
+        return made.body
 
-    once = counted([every])
-    again = counted([every[:40]])
-    twice = counted([every, every[:40]])
-    common = sketching.common_shingles(once, None, 1)
-    assert sketching.common_shingles(twice, None, 1) != common
-    assert sketching.common_shingles(twice, again, 1) == common
+    once = common([every])
+    assert common([every, every[:40]]) != once
+    assert common([every, every[:40]], [every[:40]]) == once
 
 
 def test_a_table_is_thinned_only_as_far_as_it_will_be():
     random = np.random.default_rng(1)
     hashes = random.integers(0, 2**32, 20_000_000, np.uint32)
+
     # Of each, one in 1024 by the last bits.
-    probe = hashes[hashes % 1024 == 0].tobytes()
-    assert sketching.shingle_level([probe, probe]) == 2
+    def probe(hashes, level):
+        part = np.append(np.uint32(level), hashes[hashes % 1024 == 0])
+        return Blob(0, "probe", 0, part.astype(np.uint32).tobytes())
+
+    assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 2)]) == (2, False)
+    assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 3)]) == (2, True)
     # Long texts are counted by a share of their shingles: all of them of a high level.
     few = hashes[:4_000_000] >> np.uint64(5)
-    assert sketching.shingle_level([few[few % 1024 == 0].tobytes()]) == 0
+    assert sketching.shingle_level([probe(few, 0)]) == (0, False)
 
 
 def test_numbers_are_in_the_order_of_the_input():
@@ -477,7 +396,7 @@ def test_problems_of_a_batch_stay_data():
         ),
         Problem("", None, None, "must be text", None),
     ]
-    info = io.BatchInfo(0, 1, 1, 1, 0, 2, 0, "a.jsonl", 10)
+    info = io.BatchInfo(0, 0, 1, 1, 1, 0, 2, "a.jsonl", 10)
     read = io.problems_from_json(sketching.problems_to_json(problems), info)
     assert [(p.source, p.record, p.found) for p in read] == [
         ("a.jsonl", 13, "12"),

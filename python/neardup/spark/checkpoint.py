@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
@@ -16,33 +15,32 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.run.checkpoint import changed, check_manifest, manifest
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
+    from neardup.spark.blobs import Blob
+
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 8
+_LAYOUT = 9
 
 _MANIFEST = "neardup-job.json"
 
 #: What a job makes in its folder: only this is deleted.
 _MADE = re.compile(
-    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|background|round-\d+|decisions|removed|output"
+    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|counts|background|round-\d+|removed|output"
 )
 #: What Spark makes in a folder of output.
 _OUTPUT = re.compile(r"part-.*|[_.].*")
 
-#: Name of a part file of Spark: number, id, suffix.
-_PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
+#: Name of a part file of Spark with text.
+_PART = re.compile(r"(part-[^.]*)\.txt(\..*)?")
 
-#: The ending that Spark gives to text.
-_TEXT = re.compile(r"^\.txt\b")
-
-#: No dictionary, because few values repeat. A row group is held in memory, and a few rows of
-#: batches fill one, so its size is limited and checked from the first row on.
+#: Blobs are compressed already where it pays, and values do not repeat. A row group is held in
+#: memory, and a few blobs fill one, so its size is limited and checked from the first row on.
 _OPTIONS = {
-    "compression": "zstd",
-    "parquet.compression.codec.zstd.level": "1",
+    "compression": "none",
     "parquet.enable.dictionary": "false",
-    "parquet.block.size": str(32 << 20),
+    "parquet.block.size": str(8 << 20),
     "parquet.block.size.row.check.min": "1",
 }
 
@@ -116,27 +114,13 @@ class Folders:
                 )
             )
 
-    def size(self, path: str) -> int:
-        """Return the bytes of a file, or of all files in a folder."""
-        system, place = self._open(path)
-        return int(system.getContentSummary(place).getLength())
-
-    def move_parts(self, path: str, to: str, order: Sequence[int]) -> None:
-        """Move Spark's part files to a new folder, numbered by their places in `order`. Text is
-        JSON lines, and is named so; the ending of a compression follows."""
-        system, place = self._open(path)
-        system.mkdirs(self._open(to)[1])
-        places = {part: number for number, part in enumerate(order)}
-        for status in system.listStatus(place):
-            name = str(status.getPath().getName())
+    def name_parts(self, path: str) -> None:
+        """Name Spark's part files of text by what they are: JSON lines. The ending of a compression
+        follows."""
+        for name in self.names(path):
             match = _PART.fullmatch(name)
             if match:
-                part = int(match[1])
-                # Parts without records come last.
-                number = places.get(part, len(order) + part)
-                name = f"part-{number:05}{match[2]}{_TEXT.sub('.jsonl', match[3])}"
-            if match or name == "_SUCCESS":
-                self.move(status.getPath().toString(), f"{to}/{name}")
+                self.move(f"{path}/{name}", f"{path}/{match[1]}.jsonl{match[2] or ''}")
 
     def read(self, path: str) -> str:
         """Return the text of a small file."""
@@ -225,22 +209,32 @@ class Checkpoint:
         """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def read(self, name: str) -> DataFrame:
-        """Return the rows of a complete stage."""
-        return self._spark.read.parquet(f"{self.path}/{name}")
+    def table(self, name: str, frame: DataFrame, *, by_kind: bool = False) -> DataFrame:
+        """Return the rows of a stage; computes `frame` unless the stage is complete.
 
-    def stage(self, name: str, frame: DataFrame) -> DataFrame:
-        """Return the rows of a stage; computes `frame` unless the stage is complete."""
-        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
-        place = f"{self.path}/{name}"
+        Blobs that are stored by kind are read by kind.
+        """
+        path = self._place(name)
         if not self.has(name):
-            frame.write.mode("overwrite").options(**_OPTIONS).parquet(place)
+            writer = frame.write.mode("overwrite").options(**_OPTIONS)
+            if by_kind:
+                writer = writer.partitionBy("kind")
+            writer.parquet(path)
         # With the schema given, Spark need not run a job to find it.
-        return self._spark.read.schema(frame.schema).parquet(place)
+        return self._spark.read.schema(frame.schema).parquet(path)
 
-    def size(self, name: str) -> int:
-        """Return the bytes of a stage."""
-        return self._folders.size(f"{self.path}/{name}")
+    def stage(self, name: str, blobs: RDD[Blob]) -> RDD[Blob]:
+        """Return the blobs of a stage; computes them unless the stage is complete."""
+        path = self._place(name)
+        if not self.has(name):
+            if self._folders.exists(path):
+                self._folders.remove(path)
+            blobs.saveAsPickleFile(path, 0)
+        return self._spark.sparkContext.pickleFile(path)
+
+    def _place(self, name: str) -> str:
+        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
+        return f"{self.path}/{name}"
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""

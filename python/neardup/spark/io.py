@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import orjson
 import pyarrow as pa
 
@@ -21,28 +22,29 @@ from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.formats import by_name
 from neardup.readers.jsonl import parse
 from neardup.spark import sketching
+from neardup.spark.blobs import (
+    SCHEMA,
+    Blob,
+    from_rows,
+    inboxes,
+    select,
+    spark_schema,
+    unpack,
+    with_kinds,
+)
 from neardup.spark.checkpoint import Folders
-from neardup.spark.ordering import BEGIN, PATH, PLACE_BITS, File, order_files
+from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.session import partitions_of
-from neardup.spark.shuffle import number_of
 from neardup.spark.sketching import Settings
-from neardup.writers.rows import KINDS
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 FORMATS = ("jsonl", "parquet")
 
 _MARK = b"\xef\xbb\xbf"
-#: The number of records with problems, from the JSON of the problems of a batch.
-_PROBLEM_COUNT = (
-    "coalesce(aggregate(from_json(problems, 'array<struct<count:bigint>>'),"
-    " 0L, (sum, problem) -> sum + problem.count), 0L)"
-)
-
-#: The most dropped documents whose numbers are sent to every task: some 200 MB.
-MOST_KNOWN = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -193,74 +195,53 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
 
 
 def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:
-    """Return the batches of a source as rows of `sketching.BATCHES` with the records; a batch has
-    at most `most` documents. Those of another collection come first, without records."""
-    from pyspark.sql import functions as F
-
-    made = _sketched(source, settings, most)
+    """Return the blobs of `sketching.sketch` of a source, and of another collection; a batch has at
+    most `most` documents."""
+    made = _sketched(source, settings, most, settings.first)
     if others is None:
         return made
-    before = _sketched(others, replace(settings, lines=others.lines, first=0), most)
-    nothing = F.lit(None).cast(made.schema["records"].dataType)
-    return before.withColumn("records", nothing).unionByName(made)
+    before = replace(settings, lines=others.lines, is_other=True)
+    return _sketched(others, before, most, 0).union(made)
 
 
-def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
-    from pyspark.sql import types as T
-    from pyspark.sql.pandas.types import from_arrow_schema
-
+def _sketched(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
     work = partial(
-        sketching.sketch,
+        sketching.sketched_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
         partitions=partitions_of(source.frame),
         most=most,
-        first=settings.first,
+        first=first,
     )
-    kinds = [field.dataType for field in source.schema]
-    if source.lines:
-        kinds = [T.BinaryType()]
-    record = T.StructType([T.StructField(f"c{number}", kind) for number, kind in enumerate(kinds)])
-    schema = from_arrow_schema(sketching.BATCHES).add("records", T.ArrayType(record))
-    return source.frame.mapInArrow(work, schema)
+    return source.frame.mapInArrow(work, spark_schema(SCHEMA))
 
 
 @dataclass(frozen=True)
 class BatchInfo:
     """What the driver knows of a batch.
 
-    `partition` is that of the checkpoint that contains it; `source` the file, None for a table;
-    `before` the number of records of the same source before the batch.
+    `source` is the file, None for a table; `before` the number of records of the same source before
+    the batch.
     """
 
     batch: int
+    group: int
     size: int
     documents: int
     unreadable: int
     without_features: int
     problems: int
-    partition: int
     source: str | None = None
     before: int = 0
 
 
-def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
+def list_batches(documents: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
     """Return the batches in input order; those before `first` count apart."""
-    from pyspark.sql import functions as F
-
     begins = [file.begin for file in files]
-    rows = batches.select(
-        "batch",
-        "size",
-        F.size("features").alias("documents"),
-        F.size(F.filter("features", lambda count: count < 0)).alias("unreadable"),
-        F.size(F.filter("features", lambda count: count == 0)).alias("without_features"),
-        F.expr(_PROBLEM_COUNT).alias("problems"),
-        F.spark_partition_id().alias("partition"),
-    ).toArrow()
+    rows = [orjson.loads(row.body) for row in with_kinds(documents, "info").collect()]
     infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
-    for row in rows.sort_by("batch").to_pylist():
+    for row in sorted(rows, key=itemgetter("batch")):
         name = files[bisect_right(begins, row["batch"]) - 1].name if files else None
         is_own = row["batch"] >= first
         infos.append(BatchInfo(**row, source=name, before=before[name, is_own]))
@@ -268,13 +249,21 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
     return infos
 
 
-def partition_order(batches: Sequence[BatchInfo]) -> list[int] | None:
-    """Return the checkpoint's partitions in input order; None if they overlap."""
-    order = [partition for partition, _ in groupby(info.partition for info in batches)]
-    return order if len(set(order)) == len(order) else None
+def names_of(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
+    """Return, for each batch, how its records without an id are named: the beginning of the name
+    and the number of the first record.
+
+    That is the file and the number there from 1, or the position in the table.
+    """
+    return {
+        info.batch: ("", info.before)
+        if info.source is None
+        else (f"{info.source}:", info.before + 1)
+        for info in batches
+    }
 
 
-def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
+def read_problems(documents: DataFrame, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
     """Return the first problems in the input, at most `most`."""
     from pyspark.sql import functions as F
 
@@ -286,16 +275,16 @@ def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> l
             count += info.problems
     if not wanted:
         return []
-    rows = batches.filter(F.col("batch").isin(*wanted)).select("batch", "problems").collect()
+    rows = with_kinds(documents, "problems").filter(F.col("sender").isin(*wanted)).collect()
     problems = [
         problem
-        for row in sorted(rows)
-        for problem in problems_from_json(row.problems, wanted[row.batch])
+        for row in sorted(rows, key=lambda row: row.sender)
+        for problem in problems_from_json(row.body, wanted[row.sender])
     ]
     return problems[:most]
 
 
-def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
+def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
     """Return the problems of a batch with their positions in the source."""
     return [
         replace(
@@ -307,95 +296,47 @@ def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
     ]
 
 
-def removed_table(
-    batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str, first: int
-) -> DataFrame:
-    """Return the removed table, with the numbers of the documents.
-
-    `first` is the number of the first batch of the input.
-    """
-    from pyspark.sql import functions as F
-
-    # Names for records without an id: the file and the record's number there from 1, or the
-    # position in the table.
-    named = pa.table(
-        {
-            "batch": pa.array([info.batch for info in seen], pa.int64()),
-            "prefix": pa.array(["" if i.source is None else f"{i.source}:" for i in seen]),
-            "first": pa.array([i.before + (i.source is not None) for i in seen], pa.int64()),
-        }
-    )
-    names = batches.sparkSession.createDataFrame(named)
-    place = F.concat("prefix", (F.col("first") + F.col("place")).cast("string"))
-    ids = (
-        batches.select("batch", F.posexplode("ids").alias("place", "id"))
-        .join(F.broadcast(names), "batch")
-        .select(number_of("batch", "place"), F.coalesce("id", place).alias("id"))
-    )
-    # The kept document counts too.
-    sizes = decisions.groupBy("kept").agg((F.count("number") + 1).alias("cluster_size"))
-    kept_ids = ids.select(F.col("number").alias("kept"), F.col("id").alias("kept_id"))
-    return (
-        decisions.join(ids, "number")
-        .join(kept_ids.join(sizes, "kept"), "kept")
-        .select(
-            "number",
-            "kept",
-            "id",
-            "kept_id",
-            "identical",
-            "similarity",
-            F.lit(measure).alias("measure"),
-            F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
-            F.when(F.col("identical"), KINDS[0])
-            .when(F.col("similarity") >= 1, KINDS[1])
-            .otherwise(KINDS[2])
-            .alias("kind"),
-            "cluster_size",
-            F.when(F.col("kept") < first << PLACE_BITS, "against")
-            .otherwise("input")
-            .alias("kept_from"),
-        )
-    )
-
-
 def kept_records(
-    batches: DataFrame,
-    dropped: DataFrame,
+    documents: DataFrame,
+    decided: RDD[Blob],
     source: Source,
     *,
-    first: int,
     drop_unreadable: bool,
-    moved_to: int | None,
+    partitions: int,
 ) -> DataFrame:
-    """Return the kept records, of batches from `first` on.
-
-    Records are the largest data, so they are not moved by default: each partition of the result
-    has the kept records of one checkpoint partition, in input order. With `moved_to`, they are
-    moved to that many partitions, which follow each other in input order; then no task has to
-    hold all dropped numbers.
-    """
+    """Return the kept records in input order, in about this many partitions."""
     from pyspark.sql import functions as F
+    from pyspark.sql import types as T
 
-    batches = batches.filter(F.col("batch") >= first)
-    if drop_unreadable:
-        both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "both")
-        rows = batches.select("batch", both).filter("both.features >= 0")
-        rows = rows.select("batch", "place", "both.records")
-    else:
-        rows = batches.select("batch", F.posexplode("records").alias("place", "records"))
-    rows = rows.select(number_of("batch", "place"), "records")
-    numbers = dropped.select("number")
-    if moved_to is None:
-        rows = rows.join(F.broadcast(numbers), "number", "left_anti")
-    else:
-        rows = rows.join(numbers, "number", "left_anti").repartitionByRange(moved_to, "number")
-        rows = rows.sortWithinPartitions("number")
+    kinds = ("records", "features") if drop_unreadable else ("records",)
+    numbers = documents.sparkSession.createDataFrame(
+        select(decided, "removed"), spark_schema(SCHEMA), verifySchema=False
+    )
+    blobs = with_kinds(documents, *kinds).withColumn("receiver", F.col("sender")).union(numbers)
+    ordered = blobs.repartitionByRange(partitions, "receiver")
+    ordered = ordered.sortWithinPartitions("receiver", "kind")
+    types = [field.dataType for field in source.schema]
+    if source.lines:
+        types = [T.BinaryType()]
+    schema = T.StructType([T.StructField(f"c{number}", kind) for number, kind in enumerate(types)])
+    rows = ordered.mapInArrow(_kept, schema)
     if source.lines:
         # Bytes that are not valid UTF-8 are kept as they are.
-        return rows.select(F.col("records.c0").cast("string").alias("value"))
+        return rows.select(F.col("c0").cast("string").alias("value"))
     columns = [
-        F.col(f"records.c{number}").alias(field.name, metadata=field.metadata)
+        F.col(f"c{number}").alias(field.name, metadata=field.metadata)
         for number, field in enumerate(source.schema)
     ]
     return rows.select(*columns)
+
+
+def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the records of batches without those removed, and without those of no features."""
+    for inbox in inboxes(from_rows(rows)):
+        for body in inbox.bodies("records"):
+            records = unpack(body)
+            is_kept = np.ones(len(records), np.bool_)
+            is_kept[inbox.rows("removed", np.int64) & (MAX_BATCH - 1)] = False
+            if inbox.of("features"):
+                is_kept &= inbox.rows("features", np.int32) >= 0
+            yield records.filter(pa.array(is_kept))

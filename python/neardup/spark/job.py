@@ -26,7 +26,7 @@ from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
-from neardup.spark.ordering import MAX_BATCH, OWN
+from neardup.spark.ordering import MAX_BATCH, OWN, Layout
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
@@ -46,13 +46,10 @@ _REMOVED = (
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
 
-#: Documents per task of the search.
-_TASK_DOCUMENTS = 250_000
-
 #: Bytes of input per verification unit.
 _UNIT_BYTES = 64 << 20
 
-#: Bytes of input per partition of kept records that are moved.
+#: Bytes of input per partition of kept records.
 _PART_BYTES = 128 << 20
 
 
@@ -87,9 +84,7 @@ class SparkResult(ReprMixin):
     Parameters
     ----------
     kept : pyspark.sql.DataFrame
-        The kept rows, unchanged. The rows of one checkpoint partition are together and in input
-        order; the partitions themselves may be in any order. If the order matters, sort by a
-        column of your own. The output of `dedup_files` is in input order by file name.
+        The kept rows, unchanged and in input order.
     removed : pyspark.sql.DataFrame
         One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
         ``measure``, ``distance``, ``kind``, ``cluster_size`` and, with `against`, ``kept_from``,
@@ -243,11 +238,8 @@ class Job:
         self.clock = Clock()
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
-        self._split: int | None = None
-        #: Number of partitions of the kept records if they are moved.
+        #: Number of partitions of the kept records.
         self._parts = 1
-        #: The partitions of `kept` in input order; None if they already are.
-        self._order: list[int] | None = None
 
     def run(self, source: Source, others: Source | None, identity: dict[str, Any]) -> SparkResult:
         """Run the job on a source, against another one if there is one; `identity` distinguishes
@@ -274,30 +266,23 @@ class Job:
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None):
             made = io.sketched(source, others, self.settings, self.batch_documents)
-            batches = checkpoint.stage("documents", made)
-        # These become the partitions of the kept records.
-        size, count = checkpoint.size("documents"), len(batches.inputFiles())
-        self._split = split_bytes(self.spark, size, count)
-        with self._configured(3 * cores, self._split):
-            seen = io.list_batches(batches, files, self.settings.first)
+            documents = checkpoint.table("documents", made, by_kind=True)
+            seen = io.list_batches(documents, files, self.settings.first)
+        layout = Layout((info.batch, info.group, info.documents) for info in seen)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
-        tasks = max(cores, -(-sum(info.documents for info in seen) // _TASK_DOCUMENTS))
+        tasks = self.partitions or max(cores, layout.groups)
         with self._configured(tasks):
-            return self._search(source, batches, seen, checkpoint, self.partitions or tasks)
+            return self._search(source, documents, seen, checkpoint, layout, tasks)
 
     def write(self, kept: DataFrame, place: str) -> None:
         """Write the kept records to a folder whose parts are in input order."""
-        made = f"{place}-by-part"
         writer = kept.write.mode("overwrite")
-        with self._configured(self._parts, self._split):
+        with self._configured(self._parts):
             if self.settings.lines:
-                writer.text(made, lineSep="\n")
+                writer.text(place, lineSep="\n")
+                Folders(self.spark).name_parts(place)
             else:
-                writer.parquet(made)
-        folders = Folders(self.spark)
-        if folders.exists(place):
-            folders.remove(place)
-        folders.move_parts(made, place, self._order or ())
+                writer.parquet(place)
 
     def finish(self, summary: SparkSummary) -> None:
         """Fill in the costs of the job so far."""
@@ -332,55 +317,48 @@ class Job:
     def _search(
         self,
         source: Source,
-        batches: DataFrame,
+        documents: DataFrame,
         seen: Sequence[BatchInfo],
         checkpoint: Checkpoint,
+        layout: Layout,
         partitions: int,
     ) -> SparkResult:
-        problems = io.read_problems(batches, seen, REMEMBERED)
+        problems = io.read_problems(documents, seen, REMEMBERED)
         if problems and self.on_error == "stop":
             raise stopped(problems[0])
         for problem in problems:
             self.progress.problem(problem)
         self.clock.lap("read and sketch")
-        documents = sum(info.documents for info in seen)
-        self.progress.stage("candidates, verify, cluster", documents)
-        units = max(documents // UNIT_DOCUMENTS, sum(i.size for i in seen) // _UNIT_BYTES, 1)
-        by_samples = max(documents // UNIT_SAMPLES, partitions)
+        self.progress.stage("candidates, verify, cluster", layout.documents)
+        of_texts = sum(info.size for info in seen) // _UNIT_BYTES
+        units = max(layout.documents // UNIT_DOCUMENTS, of_texts, 1)
+        by_samples = max(layout.documents // UNIT_SAMPLES, partitions)
         settings = replace(
             self.settings,
-            documents=documents,
-            batches=len(seen),
+            documents=layout.documents,
+            groups=layout.groups,
             # More buckets than tasks, to even out the load.
             buckets=min(2 * partitions, _core.MAX_BUCKETS),
             units=by_samples if self.settings.compares_samples else units,
             text_units=units,
         )
-        search = Search(batches, checkpoint, settings, partitions)
-        decisions = search.decide()
-        first = settings.first
-        table = io.removed_table(batches, decisions, seen, settings.rule.measure, first)
-        removed = checkpoint.stage("removed", table)
-        columns = _REMOVED if first else _REMOVED[:-1]
+        search = Search(documents, checkpoint, settings, layout, partitions)
+        decided = search.decide()
+        table = search.removed(decided, io.names_of(seen))
+        removed = checkpoint.table("removed", table)
+        columns = _REMOVED if settings.first else _REMOVED[:-1]
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
-        summary = self._summary(seen, decisions, search)
+        summary = self._summary(seen, removed, search)
         for note in template_notes(summary):
             self.progress.note(note)
-        dropped = summary.exact_duplicates + summary.near_duplicates
-        is_moved = dropped > io.MOST_KNOWN
-        if source.files and not is_moved:
-            # Part files of a table have no names that state the order.
-            self._order = io.partition_order([info for info in seen if info.batch >= first])
-            is_moved = self._order is None
         kept = io.kept_records(
-            batches,
-            decisions,
+            documents,
+            decided,
             source,
-            first=first,
             drop_unreadable=self.on_error == "drop",
-            moved_to=self._parts if is_moved else None,
+            partitions=self._parts,
         )
         return SparkResult(
             kept=kept,
@@ -393,27 +371,27 @@ class Job:
             max_distance=settings.rule.max_distance,
             _doubtful=doubtful,
             _close=checkpoint.remove,
-            _reviewed=partial(self._review, batches, removed, summary),
+            _reviewed=partial(self._review, documents, removed, summary),
         )
 
-    def _review(self, batches: DataFrame, removed: DataFrame, summary: SparkSummary) -> Review:
+    def _review(self, documents: DataFrame, removed: DataFrame, summary: SparkSummary) -> Review:
         from neardup.spark.review import review_of_job
 
         rule = self.settings.rule
         check_reviewable(self.settings)
         bounds = (rule.measure, rule.threshold, rule.max_distance)
         with self._configured(self._parts):
-            return review_of_job(batches, removed, self.settings.first, summary, bounds)
+            return review_of_job(documents, removed, self.settings.first, summary, bounds)
 
     def _summary(
-        self, seen: Sequence[BatchInfo], decisions: DataFrame, search: Search
+        self, seen: Sequence[BatchInfo], removed: DataFrame, search: Search
     ) -> SparkSummary:
         from pyspark.sql import functions as F
 
-        exact = F.sum(F.col("identical").cast("long")).alias("exact")
-        by_kept = decisions.groupBy("kept").agg(F.count("number").alias("dropped"), exact)
-        totals = by_kept.agg(*(F.sum("dropped"), F.sum("exact"), F.max("dropped"))).first()
-        dropped, exact_count, most = (value or 0 for value in totals or (0, 0, 0))
+        totals = removed.agg(
+            F.count("number"), F.sum(F.col("identical").cast("long")), F.max("cluster_size")
+        )
+        dropped, exact_count, largest = (value or 0 for value in totals.collect()[0])
         others = [info for info in seen if info.batch < self.settings.first]
         of_input = seen[len(others) :]
         read = sum(info.documents for info in of_input)
@@ -432,7 +410,7 @@ class Job:
             unlisted=search.unlisted,
             unlisted_pairs=search.unlisted_pairs,
             without_features=sum(info.without_features for info in of_input),
-            largest_cluster=min(1 + most, read),
+            largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),
             rounds=search.rounds,
         )

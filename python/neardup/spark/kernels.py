@@ -1,27 +1,30 @@
-"""Kernels of the search: what a task does with one batch, bucket or unit. Arrow tables in and out.
+"""Kernels of the search: what a task does with the blobs of one receiver.
 
-Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In order of use:
+Documents are searched in the groups in which they were sketched. Keys and identities are
+partitioned into *buckets* by hash, candidate pairs into *units*. In order of use:
 
-| kernel | of a | input | output |
+| kernel | of a | takes | yields |
 |---|---|---|---|
-| `keys` | batch | sketches, repeated texts | per bucket: keys, their frequencies in the batch |
-| `count` | bucket | keys | per batch: document frequencies of its keys |
-| `file` | batch | frequencies, dropped documents | per bucket: postings |
-| `lists` | bucket | postings | per batch: posting lists of its keys |
-| `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests |
-| `select` | batch | samples, requests | per unit: samples |
+| `identities` | group | identities | per bucket: identities and documents |
+| `firsts` | bucket | identities | per group: documents whose text another group has earlier |
+| `repeats` | group | identities, these | exact copies with the first copy |
+| `keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
+| `count` | bucket | keys | per group: document frequencies of its keys |
+| `file` | group | frequencies, dropped documents | per bucket: postings |
+| `lists` | bucket | postings | per group: posting lists of its keys |
+| `candidates` | group | frequencies, lists, judged pairs | candidate pairs, requests |
+| `send_samples` | batch | samples, requests | per unit: samples |
 | `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
-| `verify` | unit | pairs, texts | similarities |
-| `apply_rule` | all | similar pairs | dropped documents |
+| `send_documents` | batch | texts or sketches, requests | per unit: what the rule compares |
+| `verify` | unit | pairs, documents | similarities |
 
-The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
-several sources are one table, `inputs`; each row has values in some of its columns. Spark handles
-each row and each value apart, so what only kernels read is one row of bytes: pairs, say.
+The core does most of the work (`neardup._core.Shuffle`). All bodies of documents and pairs are
+arrays of the types below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -29,16 +32,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
-from neardup.spark.sketching import (
-    BYTES,
-    INT,
-    LONG,
-    TEXT,
-    Settings,
-    arrow_schema,
-    core_recipe,
-)
+from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
+from neardup.spark.sketching import TEXT, Settings, core_recipe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,37 +47,24 @@ UNIT_DOCUMENTS = 1 << 14
 #: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
 UNIT_SAMPLES = 1 << 18
 
-KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
-COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
-FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: The lists of a bucket that a batch asked for. The first row of a bucket also has the documents in
-#: its full lists, and each document that a full list left out, with the key of that list.
-LISTS = arrow_schema(
-    batch=LONG,
-    bucket=INT,
-    entries=BYTES,
-    closed=pa.list_(LONG),
-    full_key=pa.list_(LONG),
-    left_out=pa.list_(LONG),
-)
-#: A pair and its similarity; distance is -1 without fingerprints.
-PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
-#: One of: pairs, as bytes of `_PAIR`, for the unit that judges them; the places of documents of a
-#: batch that a unit needs.
-REQUESTS = arrow_schema(unit=LONG, pairs=BYTES, batch=LONG, places=pa.list_(INT))
-#: One of: a similar pair; judged pairs of the documents of a batch, as bytes of `_JUDGED`.
-JUDGED = pa.unify_schemas([PAIRS, arrow_schema(batch=LONG, judged=BYTES)])
-#: One of: a row of `REQUESTS`; a similar pair that was judged before; the number of candidate pairs
-#: of a batch; the last three of `LISTS`.
-CANDIDATES = pa.unify_schemas(
-    [REQUESTS, PAIRS, arrow_schema(found=LONG), pa.schema([LISTS.field(at) for at in (3, 4, 5)])]
-)
-#: Requests for the texts of pairs that samples could not decide, and the pairs that they ruled out.
-RULED = pa.unify_schemas([REQUESTS, arrow_schema(judged=BYTES)])
-SAMPLES = arrow_schema(unit=LONG, samples=BYTES)
+#: The receiver of what concerns the whole collection; it comes after all batches.
+WHOLE = (1 << 63) - 1
 
-_PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
-_JUDGED = np.dtype([*_PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
+#: The number of a document.
+NUMBER = np.dtype("<i8")
+#: A text, and the first document of a group that has it.
+IDENTITY = np.dtype([("high", "<u8"), ("low", "<u8"), ("number", "<i8")])
+#: A document, and the first document of all with the same text.
+FIRST = np.dtype([("number", "<i8"), ("first", "<i8")])
+#: An exact copy; `distance` is that of the fingerprints, -1 if there are none.
+REPEAT = np.dtype([*FIRST.descr, ("distance", "<i4")])
+PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
+#: A pair and its similarity, NaN if it is not similar; distance is -1 without fingerprints.
+JUDGED = np.dtype([*PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
+#: A document that a full list left out, with the key of the list.
+LEFT_OUT = np.dtype([("key", "<i8"), ("number", "<i8")])
+#: A document of a batch that a unit needs.
+NEED = np.dtype([("unit", "<i4"), ("place", "<i4")])
 
 
 @lru_cache(maxsize=8)
@@ -98,113 +81,201 @@ def core_shuffle(settings: Settings) -> _core.Shuffle:
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
-def keys(batches: pa.Table, repeats: pa.Table, *, settings: Settings) -> pa.Table:
-    """Partition the keys of a batch into buckets; those of `repeats` of a text are not counted."""
-    if not batches.num_rows:
-        return KEYS.empty_table()
-    documents = _Batch(batches, repeats, settings)
-    dealt = core_shuffle(settings).keys(
-        documents.sketches, int(documents.numbers[-1]), ~documents.skipped
+class _Group:
+    """The documents of a group."""
+
+    def __init__(self, inbox: Inbox, settings: Settings) -> None:
+        self.settings = settings
+        self.number = inbox.receiver
+        self.features = inbox.rows("features", np.int32)
+        numbers = [
+            (blob.sender << PLACE_BITS) + np.arange(len(blob.body) // 4, dtype=np.int64)
+            for blob in inbox.of("features")
+        ]
+        self.numbers = np.concatenate([np.empty(0, np.int64), *numbers])
+        self._inbox = inbox
+
+    def sketches(self) -> list[bytes]:
+        """Return the sketches."""
+        bodies = self._inbox.bodies("sketches")
+        return [sketch for body in bodies for sketch in unpack_array(body).to_pylist()]
+
+    def first_here(self) -> NDArray[np.int64]:
+        """Return the first document of the group with the same text, for each document."""
+        return _firsts(self.identities(), self.numbers)
+
+    def identities(self) -> NDArray[Any]:
+        """Return the identities of the texts, with the documents."""
+        made = np.empty(len(self.numbers), IDENTITY)
+        found = self._inbox.rows("identities", [("low", "<u8"), ("high", "<u8")])
+        made["low"], made["high"], made["number"] = found["low"], found["high"], self.numbers
+        return made
+
+    def are(self, kind: str) -> NDArray[np.bool_]:
+        """Return which documents are among those in the inbox."""
+        return np.isin(self.numbers, self._inbox.rows(kind, NUMBER))
+
+    def are_repeats(self, *, of_others: bool = False) -> NDArray[np.bool_]:
+        """Return which documents are exact copies, or only those of another collection."""
+        copies = self._inbox.rows("repeats", REPEAT)
+        if of_others:
+            copies = copies[copies["first"] < self.settings.first << PLACE_BITS]
+        return np.isin(self.numbers, copies["number"])
+
+    def are_searched(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which documents look for earlier ones, and which are filed.
+
+        The documents of another collection are filed without a comparison. Copies wait for the
+        decision on the first copy.
+        """
+        settings = self.settings
+        is_repeat = self.are_repeats(of_others=settings.against_only)
+        has_sketch = self.features >= settings.rule.least_features
+        is_own = self.numbers >= settings.first << PLACE_BITS
+        is_searched = has_sketch & is_own & (~is_repeat | self.are("again"))
+        is_filed = has_sketch & ~is_repeat & ~self.are("dropped")
+        if settings.against_only:
+            is_filed &= ~is_own
+        return is_searched, is_filed
+
+
+def _firsts(identities: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, for each document, the lowest number among those with the same identity."""
+    order = np.lexsort((numbers, identities["low"], identities["high"]))
+    ordered = identities[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (ordered["low"][1:] != ordered["low"][:-1]) | (
+        ordered["high"][1:] != ordered["high"][:-1]
     )
-    batch = [documents.number] * len(dealt)
-    return _table(KEYS, bucket=range(len(dealt)), batch=batch, keys=dealt)
+    begins = np.flatnonzero(is_new)
+    firsts = np.empty(len(order), np.int64)
+    firsts[order] = np.repeat(numbers[order][begins], np.diff(np.append(begins, len(order))))
+    return firsts
 
 
-def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return, for each batch, the document frequencies of its keys in a bucket."""
-    dealt: list[Any] = asked.column("keys").to_pylist()
-    counts = core_shuffle(settings).count(dealt)
-    return _table(COUNTS, batch=asked.column("batch"), bucket=asked.column("bucket"), counts=counts)
+def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Partition the identities of a group into buckets, each once."""
+    group = _Group(inbox, settings)
+    is_first = (group.first_here() == group.numbers) & (group.features >= 0)
+    found = group.identities()[is_first]
+    bucket = (found["low"] % np.uint64(settings.buckets)).astype(np.int64)
+    for to, rows in _parts(bucket, found):
+        yield Blob(to, "identities", group.number, rows.tobytes())
 
 
-class _Batch:
-    """A batch with its counts; documents `skipped` are neither searched nor filed."""
-
-    def __init__(self, batches: pa.Table, inputs: pa.Table, settings: Settings) -> None:
-        row = {name: batches.column(name)[0] for name in batches.column_names}
-        self.number: int = row["batch"].as_py()
-        self.sketches: list[bytes] = row["sketches"].values.to_pylist()
-        self.counts = _bodies(inputs, "counts")
-        features = row["features"].values.to_numpy()
-        self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
-        skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
-        self.skipped = np.isin(self.numbers, skipped)
-        has_sketch = features >= settings.rule.least_features
-        candidates = has_sketch & ~self.skipped
-        # The documents of another collection are filed without a comparison.
-        is_own, none = self.number >= settings.first, np.zeros_like(candidates)
-        self.searched = candidates if is_own else none
-        self.filed = none if is_own and settings.against_only else candidates
+def firsts(inbox: Inbox) -> Iterator[Blob]:
+    """Tell groups the first document with the same text, if another group has it."""
+    found = inbox.rows("identities", IDENTITY)
+    sizes = [len(body) // IDENTITY.itemsize for body in inbox.bodies("identities")]
+    group = np.repeat([blob.sender for blob in inbox.of("identities")], sizes)
+    first = _firsts(found, found["number"])
+    is_later = first != found["number"]
+    rows = np.empty(int(is_later.sum()), FIRST)
+    rows["number"], rows["first"] = found["number"][is_later], first[is_later]
+    for to, part in _parts(group[is_later], rows):
+        yield Blob(to, "firsts", inbox.receiver, part.tobytes())
 
 
-def file(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
-    """Add documents of a batch to the inverted index."""
-    if not batches.num_rows:
-        return FILED.empty_table()
-    documents = _Batch(batches, inputs, settings)
-    entries = core_shuffle(settings).file(
-        documents.sketches, documents.numbers, documents.filed, documents.counts
-    )
-    batch = [documents.number] * len(entries)
-    return _table(
-        FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=documents.counts
-    )
+def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Yield the exact copies of a group for the group, and for their batches as `copies`.
 
-
-def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return a bucket's lists that each batch needs, and the documents in and out of full lists."""
-    entries: list[Any] = filed.column("entries").to_pylist()
-    counts: list[Any] = filed.column("counts").to_pylist()
-    of_batches, closed, full, left_out = core_shuffle(settings).lists(entries, counts)
-    rows = len(of_batches)
-
-    def first(values: NDArray[np.int64]) -> Any:
-        bounds = pa.array([0, *[len(values)] * rows], INT)
-        # The first row has all values, which the batch passes on.
-        return pa.ListArray.from_arrays(bounds, pa.array(values, LONG))
-
-    return _table(
-        LISTS,
-        batch=filed.column("batch"),
-        bucket=filed.column("bucket"),
-        entries=of_batches,
-        closed=first(closed),
-        full_key=first(full),
-        left_out=first(left_out),
-    )
-
-
-def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return the candidate pairs of a batch, and requests for what judges them.
-
-    `inputs` also has rows of `LISTS`, and rows of `JUDGED` or `RULED` from earlier rounds.
+    A batch also gets its `overcounted` documents: those whose shingles were counted although
+    another group had counted the same text.
     """
-    if not batches.num_rows:
-        return CANDIDATES.empty_table()
-    documents = _Batch(batches, inputs, settings)
-    later, earlier = core_shuffle(settings).candidates(
-        documents.sketches,
-        documents.numbers,
-        documents.searched,
-        documents.counts,
-        _bodies(inputs, "entries"),
+    group = _Group(inbox, settings)
+    here = group.first_here()
+    first = here.copy()
+    elsewhere = np.sort(inbox.rows("firsts", FIRST), order="number")
+    if len(elsewhere):
+        place = np.searchsorted(elsewhere["number"], here).clip(max=len(elsewhere) - 1)
+        has_earlier = elsewhere["number"][place] == here
+        first[has_earlier] = elsewhere["first"][place][has_earlier]
+    is_copy = (first != group.numbers) & (group.features >= 0)
+    has_fingerprint = np.full(len(first), settings.recipe.sketch.kind == "simhash")
+    has_fingerprint &= group.features >= max(settings.rule.min_features, 1)
+    copies = np.empty(int(is_copy.sum()), REPEAT)
+    copies["number"], copies["first"] = group.numbers[is_copy], first[is_copy]
+    copies["distance"] = np.where(has_fingerprint[is_copy], 0, -1)
+    yield Blob(group.number, "repeats", group.number, copies.tobytes())
+    for to, part in _parts(copies["number"] >> PLACE_BITS, copies):
+        yield Blob(to, "copies", group.number, part.tobytes())
+    overcounted = group.numbers[is_copy & (here == group.numbers) & (group.features > 0)]
+    for to, part in _parts(overcounted >> PLACE_BITS, overcounted):
+        yield Blob(to, "overcounted", group.number, part.tobytes())
+
+
+def uncounted(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Request for each batch of a group all documents that are counted, each text once."""
+    group = _Group(inbox, settings)
+    counted = group.numbers[~group.are_repeats() & (group.features >= 0)]
+    for to, part in _parts(counted >> PLACE_BITS, counted):
+        yield Blob(to, "overcounted", group.number, part.tobytes())
+
+
+def keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Partition the keys of a group into buckets; those of exact copies are not counted."""
+    group = _Group(inbox, settings)
+    is_first = ~group.are_repeats()
+    dealt = core_shuffle(settings).keys(group.sketches(), int(group.numbers[-1]), is_first)
+    for bucket, body in enumerate(dealt):
+        yield Blob(bucket, "keys", group.number, body)
+
+
+def count(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return, for each group, the document frequencies of its keys in a bucket."""
+    counts = core_shuffle(settings).count(inbox.bodies("keys"))
+    for blob, body in zip(inbox.of("keys"), counts, strict=True):
+        yield Blob(blob.sender, "counts", inbox.receiver, body)
+
+
+def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Add documents of a group to the inverted index."""
+    group = _Group(inbox, settings)
+    _, is_filed = group.are_searched()
+    counts = inbox.bodies("counts")
+    entries = core_shuffle(settings).file(group.sketches(), group.numbers, is_filed, counts)
+    for bucket, body in enumerate(entries):
+        yield Blob(bucket, "entries", group.number, body)
+
+
+def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return a bucket's lists that each group needs, and the documents in and out of full lists."""
+    asked = inbox.of("counts")
+    of_groups, closed, keys, numbers = core_shuffle(settings).lists(
+        inbox.bodies("entries"), [blob.body for blob in asked]
     )
-    found = len(later)
-    known = _read(inputs, "judged", _JUDGED)
+    for blob, body in zip(asked, of_groups, strict=True):
+        yield Blob(blob.sender, "lists", inbox.receiver, body)
+    if asked:
+        left_out = np.empty(len(keys), LEFT_OUT)
+        left_out["key"], left_out["number"] = keys, numbers
+        # A group passes them on.
+        for kind, rows in (("closed", closed), ("left_out", left_out)):
+            yield Blob(asked[0].sender, kind, inbox.receiver, rows.tobytes())
+
+
+def candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return the candidate pairs of a group, and requests for what judges them."""
+    group = _Group(inbox, settings)
+    is_searched, _ = group.are_searched()
+    later, earlier = core_shuffle(settings).candidates(
+        group.sketches(),
+        group.numbers,
+        is_searched,
+        inbox.bodies("counts"),
+        inbox.bodies("lists"),
+    )
+    found = np.array([len(later)], NUMBER)
+    known = inbox.rows("judged", JUDGED)
     is_new, is_again = _match(later, earlier, known)
     later, earlier, known = later[is_new], earlier[is_new], known[is_again]
-    units = units_of(later, earlier, settings, settings.batches)
-    full = _valid(inputs, "closed")
-    names = ("closed", "full_key", "left_out")
-    return pa.concat_tables(
-        [
-            _widened(CANDIDATES, requests(later, earlier, units)),
-            _widened(CANDIDATES, _similar(known)),
-            _table(CANDIDATES, found=[found]),
-            # Documents in and out of full lists are only passed on.
-            _table(CANDIDATES, **{name: full.column(name) for name in names}),
-        ]
-    )
+    units = units_of(later, earlier, settings, settings.groups)
+    yield from requests(later, earlier, units, group.number)
+    yield from _similar(known, group.number)
+    yield Blob(WHOLE, "found", group.number, found.tobytes())
+    for kind in ("closed", "left_out"):
+        for blob in inbox.of(kind):
+            yield blob._replace(receiver=WHOLE)
 
 
 def _match(
@@ -223,115 +294,94 @@ def _match(
 
 
 def requests(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64]
-) -> pa.Table:
-    """Return rows of `REQUESTS`: the pairs of each unit, and the documents that it needs."""
-    pairs = np.empty(len(later), _PAIR)
+    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64], sender: int
+) -> Iterator[Blob]:
+    """Yield the pairs of each unit, and for each batch the documents that units need."""
+    pairs = np.empty(len(later), PAIR)
     pairs["later"], pairs["earlier"] = later, earlier
-    names, parts = _parts(units, pairs)
-    unit, batch, places, bounds = [], [], [], [0]
-    for name, part in zip(names.tolist(), parts, strict=True):
-        numbers = np.unique(np.frombuffer(part, np.int64))
-        of_batch, begins = np.unique(numbers >> PLACE_BITS, return_index=True)
-        unit += [name] * len(of_batch)
-        batch += of_batch.tolist()
-        bounds += (bounds[-1] + np.append(begins[1:], len(numbers))).tolist()
-        places.append(numbers & (MAX_BATCH - 1))
-    every = pa.array(np.concatenate([*places, np.empty(0, np.int64)]), INT)
-    of_each = pa.ListArray.from_arrays(pa.array(bounds, INT), every)
-    return pa.concat_tables(
-        [
-            _table(REQUESTS, unit=names, pairs=parts),
-            _table(REQUESTS, batch=batch, unit=unit, places=of_each),
-        ]
-    )
+    batches, needs = [np.empty(0, np.int64)], [np.empty(0, NEED)]
+    for unit, part in _parts(units, pairs):
+        yield Blob(unit, "pairs", sender, part.tobytes())
+        numbers = np.unique(part.view(np.int64))
+        need = np.empty(len(numbers), NEED)
+        need["unit"], need["place"] = unit, numbers & (MAX_BATCH - 1)
+        batches.append(numbers >> PLACE_BITS)
+        needs.append(need)
+    for batch, part in _parts(np.concatenate(batches), np.concatenate(needs)):
+        yield Blob(batch, "needs", sender, part.tobytes())
 
 
-def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], list[bytes]]:
-    """Return the keys, ascending, and the bytes of the values of each."""
+def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the keys, ascending, and the values of each."""
     keys, places = np.unique(keys, return_inverse=True)
     # Small numbers are sorted in one pass.
     order = np.argsort(places.astype(np.min_scalar_type(len(keys))), kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(keys)))
-    return keys, [part.tobytes() for part in np.split(values[order], ends)[: len(keys)]]
+    yield from zip(keys.tolist(), np.split(values[order], ends)[: len(keys)], strict=True)
 
 
-def _of_batches(schema: pa.Schema, judged: NDArray[Any]) -> pa.Table:
-    """Return judged pairs by the batch of the later document."""
-    batch, parts = _parts(judged["later"] >> PLACE_BITS, judged)
-    return _table(schema, batch=batch, judged=parts)
-
-
-def _similar(judged: NDArray[Any]) -> pa.Table:
-    """Return the similar ones of judged pairs as rows of `PAIRS`."""
+def _similar(judged: NDArray[Any], sender: int) -> Iterator[Blob]:
+    """Yield the similar ones of judged pairs, for the batch of the later document."""
     similar = judged[~np.isnan(judged["similarity"])]
-    return _table(PAIRS, **{name: similar[name] for name in PAIRS.names})
+    for batch, part in _parts(similar["later"] >> PLACE_BITS, similar):
+        yield Blob(batch, "similar", sender, part.tobytes())
 
 
-def _widened(schema: pa.Schema, rows: pa.Table) -> pa.Table:
-    """Return the rows with further columns, which are null."""
-    return _table(schema, **{name: rows.column(name) for name in rows.column_names})
+def _judged(judged: NDArray[Any], sender: int, layout: Layout) -> Iterator[Blob]:
+    """Yield judged pairs for the group of the later document."""
+    for group, part in _parts(layout.groups_of(judged["later"]), judged):
+        yield Blob(group, "judged", sender, part.tobytes())
 
 
-def select(row: Mapping[str, Any]) -> pa.Table:
+def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield each unit and the places of the documents of a batch that it needs, ascending."""
+    for unit, part in _parts(inbox.rows("needs", NEED)["unit"], inbox.rows("needs", NEED)["place"]):
+        # Several groups may ask for the same document.
+        yield unit, np.unique(part).astype(np.int64)
+
+
+def send_samples(inbox: Inbox) -> Iterator[Blob]:
     """Return the samples of a batch's documents that each unit needs."""
     from neardup import _core
 
-    samples = row["samples"].as_py()
-    first = row["batch"].as_py() << PLACE_BITS
-    asked = row["needed"].values
-    unit, places = asked.field("unit").to_pylist(), asked.field("places")
-    numbers = [first + place.values.to_numpy().astype(np.int64) for place in places]
-    selected = [_core.select_samples(samples, np.sort(of_unit)) for of_unit in numbers]
-    return _table(SAMPLES, unit=unit, samples=selected)
+    first = inbox.receiver << PLACE_BITS
+    for samples in inbox.bodies("samples"):
+        for unit, places in _needs(inbox):
+            body = _core.select_samples(samples, first + places)
+            yield Blob(unit, "samples", inbox.receiver, body)
 
 
-def rule_out(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
+def rule_out(inbox: Inbox, settings: Settings, layout: Layout, background: Any) -> Iterator[Blob]:
     """Return the pairs of a unit that samples leave open, with requests for the texts, and the
     others as judged pairs."""
     from neardup import _core
 
-    if not pairs.num_rows:
-        return RULED.empty_table()
     known = _background(background.value)
-    asked = _read(pairs, "pairs", _PAIR)
+    asked = inbox.rows("pairs", PAIR)
     later, earlier = (np.ascontiguousarray(asked[name]) for name in ("later", "earlier"))
     is_open = np.ones(len(asked), np.bool_)
     if known is not None:
-        samples: list[Any] = got.column("samples").to_pylist()
         rules = core_rule(settings), core_recipe(settings)
-        is_open = _core.open_pairs(*rules, known, samples, later, earlier)
-    ruled_out = np.empty(len(asked) - int(is_open.sum()), _JUDGED)
+        is_open = _core.open_pairs(*rules, known, inbox.bodies("samples"), later, earlier)
+    ruled_out = np.empty(len(asked) - int(is_open.sum()), JUDGED)
     ruled_out["later"], ruled_out["earlier"] = later[~is_open], earlier[~is_open]
     ruled_out["similarity"], ruled_out["distance"] = np.nan, -1
     later, earlier = later[is_open], earlier[is_open]
     units = units_of(later, earlier, replace(settings, units=settings.text_units), 1)
-    return pa.concat_tables(
-        [
-            _widened(RULED, requests(later, earlier, units)),
-            _of_batches(RULED, ruled_out),
-        ]
-    )
-
-
-def _read(rows: pa.Table, column: str, type: np.dtype[Any]) -> NDArray[Any]:
-    """Return the values of all bytes in a column; none if the column is missing."""
-    blobs: list[Any] = []
-    if column in rows.column_names:
-        blobs = rows.column(column).drop_null().to_pylist()
-    return np.frombuffer(b"".join(blobs), type)
+    yield from requests(later, earlier, units, inbox.receiver)
+    yield from _judged(ruled_out, inbox.receiver, layout)
 
 
 def units_of(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], settings: Settings, batches: int
+    later: NDArray[np.int64], earlier: NDArray[np.int64], settings: Settings, groups: int
 ) -> NDArray[np.int64]:
     """Return the unit that judges each pair.
 
-    The pairs are those of one batch of `batches`, sorted by the later document.
+    The pairs are those of one group of `groups`, sorted by the later document.
 
     The unit is chosen by the first candidate of the later document: thus the pairs of similar
     documents meet, and each document is sent to few units. If a first candidate is estimated (from
-    these pairs, for all batches) to have more later documents than a unit should, its pairs are
+    these pairs, for all groups) to have more later documents than a unit should, its pairs are
     divided by batch among as many units as they need.
     """
     begins = np.flatnonzero(np.append(True, later[1:] != later[:-1])[: len(later)])
@@ -340,7 +390,7 @@ def units_of(
     firsts, inverse, laters = np.unique(
         np.minimum.reduceat(earlier, begins), return_inverse=True, return_counts=True
     )
-    parts = (-(-laters * batches // UNIT_DOCUMENTS)).astype(np.uint64)
+    parts = (-(-laters * groups // UNIT_DOCUMENTS)).astype(np.uint64)
     spread = _mix(firsts)[inverse] ^ _mix(_mix(later[begins] >> PLACE_BITS) % parts[inverse])
     unit = (_mix(spread) % np.uint64(settings.units)).astype(np.int64)
     return np.repeat(unit, np.diff(np.append(begins, len(later))))
@@ -352,27 +402,47 @@ def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed ^ mixed >> np.uint64(32)
 
 
-def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
+def send_documents(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return what the rule compares of a batch's documents that each unit needs."""
+    if not inbox.of("needs"):
+        return
+    features = inbox.rows("features", np.int32)
+    (texts,) = map(unpack_array, inbox.bodies("texts")) if settings.rule.keeps_texts else (None,)
+    sketches = None
+    if settings.compares_sketches:
+        (sketches,) = map(unpack_array, inbox.bodies("sketches"))
+    for unit, places in _needs(inbox):
+        columns = {
+            "number": pa.array((inbox.receiver << PLACE_BITS) + places),
+            "features": pa.array(features[places]),
+        }
+        if texts is not None:
+            columns["texts"] = texts.take(pa.array(places)).fill_null("")
+        if sketches is not None:
+            columns["sketches"] = sketches.take(pa.array(places))
+        yield Blob(unit, "documents", inbox.receiver, pack(pa.record_batch(columns)))
+
+
+def verify(inbox: Inbox, settings: Settings, layout: Layout, background: Any) -> Iterator[Blob]:
     """Return the similar pairs of a unit, with similarities and distances, and all judged ones.
 
-    `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
-    compares; `background` the common shingles, as bytes that Spark has broadcast, or None.
+    `background` are the common shingles, as bytes that Spark has broadcast, or None.
     """
     from neardup import _core
 
-    if not pairs.num_rows:
-        return JUDGED.empty_table()
-    order = np.argsort(got.column("number").to_numpy())
-    numbers = got.column("number").to_numpy()[order]
+    asked = inbox.rows("pairs", PAIR)
+    if not len(asked):
+        return
+    documents = pa.Table.from_batches(map(unpack, inbox.bodies("documents"))).combine_chunks()
+    # Batches ascend, and so do the documents of each.
+    numbers = documents.column("number").to_numpy()
     texts: Any = pa.nulls(len(numbers), TEXT)
     if settings.rule.keeps_texts:
-        texts = pa.concat_arrays(got.column("texts").chunks).fill_null("")
+        texts = documents.column("texts").chunk(0)
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
-    features = got.column("features").to_numpy().astype(np.uint32)
     if settings.compares_sketches:
-        sketches = got.column("sketches").to_pylist()
-    asked = _read(pairs, "pairs", _PAIR)
-    judged = np.empty(len(asked), _JUDGED)
+        sketches = documents.column("sketches").to_pylist()
+    judged = np.empty(len(asked), JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
     judged["similarity"], judged["distance"] = _core.judge_pairs(
         core_rule(settings),
@@ -380,37 +450,12 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
         None if background is None else _background(background.value),
         texts,
         sketches,
-        features,
-        order[np.searchsorted(numbers, asked["later"])].astype(np.uint32),
-        order[np.searchsorted(numbers, asked["earlier"])].astype(np.uint32),
+        documents.column("features").to_numpy().astype(np.uint32),
+        np.searchsorted(numbers, asked["later"]).astype(np.uint32),
+        np.searchsorted(numbers, asked["earlier"]).astype(np.uint32),
     )
-    return pa.concat_tables([_widened(JUDGED, _similar(judged)), _of_batches(JUDGED, judged)])
-
-
-def apply_rule(pairs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the documents that the one rule drops, given all similar pairs by the later document.
-
-    Examples
-    --------
-    A chain: the second repeats the first, so the third is kept.
-
-    >>> pairs = pa.record_batch({"later": [2, 3, 4], "earlier": [1, 2, 2]})
-    >>> [batch["number"].to_pylist() for batch in apply_rule([pairs])]
-    [[2]]
-    """
-    #: A bit for each document of a batch.
-    dropped: dict[int, int] = {}
-    last = -1
-    for batch in pairs:
-        numbers = []
-        for later, earlier in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            bits = dropped.get(earlier >> PLACE_BITS, 0)
-            if later != last and not bits >> (earlier & (MAX_BATCH - 1)) & 1:
-                last = later
-                numbers.append(later)
-                place = 1 << (later & (MAX_BATCH - 1))
-                dropped[later >> PLACE_BITS] = dropped.get(later >> PLACE_BITS, 0) | place
-        yield pa.record_batch({"number": pa.array(numbers, LONG)})
+    yield from _similar(judged, inbox.receiver)
+    yield from _judged(judged, inbox.receiver, layout)
 
 
 @lru_cache(maxsize=8)
@@ -429,34 +474,3 @@ def _background(common: bytes | None) -> _core.Background | None:
     from neardup import _core
 
     return None if common is None else _core.Background.from_bytes(common)
-
-
-def _table(schema: pa.Schema, **columns: Any) -> pa.Table:
-    """Return a table with a schema; columns that are not given are null."""
-    rows = len(next(iter(columns.values())))
-    arrays = [
-        _array(columns[field.name], field.type)
-        if field.name in columns
-        else pa.nulls(rows, field.type)
-        for field in schema
-    ]
-    return pa.table(arrays, schema=schema)
-
-
-def _array(values: Any, type: pa.DataType) -> Any:
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values.cast(type)
-    return pa.array(values, type)
-
-
-def _valid(inputs: pa.Table, column: str) -> pa.Table:
-    """Return the rows with a value in a column; none if the column is missing."""
-    if column not in inputs.column_names:
-        return inputs.slice(0, 0)
-    return inputs.filter(inputs.column(column).is_valid())
-
-
-def _bodies(inputs: pa.Table, column: str) -> list[Any]:
-    """Return the values of a column, one per bucket; none if the column is missing."""
-    rows = _valid(inputs, column)
-    return rows.sort_by("bucket").column(column).to_pylist() if rows.num_rows else []

@@ -14,16 +14,19 @@ all documents of the other collection come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Bits of a number for the place in a batch.
 PLACE_BITS = 16
@@ -52,6 +55,30 @@ class File:
     name: str
     begin: int
     size: int
+
+
+class Layout:
+    """Where documents are: the batches with their groups, and the documents before each."""
+
+    def __init__(self, batches: Iterable[tuple[int, int, int]]) -> None:
+        """Take the number, the group and the number of documents of each batch."""
+        ordered = np.array(sorted(batches), np.int64).reshape(-1, 3)
+        columns: tuple[NDArray[np.int64], ...] = tuple(ordered.T.copy())
+        self._batches, self._groups, sizes = columns
+        self._before: NDArray[np.int64] = np.cumsum(sizes) - sizes
+        #: The number of all documents.
+        self.documents = int(sizes.sum())
+        #: The number of groups.
+        self.groups = len(np.unique(self._groups))
+
+    def groups_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the groups of documents."""
+        return self._groups[np.searchsorted(self._batches, numbers >> PLACE_BITS)]
+
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of documents among all, without gaps."""
+        place = self._before[np.searchsorted(self._batches, numbers >> PLACE_BITS)]
+        return place + (numbers & (MAX_BATCH - 1))
 
 
 class BatchNumberer:

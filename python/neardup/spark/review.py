@@ -5,12 +5,15 @@ A checkpoint has neither titles nor dates nor sources of records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
+from neardup.spark.blobs import from_rows, inboxes, unpack_array, with_kinds
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def review_of_job(
-    batches: DataFrame,
+    documents: DataFrame,
     removed: DataFrame,
     first: int,
     summary: Summary,
@@ -31,7 +34,7 @@ def review_of_job(
     begin = first << PLACE_BITS
 
     def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        return _texts(batches, numbers, length)
+        return _texts(documents, numbers, length)
 
     def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         found = texts([begin + number for number in numbers], length)
@@ -82,18 +85,28 @@ def _picked(
     return [row.asDict() for row in least], groups, counts
 
 
-def _texts(batches: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+def _texts(documents: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
     """Return texts of documents up to a length, and their whole lengths, by their numbers."""
     from pyspark.sql import functions as F
 
-    if not numbers:
-        return {}
-    asked = [(number, number >> PLACE_BITS, number & (MAX_BATCH - 1)) for number in numbers]
-    wanted = batches.sparkSession.createDataFrame(asked, "number long, batch long, place int")
-    text = F.coalesce(F.get("texts", F.col("place")), F.lit(""))
-    rows = (
-        batches.select("batch", "texts")
-        .join(F.broadcast(wanted), "batch")
-        .select("number", F.substring(text, 1, length).alias("text"), F.length(text).alias("all"))
-    )
-    return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows.collect()}
+    places: dict[int, list[int]] = {}
+    for number in numbers:
+        places.setdefault(number >> PLACE_BITS, []).append(number & (MAX_BATCH - 1))
+
+    def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for inbox in inboxes(from_rows(rows)):
+            wanted = pa.array(places.get(inbox.receiver, []), pa.int64())
+            for body in inbox.bodies("texts"):
+                texts = unpack_array(body).take(wanted).fill_null("")
+                yield pa.record_batch(
+                    {
+                        "number": pc.add(wanted, inbox.receiver << PLACE_BITS),
+                        "text": pc.utf8_slice_codeunits(texts, 0, length),
+                        "all": pc.utf8_length(texts).cast(pa.int64()),
+                    }
+                )
+
+    found = with_kinds(documents, "texts").filter(F.col("sender").isin(list(places)))
+    found = found.withColumn("receiver", F.col("sender"))
+    rows = found.mapInArrow(work, "number long, text string, all long").collect()
+    return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

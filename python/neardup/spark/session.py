@@ -62,6 +62,8 @@ def settings_for(
         # Rows are few, large and evenly distributed: planning again after each step would cost
         # more than it could gain.
         "spark.sql.adaptive.enabled": "false",
+        # Blobs are stored by kind, without being sorted before.
+        "spark.sql.maxConcurrentOutputFileWriters": "20",
     }
     if split is not None:
         wanted[_SPLIT] = wanted[_OPEN] = str(split)

@@ -1,7 +1,7 @@
 """Sketching: from records to batches with sketches, and the common shingles of the collection.
 
-This module does not use Spark. A batch is a row; its columns are lists with a value per document.
-While they sketch, tasks count the shingles of their documents, in groups of batches.
+This module does not use Spark. A batch has blobs with a value per document. While they sketch,
+tasks count the shingles of their documents, in groups of batches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
-from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
+from neardup.spark.blobs import Blob, Inbox, pack, to_rows, unpack_array
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -38,6 +39,9 @@ if _spark is not None and _spark.TaskContext.get() is not None:
 #: Documents per group: then the task outputs the shingles that it has counted.
 GROUP_DOCUMENTS = 1 << 17
 
+#: Bits of a group's number for the task that sketches it.
+_TASK_BITS = 32
+
 #: Limits the shingles per table of a task: all tables together hold this many times the largest
 #: table, but each table holds at least `_LEAST_SHINGLES`.
 _ROOM = 8
@@ -46,40 +50,9 @@ _LEAST_SHINGLES = 4096
 #: The most tables of shingles that wait to be merged; each has up to 72 MB.
 _TABLES = 8
 
+BYTES, TEXT = pa.large_binary(), pa.large_string()
+
 _MARK = b"\xef\xbb\xbf"
-
-
-#: Column types.
-LONG, INT, BYTES, TEXT = pa.int64(), pa.int32(), pa.large_binary(), pa.large_string()
-
-
-def arrow_schema(**types: pa.DataType) -> pa.Schema:
-    """Return a schema of columns by their names."""
-    return pa.schema(list(types.items()))
-
-
-#: One row per batch, besides its `records`. There are `texts` if candidates are verified by them,
-#: so that records are parsed once. The last batch of a group has what was made for the whole group:
-#: the `counted` shingles, and for each of its batches, which are `sampled`, the `samples` of the
-#: documents. `doubted` is the level of that table if the table of all documents may have a lower
-#: one.
-BATCHES = arrow_schema(
-    batch=LONG,
-    batch_group=LONG,
-    size=LONG,
-    problems=TEXT,
-    features=pa.list_(INT),
-    identities=pa.list_(BYTES),
-    sketches=pa.list_(BYTES),
-    ids=pa.list_(TEXT),
-    texts=pa.list_(TEXT),
-    counted=BYTES,
-    probe=BYTES,
-    doubted=INT,
-    sampled=pa.list_(LONG),
-    samples=pa.list_(BYTES),
-)
-SHINGLES = arrow_schema(counted=BYTES)
 
 
 @dataclass(frozen=True)
@@ -87,10 +60,10 @@ class Settings:
     """The settings of a job that its tasks need; sent to them by pickle.
 
     `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
-    `batches` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
+    `groups` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
     those that need texts into `text_units`.
     Batches before `first` are those of another collection, all of whose documents count as kept;
-    `against_only` compares documents with those only.
+    `is_other` while these are sketched. `against_only` compares documents with those only.
     """
 
     recipe: Recipe
@@ -99,11 +72,12 @@ class Settings:
     lines: bool
     columns: tuple[str, ...] = ()
     documents: int = 1
-    batches: int = 1
+    groups: int = 1
     buckets: int = 1
     units: int = 1
     text_units: int = 1
     first: int = 0
+    is_other: bool = False
     against_only: bool = False
 
     @property
@@ -175,9 +149,18 @@ def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Proble
     return problems
 
 
-def problems_to_json(problems: Sequence[Problem]) -> str:
+def problems_to_json(problems: Sequence[Problem]) -> bytes:
     """Return problems as JSON: codes and values, without the source."""
-    return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems]).decode()
+    return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems])
+
+
+def sketched_rows(rows: Iterable[pa.RecordBatch], **known: Any) -> Iterator[pa.RecordBatch]:
+    """Return the blobs of `sketch` as rows."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return to_rows(sketch(rows, task=context.partitionId(), **known))
 
 
 def sketch(
@@ -187,17 +170,28 @@ def sketch(
     files: Mapping[int, File],
     partitions: int,
     most: int,
-    partition: int | None = None,
+    task: int,
     first: int = 0,
-) -> Iterator[pa.RecordBatch]:
-    """Read and sketch the records of one task; yield a row of `BATCHES` for each batch.
+) -> Iterator[Blob]:
+    """Read and sketch the records of one task; yield blobs of each batch, for its group.
 
     There are about `partitions` tasks, and at most `most` documents in a batch. `files` are by the
     hash of the path; the batches of a table have numbers from `first` on.
+
+    | kind | of each | body |
+    |---|---|---|
+    | `info` | batch | JSON of its counts |
+    | `problems` | batch, if any | JSON |
+    | `records` | batch of the input | the records as a packed batch, columns by position |
+    | `ids`, `texts` | batch | packed arrays; texts only if candidates are verified by them |
+    | `features`, `identities` | batch | 4 and 16 bytes per document |
+    | `sketches` | batch | packed array |
+    | `counted`, `probe` | group | the shingles of its documents, and a probe of them |
+    | `samples` | batch | samples of the shingles |
     """
-    numberer = BatchNumberer(files, _partition() if partition is None else partition, first)
+    numberer = BatchNumberer(files, task, first)
     group: _Group | None = None
-    last: dict[str, Any] | None = None
+    groups = 0
     for rows_together in rows:
         for path, begin, part in split_by_part(rows_together, most):
             batch = numberer.next(path, begin)
@@ -205,38 +199,15 @@ def sketch(
             records = _records(part, settings, at_beginning=at_beginning)
             if not records.num_rows:
                 continue
-            if last is not None:
-                yield _batch_row(last)
-            group = group or _Group(settings, batch, shingles_of_part(partitions))
-            last = group.sketch(records, batch)
+            if group is None:
+                group = _Group(settings, groups << _TASK_BITS | task, shingles_of_part(partitions))
+                groups += 1
+            yield from group.sketch(records, batch)
             if group.is_full:
-                last |= group.shingles()
+                yield from group.shingles()
                 group = None
-    if last is not None:
-        yield _batch_row(last | (group.shingles() if group is not None else {}))
-
-
-def _partition() -> int:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return context.partitionId()
-
-
-def _batch_row(values: Mapping[str, Any]) -> pa.RecordBatch:
-    arrays: dict[str, Any] = {}
-    for field in [*BATCHES, pa.field("records", pa.list_(values["records"].type))]:
-        value = values.get(field.name)
-        if value is not None and pa.types.is_list(field.type):
-            items: Any = value
-            if not isinstance(items, pa.Array):
-                items = pa.array(value, field.type.value_type)
-            bounds = pa.array([0, len(items)], INT)
-            arrays[field.name] = pa.ListArray.from_arrays(bounds, items)
-        else:
-            arrays[field.name] = pa.array([value], field.type)
-    return pa.record_batch(arrays)
+    if group is not None:
+        yield from group.shingles()
 
 
 class _Group:
@@ -265,53 +236,72 @@ class _Group:
     @property
     def is_full(self) -> bool:
         """Whether the group is complete; until then its sketches are in memory."""
-        counts = self._settings.rule.counted_shingle is not None
-        return self._documents >= (GROUP_DOCUMENTS if counts else 1)
+        return self._documents >= GROUP_DOCUMENTS
 
-    def sketch(self, records: pa.RecordBatch, batch: int) -> dict[str, Any]:
-        """Return the columns of a batch."""
+    def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
+        """Yield the blobs of a batch."""
         read = self._settings.fields.bounded(_read(records, self._settings))
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         self._batches.append((batch, records.num_rows))
-        # Columns by position: names may repeat, or differ only in case.
-        names = [f"c{number}" for number in range(records.num_columns)]
-        return {
+        rows = self._corpus.rows(begin, self._documents)
+        identities, counts, sketches = map(pa.array, rows)
+        features = counts.cast(pa.int64()).fill_null(-1).to_numpy().astype(np.int32)
+        info = {
             "batch": batch,
-            "batch_group": self._number,
+            "group": self._number,
             "size": read.bytes_read,
-            "problems": problems_to_json(problems) if problems else None,
-            "features": self._corpus.features()[begin:],
-            "identities": self._corpus.identities()[begin:],
-            "sketches": self._corpus.sketches()[begin:],
-            "ids": read.ids,
-            "texts": read.texts if self._settings.rule.keeps_texts else None,
-            "records": pa.StructArray.from_arrays(records.columns, names),
+            "documents": len(features),
+            "unreadable": int(np.count_nonzero(features < 0)),
+            "without_features": int(np.count_nonzero(features == 0)),
+            "problems": sum(problem.count for problem in problems),
         }
+        bodies = {
+            "info": orjson.dumps(info),
+            "features": features.tobytes(),
+            "identities": b"".join(identities.to_pylist()),
+            "sketches": pack(sketches),
+            "ids": pack(_plain(read.ids, TEXT), compressed=True),
+        }
+        if problems:
+            bodies["problems"] = problems_to_json(problems)
+        if self._settings.rule.keeps_texts:
+            bodies["texts"] = pack(_plain(read.texts, TEXT), compressed=True)
+        if not self._settings.is_other:
+            # Columns by position: names may repeat, or differ only in case.
+            names = [f"c{number}" for number in range(records.num_columns)]
+            columns = pa.record_batch(records.columns, names)
+            bodies["records"] = pack(columns, compressed=True)
+        for kind, body in bodies.items():
+            yield Blob(self._number, kind, batch, body)
 
-    def shingles(self) -> dict[str, Any]:
-        """Return the columns that the group's last batch has for the whole group."""
+    def shingles(self) -> Iterator[Blob]:
+        """Yield what is known when the whole group is counted."""
         from neardup import _core
 
         counted = self._corpus.counted_shingles()
         if counted is None:
-            return {}
-        level, probe = _core.probe_shingles(counted)
+            return
+        level, hashes = _core.probe_shingles(counted)
         # A table of full size never has a higher level than the table of all documents.
         doubted = level if self._entries < _core.MAX_SHINGLES else 0
+        probe = np.append(np.uint32(doubted), hashes).astype(np.uint32)
+        sender = self._batches[0][0]
+        yield Blob(self._number, "counted", sender, counted)
+        yield Blob(self._number, "probe", sender, probe.tobytes())
         # Not before the whole group is counted: the more shingles, the smaller are the samples.
-        samples, begin = [], 0
+        begin = 0
         for batch, documents in self._batches:
             numbers = (batch << PLACE_BITS) + np.arange(documents, dtype=np.int64)
-            samples.append(self._corpus.samples(begin, numbers))
+            yield Blob(self._number, "samples", batch, self._corpus.samples(begin, numbers))
             begin += documents
-        return {
-            "counted": counted,
-            "probe": probe.tobytes(),
-            "doubted": doubted,
-            "sampled": [batch for batch, _ in self._batches],
-            "samples": samples,
-        }
+
+
+def _plain(values: Any, type: pa.DataType) -> Any:
+    """Return a column as one array of a type."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    return values.cast(type)
 
 
 def shingles_of_part(parts: int) -> int:
@@ -326,50 +316,61 @@ def shingles_of_part(parts: int) -> int:
     return max(min(_ROOM * most // parts, most), _LEAST_SHINGLES)
 
 
-def shingle_level(probes: Iterable[bytes]) -> int:
-    """Return a lower bound for the level of the table of all shingles, from its parts' probes.
+def shingle_level(probes: Iterable[Blob]) -> tuple[int, bool]:
+    """Return a lower bound for the level of the table of all shingles, from its parts' probes, and
+    whether a part was counted at a higher level.
 
     The level is the number of leading bits of a hash that must be zero. It rises when a table would
     hold too many shingles, so hashes with fewer zero bits need not be merged.
     """
     from neardup import _core
 
-    return _core.level_of_probes(np.frombuffer(b"".join(probes), np.uint32))
+    parts = [np.frombuffer(probe.body, np.uint32) for probe in probes]
+    hashes = [part[1:] for part in parts]
+    level = _core.level_of_probes(np.concatenate([np.empty(0, np.uint32), *hashes]))
+    return level, any(part[0] > level for part in parts)
 
 
-def count_again(texts: pa.LargeStringArray, settings: Settings) -> bytes:
-    """Return a table of the shingles of texts."""
+def count_again(inbox: Inbox, settings: Settings, level: int, kind: str) -> Iterator[Blob]:
+    """Count the shingles of the documents of a batch that are `overcounted`."""
     from neardup import _core
 
+    numbers = np.sort(inbox.rows("overcounted", np.int64))
+    if not len(numbers):
+        return
+    (body,) = inbox.bodies("texts")
+    texts = unpack_array(body).take(pa.array(numbers & (MAX_BATCH - 1)))
     corpus = _core.Corpus(
         core_recipe(settings), keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
     )
     _push(corpus, Batch(texts, ids=texts), settings)
     table = corpus.counted_shingles()
     assert table is not None
-    return table
+    yield Blob(0, kind, inbox.receiver, _core.thin_shingles(table, level) if level else table)
 
 
-def merge_shingles(tables: Iterable[bytes], level: int = 0) -> bytes | None:
-    """Return one table merged from several, at least at `level`; None for no tables."""
-    from neardup import _core
+def common_shingles(inboxes: Iterable[Inbox], settings: Settings, level: int) -> Iterator[Blob]:
+    """Yield the common shingles of a collection, as verification needs them.
 
-    waiting: list[bytes] = []
-    for table in tables:
-        waiting.append(_core.thin_shingles(table, level) if level else table)
-        if len(waiting) == _TABLES:
-            waiting = [_core.merge_shingles(waiting)]
-    return _core.merge_shingles(waiting) if len(waiting) > 1 else next(iter(waiting), None)
-
-
-def common_shingles(counted: bytes, overcounted: bytes | None, documents: int) -> bytes:
-    """Return the common shingles of a table, as verification needs them.
-
-    `overcounted` has the shingles of texts that another group had already counted. Subtracting them
+    The `overcounted` shingles are of texts that another group had already counted. Subtracting them
     is exact: such a text has the shingles of its first copy, so only the counts are too high.
     """
     from neardup import _core
 
+    tables: dict[str, list[bytes]] = {"counted": [], "overcounted": []}
+    for inbox in inboxes:
+        for kind, waiting in tables.items():
+            for table in inbox.bodies(kind):
+                waiting.append(_core.thin_shingles(table, level) if level else table)
+                if len(waiting) == _TABLES:
+                    waiting[:] = [_core.merge_shingles(waiting)]
+    counted, overcounted = (
+        _core.merge_shingles(waiting) if len(waiting) > 1 else next(iter(waiting), None)
+        for waiting in tables.values()
+    )
+    if counted is None:
+        return
     if overcounted is not None:
         counted = _core.subtract_shingles(counted, overcounted)
-    return _core.Background.of_shingles(documents, counted).to_bytes()
+    common = _core.Background.of_shingles(settings.documents, counted)
+    yield Blob(0, "common", 0, common.to_bytes())

@@ -1,0 +1,172 @@
+"""Blobs: what the steps of a job send to each other, as few large rows.
+
+A kernel is a function that takes all blobs for one receiver and yields blobs for others. What
+is in a body, only kernels know: Spark moves, sorts and stores it as a whole, because handling each
+value of a document apart would take it longer than all kernels together. A receiver is a batch, a
+group, a bucket or a unit; its number also tells the partition in which it is.
+
+This module does not use Spark, except where it divides rows among tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark import RDD
+    from pyspark.sql import DataFrame
+
+#: Blobs as columns.
+SCHEMA = pa.schema(
+    [
+        ("receiver", pa.int64()),
+        ("kind", pa.large_string()),
+        ("sender", pa.int64()),
+        ("body", pa.large_binary()),
+    ]
+)
+
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
+
+
+class Blob(NamedTuple):
+    """Bytes of one kind from one sender for one receiver."""
+
+    receiver: int
+    kind: str
+    sender: int
+    body: bytes
+
+
+class Inbox:
+    """The blobs for one receiver, those of a kind by ascending sender."""
+
+    def __init__(self, receiver: int, blobs: Iterable[Blob]) -> None:
+        self.receiver = receiver
+        self._blobs: dict[str, list[Blob]] = {}
+        for blob in blobs:
+            self._blobs.setdefault(blob.kind, []).append(blob)
+
+    def of(self, kind: str) -> list[Blob]:
+        """Return the blobs of a kind."""
+        return self._blobs.get(kind, [])
+
+    def bodies(self, kind: str) -> list[bytes]:
+        """Return the bodies of a kind."""
+        return [blob.body for blob in self.of(kind)]
+
+    def rows(self, kind: str, type: Any) -> NDArray[Any]:
+        """Return the rows of all bodies of a kind, which are arrays of a numpy type."""
+        return np.frombuffer(b"".join(self.bodies(kind)), type)
+
+
+Kernel = Callable[..., Iterable[Blob]]
+
+
+def pack(values: pa.Array[Any] | pa.RecordBatch, *, compressed: bool = False) -> bytes:
+    """Return an Arrow array or batch as bytes."""
+    batch = values
+    if not isinstance(batch, pa.RecordBatch):
+        batch = pa.record_batch({"values": values})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=_COMPRESSED if compressed else None) as out:
+        out.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def unpack(body: bytes) -> pa.RecordBatch:
+    """Return the batch that was packed."""
+    with pa.ipc.open_stream(body) as packed:
+        return packed.read_next_batch()
+
+
+def unpack_array(body: bytes) -> Any:
+    """Return the array that was packed."""
+    return unpack(body).column(0)
+
+
+def inboxes(blobs: Iterable[Blob]) -> Iterator[Inbox]:
+    """Return the inbox of each receiver, ascending."""
+    ordered = sorted(blobs, key=itemgetter(0, 1, 2))
+    for receiver, of_receiver in groupby(ordered, itemgetter(0)):
+        yield Inbox(receiver, of_receiver)
+
+
+def from_rows(rows: Iterable[pa.RecordBatch]) -> Iterator[Blob]:
+    """Return blobs from rows of `SCHEMA`."""
+    for batch in rows:
+        yield from map(Blob, *(batch.column(name).to_pylist() for name in SCHEMA.names))
+
+
+def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
+    """Return rows of `SCHEMA`, each apart: bodies are large."""
+    for blob in blobs:
+        columns = [pa.array([value], field.type) for value, field in zip(blob, SCHEMA, strict=True)]
+        yield pa.record_batch(columns, schema=SCHEMA)
+
+
+def of_table(frame: DataFrame, *kinds: str) -> RDD[Blob]:
+    """Return the blobs of some kinds in a table."""
+    from pyspark import RDD
+    from pyspark.serializers import NoOpSerializer
+
+    # `DataFrame.rdd` pickles in Java, which takes it longer than kernels take for the content.
+    rows = with_kinds(frame, *kinds)._jdf.toArrowBatchRdd().toJavaRDD()
+    return RDD(rows, frame.sparkSession.sparkContext, NoOpSerializer()).flatMap(_of_message)
+
+
+def _of_message(message: bytes) -> Iterator[Blob]:
+    return from_rows([pa.ipc.read_record_batch(pa.ipc.read_message(message), SCHEMA)])
+
+
+def with_kinds(frame: DataFrame, *kinds: str) -> DataFrame:
+    """Return the rows of some kinds."""
+    from pyspark.sql import functions as F
+
+    return frame.filter(F.col("kind").isin(*kinds)).select(*SCHEMA.names)
+
+
+def select(blobs: RDD[Blob], *kinds: str) -> RDD[Blob]:
+    """Return the blobs of some kinds."""
+    return blobs.filter(lambda blob: blob.kind in kinds)
+
+
+def swapped(blobs: RDD[Blob]) -> RDD[Blob]:
+    """Return the same blobs for their senders, from their receivers."""
+    return blobs.map(lambda blob: Blob(blob.sender, blob.kind, blob.receiver, blob.body))
+
+
+def exchange(blobs: list[RDD[Blob]], kernel: Kernel, partitions: int, **known: Any) -> RDD[Blob]:
+    """Return the blobs that a kernel yields, called once for each receiver of the given blobs."""
+
+    def each(inboxes: Iterable[Inbox]) -> Iterator[Blob]:
+        for inbox in inboxes:
+            yield from kernel(inbox, **known)
+
+    return stream(blobs, each, partitions)
+
+
+def stream(
+    blobs: list[RDD[Blob]],
+    work: Callable[[Iterable[Inbox]], Iterable[Any]],
+    partitions: int,
+) -> RDD[Any]:
+    """Return what is made of the inboxes of each partition, in ascending order."""
+    every = blobs[0].context.union(blobs).keyBy(itemgetter(0))
+    # The partition of a number is its remainder.
+    gathered = every.partitionBy(partitions, lambda receiver: receiver)
+    return gathered.mapPartitions(lambda rows: work(inboxes(row[1] for row in rows)))
+
+
+def spark_schema(schema: pa.Schema) -> Any:
+    """Return Spark's schema for an Arrow schema."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

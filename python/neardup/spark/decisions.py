@@ -1,0 +1,255 @@
+"""Decisions: the one rule over all similar pairs, and the removed table that follows from them.
+
+One task takes all pairs in input order, a batch at a time. It has a bit per document in memory,
+and whatever it says of documents goes to their groups, which know the ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
+from neardup.spark.kernels import JUDGED, LEFT_OUT, NUMBER, REPEAT, WHOLE
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
+from neardup.spark.sketching import TEXT, Settings
+from neardup.writers.rows import KINDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NAMES = ("later", "earlier", "similarity", "distance")
+#: A dropped document, and the kept one that it repeats.
+DECISION = np.dtype([*JUDGED.descr, ("identical", "?")])
+
+#: The removed table, with the numbers of documents.
+REMOVED = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("kept", pa.int64()),
+        ("id", TEXT),
+        ("kept_id", TEXT),
+        ("identical", pa.bool_()),
+        ("similarity", pa.float64()),
+        ("measure", TEXT),
+        ("distance", pa.int32()),
+        ("kind", TEXT),
+        ("cluster_size", pa.int64()),
+        ("kept_from", TEXT),
+    ]
+)
+
+#: Decisions are sent to groups this many at a time.
+_DECISIONS = 1 << 20
+
+
+class _Documents:
+    """A set of documents, as a bit for each document of the layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._bits = np.zeros((layout.documents + 7) // 8, np.uint8)
+
+    def add(self, numbers: NDArray[np.int64]) -> None:
+        """Add documents."""
+        places = self._layout.places_of(numbers)
+        np.bitwise_or.at(self._bits, places >> 3, np.uint8(1) << (places & 7).astype(np.uint8))
+
+    def have(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which documents are in the set."""
+        places = self._layout.places_of(numbers)
+        bits = self._bits[places >> 3] >> (places & 7).astype(np.uint8)
+        return np.asarray(bits & 1, np.bool_)
+
+    def count(self) -> int:
+        """Return the number of documents."""
+        return int(np.unpackbits(self._bits).sum())
+
+
+def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iterator[Blob]:
+    """Apply the rule to the similar pairs of all batches, and then count what full lists left out.
+
+    Yields, for the next round, the documents that are `dropped` and are not copies, and the copies
+    that are to be searched `again` because the first copy is dropped; for the batches, all
+    documents that are `removed`; for the groups of the kept documents, the `decisions`; and the
+    `result` as JSON.
+    """
+    dropped = _Documents(layout)
+    digest = hashlib.blake2b(digest_size=16)
+    decisions: list[NDArray[Any]] = []
+    again = 0
+    result = _result(Inbox(WHOLE, []), dropped, layout)
+    for inbox in inboxes:
+        if inbox.receiver == WHOLE:
+            result = _result(inbox, dropped, layout)
+            continue
+        pairs = inbox.rows("similar", JUDGED)
+        copies = inbox.rows("copies", REPEAT)
+        if settings.against_only:
+            copies = copies[copies["first"] < settings.first << PLACE_BITS]
+        # Copies are not indexed, so no document is dropped for one.
+        filed = pairs[~np.isin(pairs["later"], copies["number"])]
+        numbers = apply_rule(filed, dropped)
+        dropped.add(numbers)
+        digest.update(numbers.tobytes())
+        is_again = dropped.have(copies["first"])
+        wanted = {"dropped": numbers, "again": copies["number"][is_again]}
+        again += int(is_again.sum())
+        for kind, of_kind in wanted.items():
+            if len(of_kind):
+                group = int(layout.groups_of(of_kind[:1])[0])
+                yield Blob(group, kind, inbox.receiver, of_kind.tobytes())
+        best = _most_similar(pairs[~dropped.have(pairs["earlier"])])
+        # The documents of another collection stay, also if they repeat each other.
+        is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
+        made = np.concatenate([best, _identical(copies[is_removed])])
+        if len(made):
+            yield Blob(inbox.receiver, "removed", inbox.receiver, made["later"].tobytes())
+        decisions.append(made)
+        if sum(map(len, decisions)) >= _DECISIONS:
+            yield from _to_groups(decisions, inbox.receiver, layout)
+            decisions = []
+    yield from _to_groups(decisions, WHOLE, layout)
+    result |= {"dropped": digest.hexdigest(), "again": again}
+    yield Blob(WHOLE, "result", WHOLE, orjson.dumps(result))
+
+
+def apply_rule(pairs: NDArray[Any], dropped: _Documents) -> NDArray[np.int64]:
+    """Return the documents of a batch that the one rule drops, given all similar pairs in which
+    they are the later ones, and the documents dropped before."""
+    later, earlier = pairs["later"], pairs["earlier"]
+    is_within = later >> PLACE_BITS == earlier >> PLACE_BITS
+    # Documents of earlier batches are decided, and each that is kept drops all that repeat it.
+    found = set(later[~is_within & ~dropped.have(earlier)].tolist())
+    within = np.sort(pairs[is_within], order="later")
+    for one, other in zip(within["later"].tolist(), within["earlier"].tolist(), strict=True):
+        if other not in found:
+            found.add(one)
+    return np.array(sorted(found), np.int64)
+
+
+def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
+    """Return the most similar pair of each document; of ties, that of the earliest document."""
+    ordered = pairs[np.lexsort((pairs["earlier"], -pairs["similarity"], pairs["later"]))]
+    is_best = np.ones(len(ordered), np.bool_)
+    is_best[1:] = ordered["later"][1:] != ordered["later"][:-1]
+    best = np.zeros(int(is_best.sum()), DECISION)
+    for name in _NAMES:
+        best[name] = ordered[name][is_best]
+    return best
+
+
+def _identical(copies: NDArray[Any]) -> NDArray[Any]:
+    """Return exact copies as decisions."""
+    made = np.empty(len(copies), DECISION)
+    made["later"], made["earlier"] = copies["number"], copies["first"]
+    made["similarity"], made["distance"] = 1.0, copies["distance"]
+    made["identical"] = True
+    return made
+
+
+def _to_groups(decisions: list[NDArray[Any]], sender: int, layout: Layout) -> Iterator[Blob]:
+    """Yield decisions for the groups of the kept documents."""
+    made = np.concatenate([np.empty(0, DECISION), *decisions])
+    groups = layout.groups_of(made["earlier"])
+    for group in np.unique(groups).tolist():
+        yield Blob(group, "decisions", sender, made[groups == group].tobytes())
+
+
+def _result(inbox: Inbox, dropped: _Documents, layout: Layout) -> dict[str, Any]:
+    """Return what is known of the whole collection; of full lists, among the kept documents."""
+    lists = pairs = 0
+    unlisted = _Documents(layout)
+    for body in inbox.bodies("left_out"):
+        rows = np.frombuffer(body, LEFT_OUT)
+        rows = rows[~dropped.have(rows["number"])]
+        _, counts = np.unique(rows["key"], return_counts=True)
+        lists += len(counts)
+        pairs += int((counts * (counts - 1) // 2).sum())
+        unlisted.add(rows["number"])
+    documents = unlisted.count()
+    return {
+        "candidates": int(inbox.rows("found", NUMBER).sum()),
+        "has_closed": bool(dropped.have(inbox.rows("closed", NUMBER)).any()),
+        "closed_lists": lists,
+        "unlisted": documents,
+        # Two documents that several lists left out are one pair.
+        "unlisted_pairs": min(pairs, documents * (documents - 1) // 2),
+    }
+
+
+class _Ids:
+    """The ids of a group; records without one are named by their place."""
+
+    def __init__(self, inbox: Inbox, names: Mapping[int, tuple[str, int]]) -> None:
+        self._ids = {blob.sender: blob.body for blob in inbox.of("ids")}
+        self._names = names
+
+    def of(self, numbers: NDArray[np.int64]) -> Any:
+        """Return the ids of documents."""
+        ids = np.empty(len(numbers), object)
+        batches = numbers >> PLACE_BITS
+        for batch in np.unique(batches).tolist():
+            is_here = batches == batch
+            places = numbers[is_here] & (MAX_BATCH - 1)
+            of_batch = unpack_array(self._ids[batch]).take(pa.array(places)).to_pylist()
+            name, first = self._names[batch]
+            ids[is_here] = [
+                f"{name}{first + place}" if id is None else id
+                for id, place in zip(of_batch, places.tolist(), strict=True)
+            ]
+        return pa.array(ids, TEXT)
+
+
+def answers(inbox: Inbox, layout: Layout, names: Mapping[int, tuple[str, int]]) -> Iterator[Blob]:
+    """Answer the groups of dropped documents with the ids and the clusters of the kept ones.
+
+    `names` has for each batch the beginning of a name, and the number of its first record.
+    """
+    made = inbox.rows("decisions", DECISION)
+    kept, place, counts = np.unique(made["earlier"], return_inverse=True, return_counts=True)
+    ids = _Ids(inbox, names).of(kept).take(pa.array(place))
+    # The kept document counts too.
+    sizes = counts[place] + 1
+    groups = layout.groups_of(made["later"])
+    for group in np.unique(groups).tolist():
+        rows = np.flatnonzero(groups == group)
+        columns = {name: pa.array(made[name][rows]) for name in (*_NAMES, "identical")}
+        columns["kept_id"] = ids.take(pa.array(rows))
+        columns["cluster_size"] = pa.array(sizes[rows])
+        yield Blob(group, "answers", inbox.receiver, pack(pa.record_batch(columns)))
+
+
+def removed(
+    inboxes: Iterable[Inbox], settings: Settings, names: Mapping[int, tuple[str, int]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of the removed table."""
+    for inbox in inboxes:
+        ids = _Ids(inbox, names)
+        for rows in map(unpack, inbox.bodies("answers")):
+            number, kept = rows.column("later"), rows.column("earlier")
+            identical, similarity = rows.column("identical"), rows.column("similarity")
+            is_equal = similarity.to_numpy() >= 1
+            kinds = np.where(is_equal, KINDS[1], KINDS[2]).astype(object)
+            kinds[identical.to_numpy(zero_copy_only=False)] = KINDS[0]
+            distance = rows.column("distance").to_numpy()
+            is_against = kept.to_numpy() < settings.first << PLACE_BITS
+            columns = {
+                "number": number,
+                "kept": kept,
+                "id": ids.of(number.to_numpy()),
+                "kept_id": rows.column("kept_id"),
+                "identical": identical,
+                "similarity": similarity,
+                "measure": pa.array([settings.rule.measure] * len(rows), TEXT),
+                "distance": pa.array(distance, mask=distance < 0),
+                "kind": pa.array(kinds, TEXT),
+                "cluster_size": rows.column("cluster_size"),
+                "kept_from": pa.array(np.where(is_against, "against", "input"), TEXT),
+            }
+            yield pa.record_batch([columns[name] for name in REMOVED.names], schema=REMOVED)
