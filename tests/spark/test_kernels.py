@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 import neardup
+from neardup import _core
 from neardup.base.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
@@ -61,7 +62,7 @@ def settings_for(recipe, decide, columns=("text",)):
     return replace(settings, columns=columns)
 
 
-def sketched(parts, settings, most, partitions=None):
+def sketched(parts, settings, most):
     """The blobs of all parts, a task each."""
     for task, part in enumerate(parts):
         table = pa.record_batch({"text": pa.array(part, pa.string())})
@@ -70,7 +71,6 @@ def sketched(parts, settings, most, partitions=None):
             settings=settings,
             files={},
             task=task,
-            partitions=partitions or len(parts),
             most=most,
         )
 
@@ -114,13 +114,10 @@ class Job:
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
     def common_shingles(self):
-        level, is_doubted = sketching.shingle_level(of(self.documents, "probe"))
-        assert not is_doubted
-        blobs = swapped(of(self.documents, "texts")) + of(self.repeats, "overcounted")
-        again = self.for_each(blobs, sketching.count_again, level=level, kind="overcounted")
-        tables = inboxes([*of(self.documents, "counted"), *again])
-        made = list(sketching.common_shingles(tables, self.settings, level))
-        return made[0].body if made else None
+        samples = of(self.documents, "samples") + of(self.repeats, "repeats")
+        dealt = self.for_each(samples, kernels.hashes, parts=4)
+        (made,) = self.for_each(self.for_each(dealt, kernels.count_hashes), kernels.common)
+        return made.body
 
     def lists(self, changed=()):
         entries = self.for_each([*self.group, *self.counts, *changed], kernels.file)
@@ -332,38 +329,24 @@ def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
     assert max(documents.values()) < 3 * min(documents.values())
 
 
-def test_what_is_counted_twice_is_subtracted():
-    settings = settings_for("general", {})
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_each_text_is_counted_once(tasks):
     every = texts(3, 200)
-
-    def common(counted, overcounted=()):
-        blobs = [
-            Blob(0, kind, sender, blob.body)
-            for kind, parts in (("counted", counted), ("overcounted", overcounted))
-            for sender, blob in enumerate(of(list(sketched(parts, settings, 50, 1)), "counted"))
-        ]
-        (made,) = sketching.common_shingles(inboxes(blobs), replace(settings, documents=1), 0)
-        return made.body
-
-    once = common([every])
-    assert common([every, every[:40]]) != once
-    assert common([every, every[:40]], [every[:40]]) == once
-
-
-def test_a_table_is_thinned_only_as_far_as_it_will_be():
-    random = np.random.default_rng(1)
-    hashes = random.integers(0, 2**32, 20_000_000, np.uint32)
-
-    # Of each, one in 1024 by the last bits.
-    def probe(hashes, level):
-        part = np.append(np.uint32(level), hashes[hashes % 1024 == 0])
-        return Blob(0, "probe", 0, part.astype(np.uint32).tobytes())
-
-    assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 2)]) == (2, False)
-    assert sketching.shingle_level([probe(hashes, 0), probe(hashes, 3)]) == (2, True)
-    # Long texts are counted by a share of their shingles: all of them of a high level.
-    few = hashes[:4_000_000] >> np.uint64(5)
-    assert sketching.shingle_level([probe(few, 0)]) == (0, False)
+    corpus = _core.Corpus(
+        sketching.core_recipe(settings_for("general", {})),
+        keeps_texts=False,
+        shingle=5,
+        workers=1,
+    )
+    array = pa.array(every, pa.large_string())
+    nothing = pa.nulls(len(every), pa.large_string())
+    corpus.push(array, titles=nothing, units=None)
+    corpus.finish()
+    job = Job(every * 3, "general", {}, most=50, buckets=4, tasks=tasks)
+    found = _core.Background.from_bytes(job.common_shingles())
+    documents, shingles, _ = found.counts()
+    assert documents == 600
+    assert shingles == _core.Background(corpus).counts()[1] > 50
 
 
 def test_numbers_are_in_the_order_of_the_input():

@@ -34,7 +34,6 @@ from neardup.spark.blobs import (
 )
 from neardup.spark.checkpoint import Folders
 from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
-from neardup.spark.session import partitions_of
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
@@ -209,7 +208,6 @@ def _sketched(source: Source, settings: Settings, most: int, first: int) -> Data
         sketching.sketched_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
-        partitions=partitions_of(source.frame),
         most=most,
         first=first,
     )

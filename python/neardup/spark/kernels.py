@@ -177,11 +177,7 @@ def firsts(inbox: Inbox) -> Iterator[Blob]:
 
 
 def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Yield the exact copies of a group for the group, and for their batches as `copies`.
-
-    A batch also gets its `overcounted` documents: those whose shingles were counted although
-    another group had counted the same text.
-    """
+    """Yield the exact copies of a group for the group, and for their batches as `copies`."""
     group = _Group(inbox, settings)
     here = group.first_here()
     first = here.copy()
@@ -199,17 +195,55 @@ def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     yield Blob(group.number, "repeats", group.number, copies.tobytes())
     for to, part in _parts(copies["number"] >> PLACE_BITS, copies):
         yield Blob(to, "copies", group.number, part.tobytes())
-    overcounted = group.numbers[is_copy & (here == group.numbers) & (group.features > 0)]
-    for to, part in _parts(overcounted >> PLACE_BITS, overcounted):
-        yield Blob(to, "overcounted", group.number, part.tobytes())
 
 
-def uncounted(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Request for each batch of a group all documents that are counted, each text once."""
-    group = _Group(inbox, settings)
-    counted = group.numbers[~group.are_repeats() & (group.features >= 0)]
-    for to, part in _parts(counted >> PLACE_BITS, counted):
-        yield Blob(to, "overcounted", group.number, part.tobytes())
+def hashes(inbox: Inbox, parts: int) -> Iterator[Blob]:
+    """Deal the hashes by which the texts of a group are counted into parts, those of copies not.
+
+    A body begins with the number of texts.
+    """
+    from neardup import _core
+
+    copies = np.sort(inbox.rows("repeats", REPEAT)["number"])
+    texts = 0
+    of_parts: list[list[bytes]] = [[] for _ in range(parts)]
+    for body in inbox.bodies("samples"):
+        more, dealt = _core.deal_samples(body, copies, parts)
+        texts += more
+        for of_part, some in zip(of_parts, dealt, strict=True):
+            of_part.append(some)
+    for to, of_part in enumerate(of_parts):
+        yield Blob(to, "hashes", inbox.receiver, _number(texts) + b"".join(of_part))
+
+
+def count_hashes(inbox: Inbox) -> Iterator[Blob]:
+    """Count the hashes of a part; only common ones stay. The body begins as in `hashes`."""
+    from neardup import _core
+
+    texts, dealt = _with_texts(inbox, "hashes")
+    body = _core.common_shingles(dealt, texts)
+    yield Blob(0, "counts", inbox.receiver, _number(texts) + body)
+
+
+def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Yield the common shingles of a collection, as verification needs them."""
+    from neardup import _core
+
+    texts, parts = _with_texts(inbox, "counts")
+    # Each part has counted the texts.
+    texts //= len(parts)
+    found = _core.Background.of_shingles(settings.documents, texts, parts)
+    yield Blob(0, "common", 0, found.to_bytes())
+
+
+def _number(texts: int) -> bytes:
+    return texts.to_bytes(8, "little")
+
+
+def _with_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
+    """Return the sum of the numbers that bodies begin with, and the rest of each."""
+    bodies = inbox.bodies(kind)
+    return sum(int.from_bytes(body[:8], "little") for body in bodies), [b[8:] for b in bodies]
 
 
 def keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:

@@ -12,7 +12,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 #: Bytes per Arrow batch. Rows with binary columns are large, and several batches are in memory.
 _BATCH_BYTES = 16 << 20
@@ -87,13 +87,6 @@ def split_bytes(spark: SparkSession, size: int, files: int) -> int:
     most, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
     each = (size + files * opened) // spark.sparkContext.defaultParallelism
     return max(min(most, max(opened, each)), 1)
-
-
-def partitions_of(frame: DataFrame) -> int:
-    """Return the number of tasks that read a table; Spark may sample it to find out."""
-    plan = frame._jdf.queryExecution().executedPlan()
-    planned = int(plan.outputPartitioning().numPartitions())
-    return planned or max(frame.rdd.getNumPartitions(), 1)
 
 
 def start(master: str | None) -> SparkSession:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from neardup.spark import decisions, kernels, sketching
+from neardup.spark import decisions, kernels
 from neardup.spark.blobs import (
     Blob,
     Kernel,
@@ -194,26 +194,12 @@ class Search:
         return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
 
     def _count_shingles(self, repeats: RDD[Blob]) -> RDD[Blob]:
-        settings = self._settings
-        level, is_doubted = sketching.shingle_level(self._of("probe").collect())
-        tables = [self._of("counted")]
-        asked = select(repeats, "overcounted")
-        if is_doubted:
-            # The table of all documents needs a lower level than some groups were counted at:
-            # they left out shingles that it should hold, so everything is counted again.
-            level, tables = 0, []
-            asked = self._run([self._of("features"), select(repeats, "repeats")], kernels.uncounted)
-        again = self._run(
-            [self._asked(asked, "texts"), asked],
-            sketching.count_again,
-            level=level,
-            kind="counted" if is_doubted else "overcounted",
-        )
-        return stream(
-            [*tables, again],
-            lambda inboxes: sketching.common_shingles(inboxes, settings, level),
-            1,
-        )
+        samples = [self._of("samples"), select(repeats, "repeats")]
+        # Hashes are dealt out by some leading bits.
+        parts = 1 << (self._partitions - 1).bit_length()
+        dealt = exchange(samples, kernels.hashes, self._partitions, parts=parts)
+        counts = exchange([dealt], kernels.count_hashes, self._partitions)
+        return self._run([counts], kernels.common)
 
     def _of(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""

@@ -24,8 +24,8 @@ from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
-from neardup.spark.blobs import Blob, Inbox, pack, to_rows, unpack_array
-from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, BatchNumberer, File, split_by_part
+from neardup.spark.blobs import Blob, pack, to_rows
+from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -36,19 +36,11 @@ if _spark is not None and _spark.TaskContext.get() is not None:
     # takes as long as a small task.
     gc.freeze()
 
-#: Documents per group: then the task outputs the shingles that it has counted.
+#: Documents per group, about.
 GROUP_DOCUMENTS = 1 << 17
 
 #: Bits of a group's number for the task that sketches it.
 _TASK_BITS = 32
-
-#: Limits the shingles per table of a task: all tables together hold this many times the largest
-#: table, but each table holds at least `_LEAST_SHINGLES`.
-_ROOM = 8
-_LEAST_SHINGLES = 4096
-
-#: The most tables of shingles that wait to be merged; each has up to 72 MB.
-_TABLES = 8
 
 BYTES, TEXT = pa.large_binary(), pa.large_string()
 
@@ -168,15 +160,14 @@ def sketch(
     *,
     settings: Settings,
     files: Mapping[int, File],
-    partitions: int,
     most: int,
     task: int,
     first: int = 0,
 ) -> Iterator[Blob]:
     """Read and sketch the records of one task; yield blobs of each batch, for its group.
 
-    There are about `partitions` tasks, and at most `most` documents in a batch. `files` are by the
-    hash of the path; the batches of a table have numbers from `first` on.
+    A batch has at most `most` documents. `files` are by the hash of the path; the batches of a
+    table have numbers from `first` on.
 
     | kind | of each | body |
     |---|---|---|
@@ -186,8 +177,7 @@ def sketch(
     | `ids`, `texts` | batch | packed arrays; texts only if candidates are verified by them |
     | `features`, `identities` | batch | 4 and 16 bytes per document |
     | `sketches` | batch | packed array |
-    | `counted`, `probe` | group | the shingles of its documents, and a probe of them |
-    | `samples` | batch | samples of the shingles |
+    | `samples` | batch | samples of the shingles, of equal texts of a group once |
     """
     numberer = BatchNumberer(files, task, first)
     group: _Group | None = None
@@ -200,37 +190,27 @@ def sketch(
             if not records.num_rows:
                 continue
             if group is None:
-                group = _Group(settings, groups << _TASK_BITS | task, shingles_of_part(partitions))
+                group = _Group(settings, groups << _TASK_BITS | task)
                 groups += 1
             yield from group.sketch(records, batch)
             if group.is_full:
-                yield from group.shingles()
                 group = None
-    if group is not None:
-        yield from group.shingles()
 
 
 class _Group:
-    """Batches of one task whose shingles are counted together, those of equal texts once.
+    """Batches of one task, of which each text is sampled once."""
 
-    Copies in other groups are subtracted later, when all groups are known.
-    """
-
-    def __init__(self, settings: Settings, number: int, entries: int) -> None:
+    def __init__(self, settings: Settings, number: int) -> None:
         from neardup import _core
 
         self._settings = settings
         self._number = number
-        self._entries = entries
         self._documents = 0
-        #: The number of each batch, and of its documents.
-        self._batches: list[tuple[int, int]] = []
         self._corpus = _core.Corpus(
             core_recipe(settings),
             keeps_texts=False,
             shingle=settings.rule.counted_shingle,
             workers=1,
-            entries=entries,
         )
 
     @property
@@ -243,7 +223,6 @@ class _Group:
         read = self._settings.fields.bounded(_read(records, self._settings))
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
-        self._batches.append((batch, records.num_rows))
         rows = self._corpus.rows(begin, self._documents)
         identities, counts, sketches = map(pa.array, rows)
         features = counts.cast(pa.int64()).fill_null(-1).to_numpy().astype(np.int32)
@@ -267,6 +246,9 @@ class _Group:
             bodies["problems"] = problems_to_json(problems)
         if self._settings.rule.keeps_texts:
             bodies["texts"] = pack(_plain(read.texts, TEXT), compressed=True)
+        if self._settings.compares_samples:
+            numbers = (batch << PLACE_BITS) + np.arange(records.num_rows, dtype=np.int64)
+            bodies["samples"] = self._corpus.samples(begin, numbers)
         if not self._settings.is_other:
             # Columns by position: names may repeat, or differ only in case.
             names = [f"c{number}" for number in range(records.num_columns)]
@@ -275,102 +257,9 @@ class _Group:
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
 
-    def shingles(self) -> Iterator[Blob]:
-        """Yield what is known when the whole group is counted."""
-        from neardup import _core
-
-        counted = self._corpus.counted_shingles()
-        if counted is None:
-            return
-        level, hashes = _core.probe_shingles(counted)
-        # A table of full size never has a higher level than the table of all documents.
-        doubted = level if self._entries < _core.MAX_SHINGLES else 0
-        probe = np.append(np.uint32(doubted), hashes).astype(np.uint32)
-        sender = self._batches[0][0]
-        yield Blob(self._number, "counted", sender, counted)
-        yield Blob(self._number, "probe", sender, probe.tobytes())
-        # Not before the whole group is counted: the more shingles, the smaller are the samples.
-        begin = 0
-        for batch, documents in self._batches:
-            numbers = (batch << PLACE_BITS) + np.arange(documents, dtype=np.int64)
-            yield Blob(self._number, "samples", batch, self._corpus.samples(begin, numbers))
-            begin += documents
-
 
 def _plain(values: Any, type: pa.DataType) -> Any:
     """Return a column as one array of a type."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     return values.cast(type)
-
-
-def shingles_of_part(parts: int) -> int:
-    """Return the most shingles in a table of one of `parts` parts of the input.
-
-    The table of all documents holds so few shingles of each part that such small tables have all of
-    them, unless most texts are the same or a few parts have most of the texts.
-    """
-    from neardup import _core
-
-    most = _core.MAX_SHINGLES
-    return max(min(_ROOM * most // parts, most), _LEAST_SHINGLES)
-
-
-def shingle_level(probes: Iterable[Blob]) -> tuple[int, bool]:
-    """Return a lower bound for the level of the table of all shingles, from its parts' probes, and
-    whether a part was counted at a higher level.
-
-    The level is the number of leading bits of a hash that must be zero. It rises when a table would
-    hold too many shingles, so hashes with fewer zero bits need not be merged.
-    """
-    from neardup import _core
-
-    parts = [np.frombuffer(probe.body, np.uint32) for probe in probes]
-    hashes = [part[1:] for part in parts]
-    level = _core.level_of_probes(np.concatenate([np.empty(0, np.uint32), *hashes]))
-    return level, any(part[0] > level for part in parts)
-
-
-def count_again(inbox: Inbox, settings: Settings, level: int, kind: str) -> Iterator[Blob]:
-    """Count the shingles of the documents of a batch that are `overcounted`."""
-    from neardup import _core
-
-    numbers = np.sort(inbox.rows("overcounted", np.int64))
-    if not len(numbers):
-        return
-    (body,) = inbox.bodies("texts")
-    texts = unpack_array(body).take(pa.array(numbers & (MAX_BATCH - 1)))
-    corpus = _core.Corpus(
-        core_recipe(settings), keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
-    )
-    _push(corpus, Batch(texts, ids=texts), settings)
-    table = corpus.counted_shingles()
-    assert table is not None
-    yield Blob(0, kind, inbox.receiver, _core.thin_shingles(table, level) if level else table)
-
-
-def common_shingles(inboxes: Iterable[Inbox], settings: Settings, level: int) -> Iterator[Blob]:
-    """Yield the common shingles of a collection, as verification needs them.
-
-    The `overcounted` shingles are of texts that another group had already counted. Subtracting them
-    is exact: such a text has the shingles of its first copy, so only the counts are too high.
-    """
-    from neardup import _core
-
-    tables: dict[str, list[bytes]] = {"counted": [], "overcounted": []}
-    for inbox in inboxes:
-        for kind, waiting in tables.items():
-            for table in inbox.bodies(kind):
-                waiting.append(_core.thin_shingles(table, level) if level else table)
-                if len(waiting) == _TABLES:
-                    waiting[:] = [_core.merge_shingles(waiting)]
-    counted, overcounted = (
-        _core.merge_shingles(waiting) if len(waiting) > 1 else next(iter(waiting), None)
-        for waiting in tables.values()
-    )
-    if counted is None:
-        return
-    if overcounted is not None:
-        counted = _core.subtract_shingles(counted, overcounted)
-    common = _core.Background.of_shingles(settings.documents, counted)
-    yield Blob(0, "common", 0, common.to_bytes())
