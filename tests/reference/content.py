@@ -142,7 +142,7 @@ def weigh(first, second, table, level):
     few = {h for h in a | b if carried[h] <= RARE + MANY}
     own = median > RARE + MANY and {
         "says": [
-            len(only & few - majority) > EDITS * len(other & majority)
+            not only or len(only & few - majority) > EDITS * len(other & majority)
             for only, other in ((a - b, b - a), (b - a, a - b))
         ],
         "content": sum(weight(carried[h]) for h in a & b & few)

@@ -19,7 +19,8 @@ containment of the first text in the second = s / (s + a)
 **Text of many.** A shingle that more than R + 16 texts carry is one of *many*, the others are of *few*.
 Where n is more than R + 16, what both texts share is text of many, and says nothing, however long it
 is: [`Own`] weighs what few carry, and tells which text has such shingles alone, more than twice as many
-as the other has of the majority form. Whether these are a line or a sentence, which decides, the
+as the other has of the majority form. A text of whose own shingles none is in the sample may have them
+too: a sentence of a long text often has none there. Whether these are a line or a sentence, which decides, the
 alignment says: see [`content`](super::content).
 
 Only shingles that are in the [samples](super::sample) of both texts and of the table
@@ -75,7 +76,8 @@ pub struct Own {
     pub shared: u64,
     /// Weight of the unshared shingles of few of each text, without those of the majority form.
     pub alone: [u64; 2],
-    /// Whether each text has more of them alone than edits explain.
+    /// Whether each text has more of them alone than edits explain, or nothing of what it has alone is
+    /// in the sample, so that the alignment decides.
     pub says: [bool; 2],
 }
 
@@ -214,10 +216,7 @@ impl Scratch {
         let own = (median > rare + MANY).then(|| Own {
             shared: least.shared - of_many.sum::<u64>(),
             alone: [of_a.own, of_b.own],
-            says: [
-                of_a.few > EDITS * of_b.of_majority,
-                of_b.few > EDITS * of_a.of_majority,
-            ],
+            says: [of_a.says_beside(&of_b), of_b.says_beside(&of_a)],
         });
         Weighing::Done(Weighed {
             alone_a: of_a.weight - excused_a as u64 * saved,
@@ -280,6 +279,7 @@ fn free_place(places: &[(u32, u32)], hash: u32) -> usize {
 /// The shingles of one text alone.
 #[derive(Default)]
 struct Alone {
+    all: usize,
     weight: u64,
     /// Rare ones that are not of the majority form.
     rare: usize,
@@ -296,6 +296,7 @@ impl Alone {
         let mut found = Alone::default();
         for count in counts {
             let own = weight(count, rare);
+            found.all += 1;
             found.weight += u64::from(own.max(usual));
             if count >= majority {
                 found.of_majority += 1;
@@ -306,6 +307,11 @@ impl Alone {
             }
         }
         found
+    }
+
+    /// Whether the text may say something of its own beside the other text.
+    fn says_beside(&self, other: &Alone) -> bool {
+        self.all == 0 || self.few > EDITS * other.of_majority
     }
 }
 
@@ -353,9 +359,12 @@ impl Weighed {
 }
 
 impl Own {
-    /// The share of what few texts carry that both have, in [0, 1].
+    /// The share of what few texts carry that both have, in [0, 1]; 0 if there is nothing.
     pub fn resemblance(self) -> f64 {
-        share(self.shared, self.alone[0] + self.alone[1])
+        match self.shared {
+            0 => 0.0,
+            shared => share(shared, self.alone[0] + self.alone[1]),
+        }
     }
 }
 
