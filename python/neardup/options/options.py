@@ -72,6 +72,10 @@ class Option:
             return []
         return [self.flag or f"--{name.replace('_', '-')}", *([self.short] if self.short else [])]
 
+    def checked(self, value: Any, name: str) -> Any:
+        """Return the value to use; ParameterError, which names the option, if it is refused."""
+        return value if self.check is None else self.check(value, name)
+
 
 class Argument(Option):
     """What a command takes without a flag; its metavar is its name in messages."""

@@ -7,11 +7,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.memory import check_memory, memory_of
+from neardup.base.memory import memory_of
 from neardup.base.messages import Message, system_words
 from neardup.base.priority import fields_of, priority_order
 from neardup.base.progress import share_of
-from neardup.base.validation import check_workers
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import stopped
 from neardup.recipe.assets import compiled
@@ -123,17 +122,16 @@ class Pipeline(Run):
         from neardup import _core
 
         options, rule = self.options, self.options.rule
-        leaves = options.memory is not None and looks_up
         memory = memory_of(
-            check_memory(options.memory),
+            options.memory,
             None if self.work is None else self.work.folder,
-            sketches=leaves and rule is not None and rule.leaves_memory,
+            sketches=looks_up and rule is not None and rule.leaves_memory,
         )
         return _core.Corpus(
             compiled(recipe),
             keeps_texts=keeps_texts,
             shingle=None if rule is None else rule.counted_shingle,
-            workers=check_workers(options.workers),
+            workers=options.workers,
             memory=memory,
         )
 
@@ -155,7 +153,7 @@ class Pipeline(Run):
             )
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
-        collected = Collected(options.recipe, corpus, ids=self._ids())
+        collected = Collected(options.recipe, corpus, ids=Ids(self.options.memory // 32))
         self.progress.stage("read and sketch", None, share_of(against, source))
         if isinstance(against, SketchFiles):
             for documents in against.put_into(collected):
@@ -187,10 +185,6 @@ class Pipeline(Run):
             order = order[~np.concatenate([np.zeros(0, np.bool_), *collected.is_short])[order]]
         collected.order = order
         return collected
-
-    def _ids(self) -> Ids:
-        memory = self.options.memory
-        return Ids(None if memory is None else memory // 32)
 
     def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
         """Add documents to a corpus, and yield each batch."""
@@ -264,7 +258,7 @@ class Pipeline(Run):
                 options.recipe,
                 corpus,
                 against=facts["against"],
-                ids=self._ids(),
+                ids=Ids(self.options.memory // 32),
                 frequencies=facts["frequencies"],
             )
             for batch in SketchFiles([str(work.sketches)]).put_into(collected):
@@ -379,7 +373,7 @@ class Pipeline(Run):
                 corpus,
                 self.rule.compiled(len(corpus)),
                 others=others,
-                max_pairs=check_memory(self.options.memory) // _PAIR_BYTES,
+                max_pairs=self.options.memory // _PAIR_BYTES,
             )
             # In pieces, so that Ctrl-C is checked between them.
             pieces = [empty, *iter(lambda: search.next_piece(corpus), None)]
