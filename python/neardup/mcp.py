@@ -27,7 +27,7 @@ from neardup.base.validation import bad, check_path, check_whole, is_index
 from neardup.exceptions import NeardupError, ParameterError
 from neardup.options.signatures import completed
 from neardup.readers import open_sources, open_table
-from neardup.readers.files import read_bytes
+from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below
 from neardup.recipe.recipe import BuiltIn
 from neardup.recipe.text_inputs import checked_text

@@ -24,7 +24,7 @@ from neardup.papers.report import Report
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
 __all__ = ["Checked", "check_files", "papers_in", "passed_over"]
 

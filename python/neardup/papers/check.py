@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
     from neardup.papers.rates import Marks
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
 __all__ = ["check"]
 
@@ -175,7 +175,7 @@ def read_paper(
     paper: str | Path | FileText, parameter: str, encoding: str | None
 ) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
-    from neardup.readers.files import FileText, read_file
+    from neardup.readers.file_text import FileText, read_file
 
     if isinstance(paper, FileText):
         return paper, "paper"
@@ -206,7 +206,7 @@ def texts_of(
     exclude: str | Path | FileText | Sequence[str | Path | FileText], encoding: str | None
 ) -> list[str]:
     """Return the texts of excluded files."""
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]

@@ -16,7 +16,7 @@ from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
 __all__ = [
     "COVER_COLUMNS",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from neardup.papers.results import Finding, Place
 
 if TYPE_CHECKING:
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
 __all__ = ["MOST_PLACES", "revealed", "unmasked"]
 

@@ -26,7 +26,7 @@ from neardup.papers.batch import Checked
 from neardup.papers.library import library_of
 from neardup.papers.report import Report
 from neardup.papers.report_files import summary_page
-from neardup.readers.files import FileText
+from neardup.readers.file_text import FileText
 from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.jobs.job_table import JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
