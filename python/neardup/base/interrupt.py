@@ -15,18 +15,6 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = [
-    "Interrupted",
-    "arrived",
-    "end_at_once",
-    "exit_code",
-    "is_command",
-    "message",
-    "out_of_memory",
-    "raise_interrupts",
-    "restore",
-]
-
 _MESSAGE = "interrupted; no output was left half-written."
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 

@@ -21,8 +21,6 @@ from neardup.exceptions import OutputError
 if TYPE_CHECKING:
     from neardup.writers import Output
 
-__all__ = ["Part", "ReportFolder", "Table", "csv_table", "markdown", "plain"]
-
 
 @dataclass(frozen=True)
 class Table:

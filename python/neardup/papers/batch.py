@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from neardup.papers.library import Library
     from neardup.readers.file_text import FileText
 
-__all__ = ["Checked", "check_files", "papers_in", "passed_over"]
-
 #: Document formats that no reader reads. In a folder of papers such a file is a paper,
 #: refused with the way out; other files, such as pictures, are skipped.
 _WRITING = (".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")

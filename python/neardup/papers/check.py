@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from neardup.papers.rates import Marks
     from neardup.readers.file_text import FileText
 
-__all__ = ["check"]
-
 #: Largest number of documents of the library that are aligned with a paper.
 CANDIDATES = 1000
 

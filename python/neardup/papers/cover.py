@@ -18,16 +18,6 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     from neardup.readers.file_text import FileText
 
-__all__ = [
-    "COVER_COLUMNS",
-    "Cover",
-    "RecordTable",
-    "cover_of",
-    "read_table",
-    "stated_property",
-    "table_of",
-]
-
 #: Columns of the table of a class: the paper, then its cover.
 COVER_COLUMNS = ("file", "title", "author", "number", "institution")
 

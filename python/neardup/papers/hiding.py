@@ -17,8 +17,6 @@ from neardup.papers.results import Finding, Place
 if TYPE_CHECKING:
     from neardup.readers.file_text import FileText
 
-__all__ = ["MOST_PLACES", "revealed", "unmasked"]
-
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.index.engine import Engine
 
-__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "library_of", "open_library"]
-
 #: Fields that describe a source in a report, beside its title.
 DESCRIBING = ("author", "year", "journal")
 

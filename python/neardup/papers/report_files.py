@@ -25,8 +25,6 @@ from neardup.writers.separate import check_separate
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
 
-__all__ = ["ReportFolder", "refuse_existing", "split_notes", "summary_page", "write_report"]
-
 #: The page that links to all reports of a folder, and the same as a table.
 SUMMARY, TABLE = "index.html", "index.csv"
 

@@ -12,8 +12,6 @@ from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.pages.words import percent
 
-__all__ = ["Thresholds", "Verdict", "percentage"]
-
 
 @dataclass(frozen=True)
 class Verdict:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

@@ -17,17 +17,6 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "DISTRACTORS",
-    "OVERALL",
-    "Collection",
-    "Documents",
-    "Places",
-    "places_of",
-    "read_collection",
-    "read_documents",
-]
-
 #: Of documents in a collection.
 Places = npt.NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from pydantic import Field, InstanceOf, PlainSerializer
 
 from neardup.server.problems import Problem, ProblemError, problem
 
-__all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
-
 #: Final states.
 FINISHED = ("done", "failed")
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.server.jobs.libraries import OpenLibrary
 
-__all__ = ["check_paper", "read_paper"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
 
-__all__ = ["Jobs"]
-
 #: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
 READ_SECONDS = 120.0

@@ -21,8 +21,6 @@ from neardup.server.problems import ProblemError
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["FORM_LIMITS", "CheckFields", "CheckForm", "Submission", "submission_of"]
-
 _COVER = tuple(one.name for one in fields(Cover))
 
 #: A folder of papers has many files.

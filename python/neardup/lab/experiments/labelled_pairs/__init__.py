@@ -35,8 +35,6 @@ from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, cho
 from neardup.lab.report import ReportFolder
 from neardup.recipe import NAMES, Recipe, load_recipe
 
-__all__ = ["evaluate_pairs"]
-
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 

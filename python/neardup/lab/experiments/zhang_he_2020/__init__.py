@@ -35,8 +35,6 @@ from neardup.recipe import NAMES, Recipe, load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["published"]
-
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 

@@ -17,8 +17,6 @@ from neardup.lab.metrics import Flags
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COPIES", "REPOSTS", "Cases", "make_cases"]
-
 REPOSTS = "reposts"
 #: How copies can be made.
 COPIES = (REPOSTS, "edits")
