@@ -247,3 +247,27 @@ class ExportParameters(OutputParameters, total=False):
     """Options of `Index.export`."""
 
     whole: o.Whole
+
+
+# The lab.
+
+
+class EvaluatePairsParameters(InputParameters, ProgressParameters, total=False):
+    """Options of `neardup.lab.evaluate_pairs`."""
+
+    text_field: o.TextField
+    id_field: o.IdField
+    title_field: o.TitleField
+    seed: o.Seed
+    force: o.Force
+    workers: o.Workers
+
+
+class PublishedParameters(ProgressParameters, total=False):
+    """Options of `neardup.lab.published`."""
+
+    copies: o.Copies
+    rate: o.EditRate
+    seed: o.Seed
+    force: o.Force
+    workers: o.Workers

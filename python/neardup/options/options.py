@@ -535,6 +535,28 @@ Within = Annotated[
         check=_or_none(check_span),
     ),
 ]
+# Options of the lab.
+Seed = Annotated[
+    int,
+    Option("Seed of all random draws, at least 0.", default=0, check=_whole(0)),
+]
+Copies = Annotated[
+    Literal["reposts", "edits"],
+    Option(
+        "How copies are made: reposts adds a line at the head, the tail or both; edits "
+        "changes characters, words and sentences.",
+        INPUT,
+        default="reposts",
+    ),
+]
+EditRate = Annotated[
+    float | None,
+    Option(
+        "For edits: share of each copy's characters that they touch, from 0 to 0.5. By default "
+        "drawn for each copy from 0.02 to 0.10.",
+        INPUT,
+    ),
+]
 Whole = Annotated[
     bool,
     Option(
