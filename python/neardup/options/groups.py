@@ -249,6 +249,18 @@ class ExportParameters(OutputParameters, total=False):
     whole: o.Whole
 
 
+# A paper.
+
+
+class CheckParameters(ProgressParameters, total=False):
+    """Options of `check` and `check_files`."""
+
+    encoding: o.Encoding
+    count_shared: o.CountShared
+    least: o.LeastPassage
+    workers: o.Workers
+
+
 # The lab.
 
 

@@ -535,6 +535,26 @@ Within = Annotated[
         check=_or_none(check_span),
     ),
 ]
+# Options of a paper check.
+CountShared = Annotated[
+    bool,
+    Option(
+        "Count as copied what many documents of the library share, such as a declaration: a "
+        "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
+        "Library",
+    ),
+]
+LeastPassage = Annotated[
+    int,
+    Option(
+        "Smallest number of Chinese characters that a passage has in common with its "
+        "source; twice as many letters of an alphabet.",
+        "Alignment",
+        default=20,
+        check=_whole(5, 10_000),
+    ),
+]
+
 # Options of the lab.
 Seed = Annotated[
     int,

@@ -114,6 +114,14 @@ class Thresholds:
         return None
 
 
+def thresholds_of(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
+    """Return the thresholds that two percentages set; None without any."""
+    if pass_below is None and reject_above is None:
+        return None
+    low = percentage("pass_below", pass_below)
+    return Thresholds(low, percentage("reject_above", reject_above))
+
+
 def percentage(name: str, given: str | None) -> float | None:
     """Return a percentage as a rate; raise ParameterError, which names the parameter.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.files import writing_temporary_files
 from neardup.base.memory import memory_of
-from neardup.base.messages import Message, system_words
+from neardup.base.messages import N_, Message
 from neardup.base.priority import fields_of, priority_order
 from neardup.base.progress import share_of
 from neardup.exceptions import InputError, OutputError, ParameterError
@@ -68,21 +69,25 @@ class Pipeline(Run):
         assert self.options.rule is not None, "this task compares"
         return self.options.rule
 
-    @contextlib.contextmanager
-    def _out_of_room(self) -> Iterator[None]:
-        """Turn errors of temporary files into an error that tells where space is needed."""
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _no_room(error, self.work) from error
+    def _writing(self) -> AbstractContextManager[None]:
+        """Raise an error that says where space is needed if there is none for temporary files."""
+        if self.work is None:
+            return writing_temporary_files(
+                N_("{fact} Set TMPDIR to a folder with more space, or name one with {given[work]}.")
+            )
+        return writing_temporary_files(
+            N_(
+                "{fact} The complete stages stay in {folder}: free space there, and "
+                "run the same command again."
+            ),
+            folder=str(self.work.folder),
+        )
 
     def read(
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
-        with self._out_of_room():
+        with self._writing():
             collected = self._load_sketches(source, against, looks_up=looks_up)
             if collected is None:
                 collected = self._collect(source, against, looks_up=looks_up, saves=saves)
@@ -304,7 +309,7 @@ class Pipeline(Run):
             distance=np.full(count, -1, np.int32),
             identical=np.zeros(count, np.bool_),
         )
-        with self._out_of_room():
+        with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
             first = int((order < collected.against).sum())
@@ -368,7 +373,7 @@ class Pipeline(Run):
         corpus = collected.corpus
         others = collected.against if across else None
         empty = tuple(np.zeros(0, kind) for kind in (np.uint32, np.uint32, np.float64, np.int32))
-        with self._out_of_room():
+        with self._writing():
             search = _core.PairSearch(
                 corpus,
                 self.rule.compiled(len(corpus)),
@@ -428,29 +433,6 @@ def _order(
     order = priority_order(priority, is_readable[against:], lengths, values)
     first = np.flatnonzero(is_readable[:against]).astype(np.uint32)
     return np.concatenate([first, order + np.uint32(against)])
-
-
-def _no_room(error: OSError, work: Work | None) -> OutputError:
-    """Return the error of a full disk, with a remedy."""
-    if isinstance(error, OutputError):
-        fact = error.args[0]
-    else:
-        fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
-    if work is None:
-        return OutputError(
-            Message(
-                "{fact} Set TMPDIR to a folder with more space, or name one with {given[work]}.",
-                fact=fact,
-            )
-        )
-    return OutputError(
-        Message(
-            "{fact} The complete stages stay in {folder}: free space there, and "
-            "run the same command again.",
-            fact=fact,
-            folder=str(work.folder),
-        )
-    )
 
 
 @dataclasses.dataclass
