@@ -248,6 +248,7 @@ def contamination_files(
     >>> folder.cleanup()
     """
     from neardup.readers import open_sources
+    from neardup.readers.sources import check_standard_input
     from neardup.writers import OutputSet, write_rows
 
     given = completed(contamination_files, options)
@@ -259,15 +260,7 @@ def contamination_files(
         paths = {"": paths_of(inputs, "inputs")}
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
-    if (times := files_read.count("-")) > 1:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must name standard input ('-') at most once. Got "
-                "it {times} times instead.",
-                parameter="tests" if "-" in test_paths else "inputs",
-                times=times,
-            )
-        )
+    check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
     with OutputSet(files_read, places.values()) as output_set:

@@ -49,6 +49,20 @@ def read_whole(path: str | Path) -> bytes:
         ) from error
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in; OutputError if that is impossible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            Message(
+                "{folder}: cannot be created: {reason}.",
+                folder=str(path),
+                reason=system_words(error),
+            )
+        ) from error
+
+
 @contextmanager
 def writing_temporary_files(remedy: str, **values: str) -> Iterator[None]:
     """Raise OutputError, which ends with a remedy, if there is no room for temporary files."""

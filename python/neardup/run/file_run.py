@@ -122,6 +122,7 @@ class FileRun:
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
         from neardup.readers import open_sources
+        from neardup.readers.sources import check_standard_input
 
         sketches = [path for path in others if is_sketch_file(path)]
         if sketches:
@@ -155,15 +156,7 @@ class FileRun:
 
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
             return index._open_stored_texts()
-        if "-" in self._inputs and "-" in others:
-            raise ParameterError(
-                Message(
-                    "{parameter:named} must name standard input ('-') at most once. Got "
-                    "it {times} times instead.",
-                    parameter=self._name,
-                    times=2,
-                )
-            )
+        check_standard_input([*self._inputs, *others], self._name)
         return open_sources(others, **self._options.reader_of_others)
 
     def report_sources(self) -> None:
