@@ -261,6 +261,23 @@ class CheckParameters(ProgressParameters, total=False):
     workers: o.Workers
 
 
+# A service.
+
+
+class LimitParameters(TypedDict, total=False):
+    """Limits of a service."""
+
+    max_body_bytes: o.MaxBodyBytes
+    max_upload_bytes: o.MaxUploadBytes
+    max_batch: o.MaxBatch
+    max_text_characters: o.MaxTextCharacters
+    max_in_flight: o.MaxInFlight
+    request_seconds: o.RequestSeconds
+    max_jobs: o.MaxJobs
+    job_seconds: o.JobSeconds
+    max_report_bytes: o.MaxReportBytes
+
+
 # The lab.
 
 

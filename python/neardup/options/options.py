@@ -555,6 +555,35 @@ LeastPassage = Annotated[
     ),
 ]
 
+# Limits of a service.
+def _limit(help: str, default: int) -> Option:
+    return Option(help, "Limits", default, check=_whole(1))
+
+
+def _check_seconds(value: Any, name: str) -> Any:
+    if not 0 < value < float("inf"):
+        raise bad(name, "a number of seconds above 0", value)
+    return value
+
+
+MaxBodyBytes = Annotated[int, _limit("Largest body of a request, but for papers.", 16 << 20)]
+MaxUploadBytes = Annotated[int, _limit("Largest paper.", 64 << 20)]
+MaxBatch = Annotated[int, _limit("Most documents in one request.", 1000)]
+MaxTextCharacters = Annotated[int, _limit("Longest text, in code points.", 1_000_000)]
+MaxInFlight = Annotated[
+    int, _limit("Most requests at once; further ones get 429 with Retry-After.", 256)
+]
+RequestSeconds = Annotated[
+    float, Option("Longest time for one request.", "Limits", 30.0, check=_check_seconds)
+]
+MaxJobs = Annotated[int, _limit("Most checks of papers that wait.", 32)]
+JobSeconds = Annotated[
+    float, Option("How long a report is kept.", "Limits", 3600.0, check=_check_seconds)
+]
+MaxReportBytes = Annotated[
+    int, _limit("Stored reports of all checks, after which the oldest are removed.", 1 << 30)
+]
+
 # Options of the lab.
 Seed = Annotated[
     int,
