@@ -286,12 +286,13 @@ class _Stored(Library):
         super().__init__(engine.location, workers)
         self._index, self._engine, self._owned = index, engine, owned
         core = aligner()
-        how = made_by()
 
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        shingles = stored_shingles(engine, how, sketch, workers=workers, progress=progress)
+        shingles = stored_shingles(
+            engine, str(_FORMAT), sketch, workers=workers, progress=progress
+        )
         self._numbers, self._core = shingles.numbers, shingles.library
         self._documents = len(self._numbers)
 
@@ -481,8 +482,3 @@ def open_library(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
     return _Files(paths, workers, progress, encoding)
-
-
-def made_by() -> str:
-    """Return the version of stored shingles."""
-    return str(_FORMAT)
