@@ -387,7 +387,7 @@ class _Finding(NamedTuple):
 
 
 def _reader_of_tests(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters for a reader of the test items, whose ids have no field of their own."""
+    """Return the parameters for a reader of the test items; no option names the field of ids."""
     text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
     return reader_parameters(given) | text | {"id_field": None}
 

@@ -555,6 +555,7 @@ LeastPassage = Annotated[
     ),
 ]
 
+
 # Limits of a service.
 def _limit(help: str, default: int) -> Option:
     return Option(help, "Limits", default, check=_whole(1))

@@ -290,9 +290,7 @@ class _Stored(Library):
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        shingles = stored_shingles(
-            engine, str(_FORMAT), sketch, workers=workers, progress=progress
-        )
+        shingles = stored_shingles(engine, str(_FORMAT), sketch, workers=workers, progress=progress)
         self._numbers, self._core = shingles.numbers, shingles.library
         self._documents = len(self._numbers)
 

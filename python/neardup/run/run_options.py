@@ -63,7 +63,9 @@ class RunOptions:
     @property
     def reader_of_others(self) -> dict[str, Any]:
         """The parameters for a reader of another collection, which has no priority."""
-        return reader_parameters(self.given, () if self.group_field is None else (self.group_field,))
+        return reader_parameters(
+            self.given, () if self.group_field is None else (self.group_field,)
+        )
 
     def decisive(self) -> dict[str, Any]:
         """Return the settings that sketches and decisions depend on, as plain data."""

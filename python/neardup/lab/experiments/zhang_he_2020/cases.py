@@ -52,7 +52,7 @@ class Cases:
         return np.sort(np.argsort(self.base, kind="stable")[:count])
 
     def table(self, copies: str, rate: float | None = None) -> pa.Table:
-        """Return the documents with copies, re-posts or edited ones; each keeps its original's title."""
+        """Return the documents with re-posts or edited copies, each with its original's title."""
         model: EditModel | RepostModel
         if copies == REPOSTS:
             model = RepostModel(seed=self.seed)
