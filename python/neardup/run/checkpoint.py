@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from neardup.base import __version__
@@ -73,13 +72,8 @@ class Work:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.is_over = self.is_over and error is None
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.is_over = self.is_over and kind is None
         try:
             if self.is_over:
                 # First, since a kill may leave the manifest without the file.
