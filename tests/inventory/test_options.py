@@ -1,6 +1,7 @@
 """Options are declared once: functions, their documentation and commands agree with the table."""
 
 import inspect
+import json
 from typing import Annotated, get_args, get_origin
 
 import pytest
@@ -112,3 +113,14 @@ def test_a_work_folder_depends_on_each_option_that_decides(function):
     for name, (_, option) in taken_options(function).items():
         decides = option.panel in ("Input", "Text", "Matching")
         assert (name in decisive) is (decides and name not in ("on_error", "restore"))
+
+
+def test_a_report_lists_every_option(tmp_path):
+    source, report = tmp_path / "in.jsonl", tmp_path / "report.json"
+    source.write_text('{"text": "one"}\n')
+    neardup.dedup_files([source], tmp_path / "out.jsonl", report=report, min_length=2)
+    settings = json.loads(report.read_text("utf-8"))["settings"]
+    # The recipe has a part of its own.
+    assert taken_options(neardup.dedup_files).keys() - settings.keys() == {"recipe", "progress"}
+    assert settings["min_length"] == 2
+    assert settings["report"] == str(report)
