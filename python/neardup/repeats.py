@@ -379,7 +379,7 @@ class _StoredSpans:
     def __enter__(self) -> _StoredSpans:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._file.close()
 
     def append(self, spans: list[list[Span]]) -> None:

@@ -96,7 +96,7 @@ class Watch(Progress):
             Thread(target=self._report_regularly, daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._ended.set()
         if self._bars is not None:
             self._bars.stop()

@@ -133,7 +133,7 @@ class Library(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 

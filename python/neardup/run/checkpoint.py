@@ -72,7 +72,7 @@ class Work:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self.is_over = self.is_over and kind is None
         try:
             if self.is_over:

@@ -135,7 +135,7 @@ class Output:
     def __enter__(self) -> "Output":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         _commit_or_abort([self], kind)
 
 
@@ -188,7 +188,7 @@ class OutputSet:
     def __enter__(self) -> "OutputSet":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         _commit_or_abort(self._outputs, kind)
 
 

@@ -204,7 +204,7 @@ class FileSink:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         """Commit the file, or remove it after an error."""
         try:
             if kind is None:
