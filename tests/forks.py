@@ -31,7 +31,7 @@ context.set_forkserver_preload(
         "jinja2",
         "neardup.cli",
         "neardup.index.engine",
-        "neardup.readers.sandboxed",
+        "neardup.readers.sandboxed_reader",
         "neardup.server.jobs.renderer_process",
         "pandas",
         "psycopg",

@@ -14,6 +14,7 @@ from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
+from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import completed, takes_options
 from neardup.run.run import Run
 from neardup.run.summary import Costs
@@ -182,10 +183,9 @@ def contamination(
     from neardup.readers import open_table
 
     given = completed(contamination, options)
-    names, of_tests = _reader_fields(given)
-    source = open_table(data, **names)
+    source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
-    items = search.read_items(open_table(tests, parameter="tests", **of_tests))
+    items = search.read_items(open_table(tests, parameter="tests", **_reader_of_tests(given)))
     items.check()
     return search.find(items, source, source.kept)
 
@@ -248,6 +248,7 @@ def contamination_files(
     >>> folder.cleanup()
     """
     from neardup.readers import open_sources
+    from neardup.readers.sources import check_standard_input
     from neardup.writers import OutputSet, write_rows
 
     given = completed(contamination_files, options)
@@ -259,30 +260,21 @@ def contamination_files(
         paths = {"": paths_of(inputs, "inputs")}
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
-    if (times := files_read.count("-")) > 1:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must name standard input ('-') at most once. Got "
-                "it {times} times instead.",
-                parameter="tests" if "-" in test_paths else "inputs",
-                times=times,
-            )
-        )
+    check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
     with OutputSet(files_read, places.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
-        names, of_tests = _reader_fields(given)
-        read = {name: given[name] for name in ("format", "encoding")}
+        read = reader_parameters(given)
         # Opened once, since standard input can be read only by what has copied it.
-        documents = {name: open_sources(files, **read, **names) for name, files in paths.items()}
+        documents = {name: open_sources(files, **read) for name, files in paths.items()}
         search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
-            tests_read = open_sources(test_paths, **read, **of_tests)
+            tests_read = open_sources(test_paths, **_reader_of_tests(given))
             result = _in_documents(search, documents[""], tests_read)
         if "output" in outputs:
             left_out = search.write_kept(documents[""], result.keep, outputs["output"], None)
@@ -394,15 +386,10 @@ class _Finding(NamedTuple):
     text: str
 
 
-def _reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters for the readers of the documents and of the test items."""
-    documents = {name: given[name] for name in ("text_field", "id_field", "max_text")}
-    tests = {
-        "text_field": given["test_text_field"],
-        "text_parameter": "test_text_field",
-        "max_text": given["max_text"],
-    }
-    return documents, tests
+def _reader_of_tests(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters for a reader of the test items; no option names the field of ids."""
+    text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
+    return reader_parameters(given) | text | {"id_field": None}
 
 
 class _Items(NamedTuple):

@@ -217,11 +217,11 @@ def dedup(
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = RunOptions.of(completed(dedup, options))
-    source = open_table(data, **chosen.fields)
+    chosen = RunOptions(completed(dedup, options))
+    source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
-        others = open_others(against, parameter="against", **chosen.fields_of_others)
+        others = open_others(against, parameter="against", **chosen.reader_of_others)
     elif chosen.against_only:
         raise _without_against()
     result, collected, decided = _decided(
@@ -276,15 +276,14 @@ def dedup_files(
     from neardup.writers import removed_schema, write_rows
     from neardup.writers.edits import FIELDS, check_free
 
-    given = completed(dedup_files, options)
-    chosen = RunOptions.of(given)
+    chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {"output": output, "removed": removed, "review": review}
-    if given["dry_run"]:
+    if chosen.dry_run:
         outputs = {"review": review}
-    fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
-    path = given["restore"]
+    fields = tuple(FIELDS) if chosen.annotate else ("cluster_size",) * chosen.cluster_size
+    path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     with FileRun("dedup", chosen, inputs, outputs, ("against", against)) as run:
         check_free(run.sources.sources, fields)
@@ -296,12 +295,12 @@ def dedup_files(
             restored=restored,
         )
         mask, edits = result.keep, None
-        if given["annotate"]:
+        if chosen.annotate:
             mask = mask | (decided.kept_for[collected.against :] >= 0)
         if fields:
             edits = _annotations(fields, run.pipeline, collected, decided, mask)
         run.report_sources()
-        if not given["dry_run"]:
+        if not chosen.dry_run:
             left_out = run.pipeline.write_kept(run.sources, mask, run.outputs["output"], edits)
             result.summary.kept -= left_out
             result.summary.left_out = left_out

@@ -61,9 +61,9 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
             )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    fields = {name: given[name] for name in ("text_field", "max_text")}
-    source = data if isinstance(data, Sources) else open_table(data, **fields)
-    pipeline = Pipeline(RunOptions.of({**given, "recipe": chosen}, compares=False))
+    run_options = RunOptions({**given, "recipe": chosen}, compares=False)
+    source = data if isinstance(data, Sources) else open_table(data, **run_options.reader)
+    pipeline = Pipeline(run_options)
     collected = Collected(chosen, pipeline.corpus(chosen))
     pipeline.progress.stage("read and sketch", None, share_of(source))
     for _ in pipeline.push(source.batches(), collected):

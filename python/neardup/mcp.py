@@ -27,7 +27,7 @@ from neardup.base.validation import bad, check_path, check_whole, is_index
 from neardup.exceptions import NeardupError, ParameterError
 from neardup.options.signatures import completed
 from neardup.readers import open_sources, open_table
-from neardup.readers.files import read_bytes
+from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below
 from neardup.recipe.recipe import BuiltIn
 from neardup.recipe.text_inputs import checked_text
@@ -84,13 +84,13 @@ class Tools:
         larger `limit` or `members` (up to 1000) rather than with many calls.
         """
         given = {"threshold": threshold, "recipe": recipe, "text_field": text_field}
-        options = RunOptions.of({**completed(dedup, given), "progress": Cancellable()})
+        options = RunOptions({**completed(dedup, given), "progress": Cancellable()})
         if bool(paths) == bool(texts):
             raise ParameterError(Message("Give either paths or texts, at least one."))
         _check_texts("texts", *texts or ())
         files = [self._readable("paths", path) for path in paths or ()]
-        fields = options.fields
-        source: Any = open_sources(files, **fields) if files else open_table(texts, **fields)
+        read = options.reader
+        source: Any = open_sources(files, **read) if files else open_table(texts, **read)
         pipeline = Pipeline(options)
         collected = pipeline.read(source, looks_up=True)
         decided = pipeline.decide(collected)

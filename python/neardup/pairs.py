@@ -109,11 +109,11 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = RunOptions.of(completed(pairs, options))
+    chosen = RunOptions(completed(pairs, options))
     others = None
     if with_ is not None:
-        others = open_others(with_, parameter="with_", **chosen.fields_of_others)
-    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields), others)
+        others = open_others(with_, parameter="with_", **chosen.reader_of_others)
+    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.reader), others)
     return result
 
 
@@ -150,7 +150,7 @@ def pairs_files(
     from neardup.run.file_run import FileRun
     from neardup.writers import PAIRS, write_rows
 
-    chosen = RunOptions.of(completed(pairs_files, options))
+    chosen = RunOptions(completed(pairs_files, options))
     outputs, others = {"output": output}, ("with_", with_)
     with FileRun("pairs", chosen, inputs, outputs, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)

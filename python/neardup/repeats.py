@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -14,6 +14,7 @@ from neardup.base.reprs import ReprMixin
 from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
+from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import completed, takes_options
 from neardup.run.run import Run
 from neardup.run.summary import Costs
@@ -157,7 +158,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     from neardup.readers import open_table
 
     given = completed(repeats, options)
-    source = open_table(data, **_fields(given))
+    source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
     search.collect(source)
     pairs = list(search.batches(source))
@@ -232,8 +233,7 @@ def repeats_files(
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in names.items()
         }
-        read = {name: given[name] for name in ("format", "encoding")}
-        sources = open_sources(paths, **read, **_fields(given))
+        sources = open_sources(paths, **reader_parameters(given))
         search = _Search(given, given["progress"])
         search.collect(sources)
         tables = [outputs.get("output"), outputs.get("places")]
@@ -254,11 +254,6 @@ def repeats_files(
         search.clock.lap("write")
         search.measure(search.summary)
     return search.summary
-
-
-def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters for a reader."""
-    return {name: given[name] for name in ("text_field", "id_field", "max_text")}
 
 
 class _Search(Run):
@@ -384,7 +379,7 @@ class _StoredSpans:
     def __enter__(self) -> _StoredSpans:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._file.close()
 
     def append(self, spans: list[list[Span]]) -> None:

@@ -391,8 +391,8 @@ def fingerprint_files(
     from neardup.writers import write_rows
 
     given = completed(fingerprint_files, options)
-    chosen = RunOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
-    form, bits, blocks = given["form"], chosen.recipe.sketch.bits, given["blocks"]
+    chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
+    form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
     if bits > 64 and form in ("unsigned", "signed"):
         raise bad(
             "form", "hex or bits for {bits} bits: a whole number has at most 64", form, bits=bits
@@ -445,7 +445,7 @@ def sketch_files(
     from neardup.run.file_run import FileRun
     from neardup.run.sketch_file import write_sketches
 
-    chosen = RunOptions.of(completed(sketch_files, options))
+    chosen = RunOptions(completed(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
         raise ParameterError(

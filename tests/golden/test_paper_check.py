@@ -8,7 +8,7 @@ import zstandard
 from tests.papers.test_rates import check_consistent
 
 from neardup import check, compare
-from neardup.readers.files import FileText
+from neardup.readers.file_text import FileText
 
 #: Altered copies, with their edit similarities to the original.
 ALTERED = {"add": 0.844, "del": 0.818, "dis_1": 0.947, "dis_10": 0.832, "dis_15": 0.666}

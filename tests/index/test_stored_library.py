@@ -14,7 +14,7 @@ from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
 from neardup.papers.align import aligner
-from neardup.readers.files import FileText
+from neardup.readers.file_text import FileText
 
 #: Sketched from what any database stores.
 

@@ -1,6 +1,7 @@
 """Options are declared once: functions, their documentation and commands agree with the table."""
 
 import inspect
+import json
 from typing import Annotated, get_args, get_origin
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 import neardup
 from neardup.cli.parser import command, parameters_of
 from neardup.options import options
-from neardup.options.signatures import taken_options
+from neardup.options.signatures import completed, taken_options
+from neardup.recipe import load_recipe
+from neardup.run.run_options import RunOptions
 
 FUNCTIONS = {
     "dedup": neardup.dedup_files,
@@ -78,3 +81,46 @@ def test_an_unknown_option_is_refused_with_the_nearest_name():
 def test_an_unknown_option_of_any_function_is_refused(call, name):
     with pytest.raises(TypeError, match=rf"{name}\(\) got .* 'recipes'.* Did you mean 'recipe'"):
         call()
+
+
+RUNS = (neardup.dedup_files, neardup.pairs_files, neardup.fingerprint_files, neardup.sketch_files)
+
+
+@pytest.mark.parametrize("function", [*RUNS, neardup.dedup, neardup.pairs, neardup.count_idf])
+def test_a_run_has_every_option_of_its_function(function):
+    given = completed(function, {"recipe": "characters"})
+    run = RunOptions(given)
+    values = {name: getattr(run, name) for name in given}
+    assert values == given | {"recipe": load_recipe("characters")}
+
+
+def test_a_run_has_the_default_of_an_option_that_its_function_does_not_take():
+    run = RunOptions(completed(neardup.pairs, {}))
+    assert (run.priority, run.against_only, run.min_length) == ("first", False, None)
+    assert run.max_text == completed(neardup.pairs, {})["max_text"]
+
+
+def test_a_run_refuses_what_is_no_option():
+    with pytest.raises(TypeError, match="no options of a run: least, treshold"):
+        RunOptions({"recipe": "general", "treshold": 0.5, "least": 2})
+    with pytest.raises(AttributeError, match="'treshold' is no option of a run"):
+        _ = RunOptions({"recipe": "general"}).treshold
+
+
+@pytest.mark.parametrize("function", RUNS)
+def test_a_work_folder_depends_on_each_option_that_decides(function):
+    decisive = RunOptions(completed(function, {"recipe": "characters"})).decisive()
+    for name, (_, option) in taken_options(function).items():
+        decides = option.panel in ("Input", "Text", "Matching")
+        assert (name in decisive) is (decides and name not in ("on_error", "restore"))
+
+
+def test_a_report_lists_every_option(tmp_path):
+    source, report = tmp_path / "in.jsonl", tmp_path / "report.json"
+    source.write_text('{"text": "one"}\n')
+    neardup.dedup_files([source], tmp_path / "out.jsonl", report=report, min_length=2)
+    settings = json.loads(report.read_text("utf-8"))["settings"]
+    # The recipe has a part of its own.
+    assert taken_options(neardup.dedup_files).keys() - settings.keys() == {"recipe", "progress"}
+    assert settings["min_length"] == 2
+    assert settings["report"] == str(report)

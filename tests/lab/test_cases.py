@@ -6,6 +6,7 @@ import pytest
 
 import neardup
 from neardup import InputError, load_recipe
+from neardup.base.progress import Progress
 from neardup.lab import Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
@@ -21,7 +22,7 @@ from neardup.lab.experiments.zhang_he_2020.measures import (
 
 @pytest.fixture(scope="module")
 def collection(collection_folder):
-    return read_collection(collection_folder)
+    return read_collection(collection_folder, Progress())
 
 
 def documents(texts, name="d"):
@@ -79,9 +80,9 @@ def test_folders_without_topics(tmp_path, files, expected):
     for name, count in files.items():
         (tmp_path / name).write_text('{"id": "1", "text": "some words"}\n' * count)
     with pytest.raises(InputError, match=expected):
-        read_collection(tmp_path)
+        read_collection(tmp_path, Progress())
     with pytest.raises(InputError, match="must be a folder"):
-        read_collection(tmp_path / "missing")
+        read_collection(tmp_path / "missing", Progress())
 
 
 def test_records_without_text_are_told_and_left_out(tmp_path):
@@ -92,7 +93,7 @@ def test_records_without_text_are_told_and_left_out(tmp_path):
         def problem(self, problem):
             told.append(str(problem))
 
-    read = read_collection(tmp_path, progress=Listener())
+    read = read_collection(tmp_path, Listener())
     assert read.topics["a"].texts == ("x", "y")
     assert len(told) == 1
     assert "record 2" in told[0]

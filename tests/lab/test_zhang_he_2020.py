@@ -11,6 +11,7 @@ import pytest
 import zstandard
 
 from neardup import ParameterError, load_recipe
+from neardup.base.progress import Progress
 from neardup.lab import Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
@@ -282,7 +283,7 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     topics = ("education", "finance", "housing", "medical", "transport")
     documents = {"distractors.jsonl": 2000, **{f"{topic}.jsonl": 100 for topic in topics}}
     copy_heads(shared / "corpora" / "topics_zh", tmp_path, documents)
-    cases = make_cases(read_collection(tmp_path))
+    cases = make_cases(read_collection(tmp_path, Progress()))
     table = cases.table("reposts")
     assert len(table) == 2500
     scorer = Scorer(cases, table)

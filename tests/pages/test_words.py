@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import neardup
-from neardup.pages.words import LANGUAGES, load_words
+from neardup.base.messages import LANGUAGES
+from neardup.pages.words import load_words
 
 ROOT = Path(neardup.__file__).parent
 TEMPLATES = ROOT / "pages" / "templates"

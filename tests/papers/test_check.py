@@ -13,7 +13,7 @@ from tests.papers.texts import counted, unrelated
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.base.messages import in_language
 from neardup.papers import open_library
-from neardup.readers.files import FileText, Heading, read_bytes
+from neardup.readers.file_text import FileText, Heading, read_bytes
 
 PLAIN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
 COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"

@@ -11,7 +11,7 @@ from neardup import InputError, ParameterError, check
 from neardup.papers.cover import Cover, cover_of, read_table
 from neardup.readers import read_bytes
 from neardup.readers.extracted import FileText
-from neardup.readers.sandboxed import read_sandboxed
+from neardup.readers.sandboxed_reader import read_sandboxed
 
 COLUMNS = ("file", "title", "author", "number", "institution")
 

@@ -14,7 +14,7 @@ from neardup.papers.hiding import MOST_PLACES, revealed, unmasked
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import HIDING
 from neardup.readers import read_bytes
-from neardup.readers.files import FileText, HiddenText
+from neardup.readers.file_text import FileText, HiddenText
 
 ENGLISH = (
     "The ferry across the sound leaves every morning at nine, and the fare is half a crown for "

@@ -14,7 +14,7 @@ from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
-from neardup.readers.files import FileText, Heading
+from neardup.readers.file_text import FileText, Heading
 
 spans_within = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 40)).map(lambda pair: tuple(sorted(pair))),

@@ -15,9 +15,9 @@ from tests import hostile
 from tests.papers import reports
 
 from neardup import ParameterError, __version__
-from neardup.base.messages import Message, in_language
+from neardup.base.messages import LANGUAGES, Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
-from neardup.pages.words import LANGUAGES, load_words
+from neardup.pages.words import load_words
 from neardup.papers.batch import Checked
 from neardup.papers.cover import Cover
 from neardup.papers.report import (

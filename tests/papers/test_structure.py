@@ -11,7 +11,7 @@ from neardup import ParameterError
 from neardup.papers.structure import asides, footnotes_begin, headings, lists, sections
 from neardup.papers.structure.asides import LONGEST
 from neardup.papers.structure.sections import MOST_PARTS
-from neardup.readers.files import Heading
+from neardup.readers.file_text import Heading
 
 CONTENTS = (
     "目    录\n摘要...................I\n第一章 绪论............1\n1.1 研究背景\t1\n"

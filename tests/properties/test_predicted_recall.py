@@ -40,7 +40,7 @@ def pairs_of(resemblance, rng, union=UNION):
 def found_share(texts, chosen):
     """Return the share of neighbours that become candidates by the plan's bands."""
     wanted = rule(RECIPE, threshold=chosen.threshold)
-    options = RunOptions(recipe=RECIPE, rule=wanted, max_text=1 << 20, workers=1)
+    options = RunOptions({"recipe": RECIPE, "threshold": chosen.threshold, "workers": 1})
     collected = Pipeline(options).read(open_table(texts))
     # A threshold that all candidates pass: which pairs meet is the question.
     search = _core.PairSearch(

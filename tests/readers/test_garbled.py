@@ -9,7 +9,7 @@ import pytest
 from tests.readers.making import column, docx, paragraph, pdf
 
 from neardup.readers import UnreadableFileError
-from neardup.readers.files import read_bytes
+from neardup.readers.file_text import read_bytes
 from neardup.readers.garbled import garbled
 
 CHINESE = (

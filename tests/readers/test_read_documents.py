@@ -12,7 +12,7 @@ from tests.readers.making import PICTURE, column, docx, paragraph, pdf, run
 
 from neardup.exceptions import InputError, MissingDependencyError, ParameterError
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_bytes, read_file
-from neardup.readers.files import HiddenText
+from neardup.readers.file_text import HiddenText
 
 LONG = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 OTHER = "结果表明，野鸭的数量在秋季明显增加，而白鹭则在夏末最多，湖面大小与种类数有关。"

@@ -88,7 +88,7 @@ def test_first_lines_are_taken_record_by_record(batch_records):
     text = f"城市公园\n{TEXT}"
     rows = [{"text": text}, {"text": text, "title": "别的"}, {"text": text}]
     batches = open_table(rows).batches(titles=True, batch_records=batch_records)
-    options = RunOptions(recipe=recipe, max_text=1 << 20, title_from_first_line=True)
+    options = RunOptions({"recipe": recipe, "title_from_first_line": True}, compares=False)
     pipeline = Pipeline(options)
     collected = Collected(recipe, pipeline.corpus(recipe))
     assert sum(map(len, pipeline.push(batches, collected))) == len(rows)

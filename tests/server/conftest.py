@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 import neardup
-from neardup.readers import sandbox, sandboxed
+from neardup.readers import sandbox, sandboxed_reader
 from neardup.server import Settings, create_app
 from neardup.server.jobs import queue
 from tests import forks
@@ -173,14 +173,14 @@ def make_index(location: Path) -> str:
 @pytest.fixture(autouse=True)
 def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let services inside this process read papers and make reports in forks."""
-    monkeypatch.setattr(sandboxed, "run_in_sandbox", forks.run_in_sandbox)
+    monkeypatch.setattr(sandboxed_reader, "run_in_sandbox", forks.run_in_sandbox)
     monkeypatch.setattr(queue, "run_in_sandbox", forks.run_in_sandbox)
 
 
 @pytest.fixture
 def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Let them do so in new interpreters, as they do for their users."""
-    monkeypatch.setattr(sandboxed, "run_in_sandbox", sandbox.run_in_sandbox)
+    monkeypatch.setattr(sandboxed_reader, "run_in_sandbox", sandbox.run_in_sandbox)
     monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
 
 

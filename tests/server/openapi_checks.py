@@ -1,7 +1,6 @@
 """Answers, held against the description of the service."""
 
 import ast
-from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -48,7 +47,7 @@ _validators: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
 
 
 def _settings(app: FastAPI) -> str:
-    return repr(replace(app.state.settings, index="any.db"))
+    return repr({**vars(app.state.settings), "index": "any.db"})
 
 
 def description_of(app: FastAPI) -> dict[str, Any]:

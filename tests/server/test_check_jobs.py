@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from prometheus_client import generate_latest
 
-from neardup.readers.files import FileText
+from neardup.readers.file_text import FileText
 from neardup.server import Settings
 from neardup.server.jobs import job_table, libraries, queue
 from neardup.server.jobs.job_table import JobTable

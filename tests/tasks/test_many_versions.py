@@ -47,7 +47,7 @@ def versions(of, count, length, seed=3):
 def truth(texts):
     """Return all similar pairs and their similarities, from a comparison of each with each."""
     wanted = rule(RECIPE)
-    options = RunOptions(recipe=RECIPE, rule=wanted, max_text=1 << 20, workers=1)
+    options = RunOptions({"recipe": RECIPE, "workers": 1})
     corpus = Pipeline(options).read(open_table(texts)).corpus
     b, a = np.tril_indices(len(texts), -1)
     similarity, _ = _core.judge_pairs(

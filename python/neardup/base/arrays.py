@@ -16,8 +16,6 @@ from neardup import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array", "word_count"]
-
 
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
     """Return an Arrow array of texts; None becomes null."""

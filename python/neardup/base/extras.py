@@ -7,8 +7,6 @@ import importlib
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 
-__all__ = ["require"]
-
 
 def require(what: str, extra: str, *modules: str) -> None:
     """Import modules of an extra, or raise an error with the command that installs them."""

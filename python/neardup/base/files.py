@@ -1,13 +1,15 @@
-"""Small files that are read whole, and names of files in messages."""
+"""Small files that are read whole, temporary files, and names of files in messages."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from neardup.base.messages import Message, system_words
-from neardup.exceptions import InputError
+from neardup.exceptions import InputError, OutputError
 
 _LINE_END = re.compile("\r\n?|\n")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -45,3 +47,32 @@ def read_whole(path: str | Path) -> bytes:
                 reason=system_words(error),
             )
         ) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in; OutputError if that is impossible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            Message(
+                "{folder}: cannot be created: {reason}.",
+                folder=str(path),
+                reason=system_words(error),
+            )
+        ) from error
+
+
+@contextmanager
+def writing_temporary_files(remedy: str, **values: str) -> Iterator[None]:
+    """Raise OutputError, which ends with a remedy, if there is no room for temporary files."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if isinstance(error, OutputError):
+            fact = error.args[0]
+        else:
+            fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
+        raise OutputError(Message(remedy, fact=fact, **values)) from error

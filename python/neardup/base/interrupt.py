@@ -15,19 +15,7 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = [
-    "Interrupted",
-    "arrived",
-    "end_at_once",
-    "exit_code",
-    "is_command",
-    "message",
-    "out_of_memory",
-    "raise_interrupts",
-    "restore",
-]
-
-_MESSAGE = "interrupted; no output was left half-written."
+_MESSAGE = b"neardup: interrupted; no output was left half-written.\n"
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 _arrived: int | None = None
@@ -85,12 +73,6 @@ def exit_code() -> int:
     return 128 + (_arrived or signal.SIGINT)
 
 
-def message(error: BaseException | None = None) -> str:
-    """Return the message of an interrupted command, without the program's name."""
-    details = str(error) if isinstance(error, Interrupted) else ""
-    return f"{_MESSAGE} {details}".rstrip()
-
-
 def out_of_memory() -> None:
     """End the command: called where the core cannot allocate memory and cannot go on."""
     if last_words is not None:
@@ -125,6 +107,6 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
     global _arrived
     _arrived = _arrived or number
     try:
-        os.write(2, f"neardup: {message()}\n".encode())
+        os.write(2, _MESSAGE)
     finally:
         os._exit(exit_code())

@@ -17,18 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-__all__ = [
-    "LANGUAGES",
-    "N_",
-    "Language",
-    "Message",
-    "from_plain",
-    "in_language",
-    "language_of_environment",
-    "system_words",
-    "to_plain",
-]
-
 #: The languages of the catalogues.
 Language = Literal["zh", "en"]
 LANGUAGES: tuple[str, ...] = get_args(Language)

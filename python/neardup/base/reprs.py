@@ -9,18 +9,6 @@ from typing import Any
 
 from neardup.base.messages import N_, Message
 
-__all__ = [
-    "DOUBTFUL",
-    "ReprMixin",
-    "doubtful_rows",
-    "measure_words",
-    "one_line",
-    "padded",
-    "plain_table",
-    "rule_of",
-    "width_of",
-]
-
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

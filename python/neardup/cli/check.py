@@ -17,13 +17,13 @@ from neardup.cli.terminal import (
     say,
     tell_line,
 )
+from neardup.options import groups
 from neardup.options import options as o
 
 if TYPE_CHECKING:
     from neardup.papers.cover import Cover, RecordTable
     from neardup.papers.report import Report
     from neardup.papers.results import Source
-    from neardup.papers.verdict import Thresholds
 
 
 #: Columns of the labels.
@@ -35,8 +35,8 @@ _PAGES = (".html", ".htm", ".pdf", ".docx")
 _COVER = "Cover"
 
 
-class CheckFilesParameters(TypedDict, total=False):
-    """What `check_files` takes."""
+class _Compared(TypedDict, total=False):
+    """What papers are compared with."""
 
     library: Annotated[
         list[str] | None,
@@ -60,7 +60,6 @@ class CheckFilesParameters(TypedDict, total=False):
             metavar="FILE",
         ),
     ]
-    encoding: o.Encoding
     without_sources: Annotated[
         list[str],
         o.Option(
@@ -72,24 +71,10 @@ class CheckFilesParameters(TypedDict, total=False):
             metavar="ID",
         ),
     ]
-    count_shared: Annotated[
-        bool,
-        o.Option(
-            "Count as copied what many documents of the library share, such as a declaration: a "
-            "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
-            "Library",
-        ),
-    ]
-    least: Annotated[
-        int,
-        o.Option(
-            "Smallest number of Chinese characters that a passage has in common with its "
-            "source; twice as many letters of an alphabet.",
-            "Alignment",
-            default=20,
-        ),
-    ]
-    workers: o.Workers
+
+
+class CheckFilesParameters(_Compared, groups.CheckParameters, total=False):
+    """What `check_files` takes."""
 
 
 def _cover(help: str, metavar: str | None = None) -> o.Option:
@@ -222,13 +207,14 @@ def run(
     from neardup.papers.batch import check_files, papers_in, passed_over
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
+    from neardup.papers.verdict import thresholds_of
     from neardup.readers.formats import is_archive
     from neardup.writers.separate import check_separate
 
     chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
-    thresholds = _thresholds(options)
+    thresholds = thresholds_of(options["pass_below"], options["reject_above"])
     without = _ids(options["without_sources"])
     if not options["library"] and not options["among"]:
         raise ParameterError(
@@ -260,10 +246,9 @@ def run(
         notes = [*passed_over(papers), *cover_notes]
         for note in notes:
             watch.note(note)
-        values: dict[str, Any] = {**options}
-        values["without_sources"] = without
+        values: dict[str, Any] = {**options, "without_sources": without, "progress": watch}
         of_check = {name: values[name] for name in CheckFilesParameters.__annotations__}
-        for plain in check_files(list(paths), limits=limits, progress=watch, **of_check):
+        for plain in check_files(list(paths), limits=limits, **of_check):
             checked, report = plain, plain.report
             if report is not None:
                 cover = covers[plain.paper].over(report.cover)
@@ -337,15 +322,6 @@ def _ids(given: list[str]) -> list[str]:
         else:
             ids.append(value)
     return ids
-
-
-def _thresholds(options: CheckParameters) -> "Thresholds | None":
-    """Return the thresholds of the verdict, None if no option sets one."""
-    from neardup.papers.verdict import Thresholds, percentage
-
-    low = percentage("pass_below", options["pass_below"])
-    high = percentage("reject_above", options["reject_above"])
-    return None if low is None and high is None else Thresholds(low, high)
 
 
 def _covers(

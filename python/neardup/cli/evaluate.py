@@ -1,12 +1,13 @@
 """``neardup evaluate``: measure methods and thresholds where the truth is known."""
 
 from pathlib import Path
-from typing import Annotated, TypedDict, Unpack
+from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet
 from neardup.cli.terminal import end_with_problems, language, tell
 from neardup.options import options as o
+from neardup.options.groups import EvaluatePairsParameters, PublishedParameters
 
 Folder = Annotated[
     Path | None,
@@ -18,19 +19,6 @@ Folder = Annotated[
         metavar="FOLDER",
     ),
 ]
-
-
-class PairsParameters(TypedDict, total=False):
-    """What `evaluate_pairs` takes."""
-
-    text_field: o.TextField
-    id_field: o.IdField
-    title_field: o.TitleField
-    format: o.Format
-    encoding: o.Encoding
-    seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
-    force: o.Force
-    workers: o.Workers
 
 
 def pairs(
@@ -58,7 +46,7 @@ def pairs(
         ),
     ],
     quiet: Quiet,
-    **options: Unpack[PairsParameters],
+    **options: Unpack[EvaluatePairsParameters],
 ) -> None:
     """Find the setting that fits your labelled pairs, and check the default.
 
@@ -77,37 +65,11 @@ def pairs(
     from neardup.lab.report import plain
 
     with Watch(quiet=quiet) as watch:
-        result = evaluate_pairs(
-            inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
-        )
+        options["progress"] = watch
+        result = evaluate_pairs(inputs, truth, output, recipes=_listed(recipes), **options)
     _print_result(plain(parts(result), language()), output, quiet=quiet)
     if result.problems:
         end_with_problems()
-
-
-class PublishedParameters(TypedDict, total=False):
-    """What `published` of the lab takes."""
-
-    copies: Annotated[
-        str,
-        o.Option(
-            "How copies are made: reposts adds a line at the head, the tail or both; edits "
-            "changes characters, words and sentences.",
-            o.INPUT,
-            default="reposts",
-        ),
-    ]
-    rate: Annotated[
-        float | None,
-        o.Option(
-            "With --copies edits: share of each copy's characters that edits touch, from 0 "
-            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
-            o.INPUT,
-        ),
-    ]
-    seed: Annotated[int, o.Option("Seed of halves, order and copies.", default=0)]
-    force: o.Force
-    workers: o.Workers
 
 
 def published(
@@ -159,14 +121,9 @@ def published(
     from neardup.lab.report import plain
 
     with Watch(quiet=quiet) as watch:
-        result = run(
-            data,
-            output,
-            recipes=_listed(recipes),
-            sizes=_numbers(sizes, "sizes"),
-            progress=watch,
-            **options,
-        )
+        options["progress"] = watch
+        numbers = _numbers(sizes, "sizes")
+        result = run(data, output, recipes=_listed(recipes), sizes=numbers, **options)
     _print_result(plain(parts(result)), output, quiet=quiet)
     if watch.problems:
         end_with_problems()

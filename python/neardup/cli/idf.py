@@ -33,6 +33,7 @@ def run(
     """
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
+    from neardup.options.reader_parameters import reader_parameters
     from neardup.readers import open_sources
     from neardup.writers import OutputSet
 
@@ -40,11 +41,7 @@ def run(
     with Watch(quiet=quiet) as watch, OutputSet([*inputs, *recipe.files], [output]) as outputs:
         file = outputs.open_text(output, force=force)
         sources = open_sources(
-            inputs,
-            format=format,
-            encoding=encoding,
-            text_field=options["text_field"],
-            max_text=options["max_text"],
+            inputs, format=format, encoding=encoding, **reader_parameters(options)
         )
         options["progress"] = watch
         table = count_idf(sources, **options)

@@ -14,8 +14,6 @@ from neardup.papers.align import equated
 if TYPE_CHECKING:
     from neardup.papers.align import Difference, SharedPassage
 
-__all__ = ["print_passages"]
-
 #: Code points that are shown of each text of a passage, and of a difference.
 _SHOWN, _SHOWN_OF_DIFFERENCE = 400, 60
 #: Words in other letters that are shown.

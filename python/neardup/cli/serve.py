@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from neardup.base.messages import Language, Message
 from neardup.cli import serve_keys
@@ -11,8 +11,9 @@ from neardup.cli.index.common import opened
 from neardup.cli.options import Quiet
 from neardup.cli.terminal import tell
 from neardup.options import options as o
+from neardup.options.groups import LimitParameters
 
-_SERVICE, _LIMITS = "Service", "Limits"
+_SERVICE = "Service"
 
 
 def run(
@@ -71,42 +72,14 @@ def run(
             metavar="ADDRESS,...",
         ),
     ],
-    max_body_bytes: Annotated[
-        int, o.Option("Largest body of a request, but for papers.", _LIMITS, default=16 << 20)
-    ],
-    max_upload_bytes: Annotated[int, o.Option("Largest paper.", _LIMITS, default=64 << 20)],
-    max_batch: Annotated[int, o.Option("Most documents in one request.", _LIMITS, default=1000)],
-    max_text_characters: Annotated[
-        int, o.Option("Longest text, in code points.", _LIMITS, default=1_000_000)
-    ],
-    max_in_flight: Annotated[
-        int,
-        o.Option(
-            "Most requests at once; further ones get 429 with Retry-After.",
-            _LIMITS,
-            default=256,
-        ),
-    ],
-    request_seconds: Annotated[
-        float, o.Option("Longest time for one request.", _LIMITS, default=30.0)
-    ],
-    max_jobs: Annotated[int, o.Option("Most checks of papers that wait.", _LIMITS, default=32)],
-    job_seconds: Annotated[float, o.Option("How long a report is kept.", _LIMITS, default=3600.0)],
-    max_report_bytes: Annotated[
-        int,
-        o.Option(
-            "Stored reports of all checks, after which the oldest are removed.",
-            _LIMITS,
-            default=1 << 30,
-        ),
-    ],
     stop_seconds: Annotated[
-        int, o.Option("Time to finish accepted requests after a stop signal.", _LIMITS, default=30)
+        int, o.Option("Time to finish accepted requests after a stop signal.", "Limits", default=30)
     ],
     access_log: Annotated[
         bool, o.Option("Log each request and decision. Logged URLs contain ids and searches.")
     ],
     quiet: Quiet,
+    **limits: Unpack[LimitParameters],
 ) -> None:
     """Serve an index over HTTP: an API for programs, and a page for people.
 
@@ -125,27 +98,12 @@ def run(
             )
         )
     serve_keys.require_server()
-    from neardup.base.validation import check_whole
     from neardup.pages.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
 
     load_words(language, "service")
-    settings = Settings(
-        index=index,
-        libraries=_libraries(library or []),
-        keys=keys,
-        language=language,
-        max_body_bytes=check_whole(max_body_bytes, "max_body_bytes", 1),
-        max_upload_bytes=check_whole(max_upload_bytes, "max_upload_bytes", 1),
-        max_batch=check_whole(max_batch, "max_batch", 1),
-        max_text_characters=check_whole(max_text_characters, "max_text_characters", 1),
-        max_in_flight=check_whole(max_in_flight, "max_in_flight", 1),
-        request_seconds=_seconds(request_seconds, "request_seconds"),
-        max_jobs=check_whole(max_jobs, "max_jobs", 1),
-        job_seconds=_seconds(job_seconds, "job_seconds"),
-        max_report_bytes=check_whole(max_report_bytes, "max_report_bytes", 1),
-    )
+    settings = Settings(index, _libraries(library or []), keys, language, **limits)
     _try_index(index, quiet=quiet)
 
     def started(address: str) -> None:
@@ -194,14 +152,6 @@ def _try_index(location: str, *, quiet: bool) -> None:
         tell(
             Message("{error} Until the index answers, every request gets 503.", error=error.message)
         )
-
-
-def _seconds(value: float, name: str) -> float:
-    from neardup.base.validation import bad
-
-    if not 0 < value < float("inf"):
-        raise bad(name, "a number of seconds above 0", value)
-    return value
 
 
 def _shown(location: str) -> str:

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, MissingDependencyError
+from neardup.options.reader_parameters import reader_parameters
 from neardup.readers import Problem, open_sources
 from neardup.readers.batch import code_of, parts_of, place_of
 from neardup.readers.formats import by_name
@@ -25,8 +26,8 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
 
     count = 0
     without: list[str] = []
-    names = ("encoding", "text_field", "title_field", "max_text")
-    fields = {name: options.get(name) for name in names}
+    # The id of a copied record says where it is.
+    read = reader_parameters(options) | {"id_field": None}
     for path in paths:
         named = by_name(path)
         format = named.format and (options.get("format") or named.format)
@@ -36,7 +37,7 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
         if not os.path.getsize(path):
             continue
         try:
-            for records, problems in _documents(path, format, fields):
+            for records, problems in _documents(path, read | {"format": format}):
                 for problem in problems:
                     watch.problem(problem)
                 for record in records:
@@ -66,12 +67,12 @@ class _NoTextFieldError(Exception):
 
 
 def _documents(
-    path: str, format: str, fields: dict[str, Any]
+    path: str, read: dict[str, Any]
 ) -> Iterator[tuple[list[dict[str, str]], list[Problem]]]:
     """Yield the records of a file with text, and its problems, batch by batch."""
-    is_text = format == "text"
+    is_text = read["format"] == "text"
     try:
-        source = open_sources([path], format=format, **fields)
+        source = open_sources([path], **read)
     except InputError as error:
         # A settings file such as package.json is one object on several lines.
         if not is_text and code_of(error.values["reason"]) in ("no_text_field", "invalid_json"):

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Event, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import N_, Message
@@ -97,12 +96,7 @@ class Watch(Progress):
             Thread(target=self._report_regularly, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._ended.set()
         if self._bars is not None:
             self._bars.stop()

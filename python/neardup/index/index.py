@@ -487,9 +487,8 @@ class Index:
         -------
         arrived, dropped : int
         """
-        from neardup.index.removals import count_arrivals
-
-        return count_arrivals(self._engine, check_time(since, "since"))
+        with self._engine.reading() as session:
+            return session.count_arrivals(stamp(check_time(since, "since")))
 
     def decisions(self, *, before: int | None = None) -> Iterator[Event]:
         """Yield what :meth:`keep`, :meth:`confirm` and :meth:`undo` did, the latest first.
@@ -585,7 +584,7 @@ class Index:
         """
         from neardup.index.retention import keep
 
-        keep(self._engine, check_string(id, "id"), _check_by(by))
+        keep(self._engine, check_string(id, "id"), _details(by))
 
     def confirm(self, id: str, *, by: str | None = None) -> None:
         """Log that a removal is right; see :meth:`removals`.
@@ -603,7 +602,7 @@ class Index:
         """
         from neardup.index.removals import confirm
 
-        confirm(self._engine, check_string(id, "id"), _check_by(by))
+        confirm(self._engine, check_string(id, "id"), _details(by))
 
     def undo(self, id: str, *, by: str | None = None, event: int | None = None) -> None:
         """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
@@ -629,7 +628,7 @@ class Index:
 
         if event is not None:
             check_whole(event, "event", 1)
-        undo(self._engine, check_string(id, "id"), _check_by(by), event)
+        undo(self._engine, check_string(id, "id"), _details(by), event)
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
         """Decide dropped documents again, with the current background statistics.
@@ -775,15 +774,9 @@ class Index:
             raise OutputError(
                 Message("{file}: exists already. Name a new file.", code="exists", file=str(path))
             )
-        sink = FileSink(path, force=False)
-        try:
+        with FileSink(path, force=False) as sink:
             assert sink.part is not None, "a new file has a part"
             self._engine.database.backup(sink.part[1])
-            sink.finish()
-            sink.commit()
-        except BaseException:
-            sink.abort()
-            raise
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""
@@ -843,5 +836,6 @@ class Index:
         self.close()
 
 
-def _check_by(by: str | None) -> str | None:
-    return None if by is None else checked_text(check_string(by, "by"), "by")
+def _details(by: str | None) -> dict[str, str]:
+    """Return what the log says of a person's decision, beside the document."""
+    return {} if by is None else {"by": checked_text(check_string(by, "by"), "by")}

@@ -43,14 +43,9 @@ def query(
     within: timedelta | None,
 ) -> list[Match]:
     """Return the kept documents that a text repeats."""
-    check_text(text, "text")
-    check_whole(k, "k", 1)
-    title = check_optional(title, "title")
+    corpus = _sketched(engine, text, k, title)
     until = datetime.now(UTC) if at is None else check_time(at, "at")
     not_before = EVER if within is None else earlier(stamp(until), within)
-    incoming = Incoming.of(engine, [NewDocument("-", text, title)])
-    incoming.check_first()
-    corpus = incoming.corpus
     with engine.reading() as session:
         context = engine.decider(session).context(session, corpus, not_before=not_before)
         matches = context.clusterer.similar(corpus, 0)
@@ -61,13 +56,18 @@ def query(
     ]
 
 
-def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list[Match]:
-    """Return the kept documents most similar to a text that are no duplicates of it."""
+def _sketched(engine: Engine, text: str, k: int, title: str | None) -> _core.Corpus:
+    """Return a corpus of the text that is looked up; raise if a parameter is out of bounds."""
     check_text(text, "text")
     check_whole(k, "k", 1)
     incoming = Incoming.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
     incoming.check_first()
-    corpus, rule = incoming.corpus, engine.rule
+    return incoming.corpus
+
+
+def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list[Match]:
+    """Return the kept documents most similar to a text that are no duplicates of it."""
+    corpus, rule = _sketched(engine, text, k, title), engine.rule
     with engine.reading() as session:
         context = engine.decider(session).context(session, corpus)
         similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}

@@ -15,7 +15,6 @@ from neardup.index.engine import Engine
 from neardup.index.query import as_documents, as_events
 from neardup.index.results import Event, Removal, RemovalFilter
 from neardup.index.retention import decide_again, keep_in
-from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, check_time, stamp
 from neardup.readers.batch import show
@@ -70,12 +69,6 @@ def count_removals(engine: Engine, wanted: RemovalFilter | None) -> int:
         return session.count_removals(**_bounds(_checked(wanted)))
 
 
-def count_arrivals(engine: Engine, since: datetime) -> tuple[int, int]:
-    """Return how many documents arrived since a moment, and how many of them are not kept."""
-    with engine.reading() as session:
-        return session.count_arrivals(stamp(since))
-
-
 def decisions(engine: Engine, before: int | None) -> Iterator[Event]:
     """Yield what people decided, the latest first."""
     while True:
@@ -87,28 +80,25 @@ def decisions(engine: Engine, before: int | None) -> Iterator[Event]:
         yield from events
 
 
-def confirm(engine: Engine, id: str, by: str | None) -> None:
+def confirm(engine: Engine, id: str, details: dict[str, str]) -> None:
     """Log that a removal is right."""
     with engine.writing() as session:
-        _confirm(engine, session, id, _by(by))
+        _confirm(session, id, details)
 
 
-def _confirm(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
-    row = session.by_ids([id]).get(id)
-    if row is None:
-        raise unknown_document(engine.location, id)
-    if row["state"] != DROPPED:
+def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
+    if session.existing(id)["state"] != DROPPED:
         raise InputError(
             Message(
                 "{location}: the document '{id}' is not dropped, so there is nothing to confirm.",
-                location=engine.location,
+                location=session.location,
                 id=show(id),
             )
         )
     session.log("confirmed", [(None, id, details)])
 
 
-def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
+def undo(engine: Engine, id: str, by: dict[str, str], event: int | None) -> None:
     """Undo what a person decided last about a document; an undone decision is made again."""
     # One transaction: between two, another editor may decide.
     with engine.writing() as session:
@@ -124,19 +114,15 @@ def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
                 )
             )
         again = last.details.get("what") if last.action == "undone" else None
-        details = {"what": last.action, **_by(by)}
+        details = {"what": last.action, **by}
         if again == "kept":
-            keep_in(engine, session, id, _by(by))
+            keep_in(engine, session, id, by)
         elif again == "confirmed":
-            _confirm(engine, session, id, _by(by))
+            _confirm(session, id, by)
         elif last.action == "kept":
             decide_again(engine, session, id, details)
         else:
             session.log("undone", [(None, id, details)])
-
-
-def _by(by: str | None) -> dict[str, str]:
-    return {} if by is None else {"by": by}
 
 
 def _bounds(wanted: RemovalFilter) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import log_decisions, write
 from neardup.index.results import Match, Removed
-from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import KEPT, STATES
 from neardup.readers.batch import show
@@ -32,10 +31,7 @@ Decided = list[tuple[str, Match | None]]
 def remove(engine: Engine, id: str) -> Removed:
     """Remove a document."""
     with engine.writing() as session:
-        row = session.by_ids([id]).get(id)
-        if row is None:
-            raise unknown_document(engine.location, id)
-        decided = _take_out(engine, session, [row], "removed")
+        decided = _take_out(engine, session, [session.existing(id)], "removed")
     return _removed(engine, 1, decided)
 
 
@@ -56,17 +52,15 @@ def expire(engine: Engine, until: int) -> Removed:
     return _removed(engine, removed, list(dict(decided).items()))
 
 
-def keep(engine: Engine, id: str, by: str | None = None) -> None:
+def keep(engine: Engine, id: str, details: dict[str, str]) -> None:
     """Keep a dropped document, whatever it repeats."""
     with engine.writing() as session:
-        keep_in(engine, session, id, {} if by is None else {"by": by})
+        keep_in(engine, session, id, details)
 
 
 def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Keep a dropped document, in an open transaction."""
-    row = session.by_ids([id]).get(id)
-    if row is None:
-        raise unknown_document(engine.location, id)
+    row = session.existing(id)
     if row["state"] == KEPT:
         raise InputError(
             Message(
@@ -88,9 +82,7 @@ def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) 
 
 def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Decide a document that a person kept as if it were added now, and those dropped for it."""
-    row = session.by_ids([id]).get(id)
-    if row is None:
-        raise unknown_document(engine.location, id)
+    row = session.existing(id)
     _unfile(engine, session, [row])
     others = list(session.dropped_numbers([row["number"]]))
     session.set_dropped(row["number"])

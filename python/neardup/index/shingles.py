@@ -255,15 +255,9 @@ class ShingleFile:
         if not self._is_own():
             return None
         try:
-            sink = FileSink(str(self._path), force=True, mode=self._mode)
-            try:
+            with FileSink(str(self._path), force=True, mode=self._mode) as sink:
                 for words in self._words(numbers, times, parts):
                     sink.write(words.view(np.uint8).data)  # type: ignore[arg-type]
-                sink.finish()
-                sink.commit()
-            except BaseException:
-                sink.abort()
-                raise
             # What was written together is cached in large pieces; a look-up would map a whole one.
             if hasattr(os, "posix_fadvise"):
                 with self._path.open("rb") as file:

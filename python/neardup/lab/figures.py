@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["COLOURS", "MARKERS", "svg"]
-
 #: One style for each series, repeated after eight. The colours of Okabe and Ito, which colour-blind
 #: readers can distinguish, with grey for black.
 COLOURS = (

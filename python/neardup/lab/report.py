@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.base.extras import require
-from neardup.base.messages import N_, Message, in_language, system_words
+from neardup.base.files import make_folder
+from neardup.base.messages import N_, Message, in_language
 from neardup.base.reprs import one_line, plain_table
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 
 if TYPE_CHECKING:
     from neardup.writers import Output
-
-__all__ = ["Part", "ReportFolder", "Table", "csv_table", "markdown", "plain"]
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class ReportFolder:
         outputs = OutputSet(inputs, files.values())
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
-            _create(folder)
+            make_folder(folder)
             with outputs:
                 opened = {
                     name: outputs.open_text(path, force=force) for name, path in files.items()
@@ -149,16 +148,3 @@ class ReportFolder:
         """Write the contents of all files, by their names."""
         for name, file in self._files.items():
             file.write(contents[name])
-
-
-def _create(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            Message(
-                "{folder}: cannot be created: {reason}.",
-                folder=str(folder),
-                reason=system_words(error),
-            )
-        ) from error

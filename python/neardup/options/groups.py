@@ -247,3 +247,56 @@ class ExportParameters(OutputParameters, total=False):
     """Options of `Index.export`."""
 
     whole: o.Whole
+
+
+# A paper.
+
+
+class CheckParameters(ProgressParameters, total=False):
+    """Options of `check` and `check_files`."""
+
+    encoding: o.Encoding
+    count_shared: o.CountShared
+    least: o.LeastPassage
+    workers: o.Workers
+
+
+# A service.
+
+
+class LimitParameters(TypedDict, total=False):
+    """Limits of a service."""
+
+    max_body_bytes: o.MaxBodyBytes
+    max_upload_bytes: o.MaxUploadBytes
+    max_batch: o.MaxBatch
+    max_text_characters: o.MaxTextCharacters
+    max_in_flight: o.MaxInFlight
+    request_seconds: o.RequestSeconds
+    max_jobs: o.MaxJobs
+    job_seconds: o.JobSeconds
+    max_report_bytes: o.MaxReportBytes
+
+
+# The lab.
+
+
+class EvaluatePairsParameters(InputParameters, ProgressParameters, total=False):
+    """Options of `neardup.lab.evaluate_pairs`."""
+
+    text_field: o.TextField
+    id_field: o.IdField
+    title_field: o.TitleField
+    seed: o.Seed
+    force: o.Force
+    workers: o.Workers
+
+
+class PublishedParameters(ProgressParameters, total=False):
+    """Options of `neardup.lab.published`."""
+
+    copies: o.Copies
+    rate: o.EditRate
+    seed: o.Seed
+    force: o.Force
+    workers: o.Workers

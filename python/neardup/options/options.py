@@ -72,6 +72,10 @@ class Option:
             return []
         return [self.flag or f"--{name.replace('_', '-')}", *([self.short] if self.short else [])]
 
+    def checked(self, value: Any, name: str) -> Any:
+        """Return the value to use; ParameterError, which names the option, if it is refused."""
+        return value if self.check is None else self.check(value, name)
+
 
 class Argument(Option):
     """What a command takes without a flag; its metavar is its name in messages."""
@@ -529,6 +533,78 @@ Within = Annotated[
         MATCHING,
         metavar="SPAN",
         check=_or_none(check_span),
+    ),
+]
+# Options of a paper check.
+CountShared = Annotated[
+    bool,
+    Option(
+        "Count as copied what many documents of the library share, such as a declaration: a "
+        "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
+        "Library",
+    ),
+]
+LeastPassage = Annotated[
+    int,
+    Option(
+        "Smallest number of Chinese characters that a passage has in common with its "
+        "source; twice as many letters of an alphabet.",
+        "Alignment",
+        default=20,
+        check=_whole(5, 10_000),
+    ),
+]
+
+
+# Limits of a service.
+def _limit(help: str, default: int) -> Option:
+    return Option(help, "Limits", default, check=_whole(1))
+
+
+def _check_seconds(value: Any, name: str) -> Any:
+    if not 0 < value < float("inf"):
+        raise bad(name, "a number of seconds above 0", value)
+    return value
+
+
+MaxBodyBytes = Annotated[int, _limit("Largest body of a request, but for papers.", 16 << 20)]
+MaxUploadBytes = Annotated[int, _limit("Largest paper.", 64 << 20)]
+MaxBatch = Annotated[int, _limit("Most documents in one request.", 1000)]
+MaxTextCharacters = Annotated[int, _limit("Longest text, in code points.", 1_000_000)]
+MaxInFlight = Annotated[
+    int, _limit("Most requests at once; further ones get 429 with Retry-After.", 256)
+]
+RequestSeconds = Annotated[
+    float, Option("Longest time for one request.", "Limits", 30.0, check=_check_seconds)
+]
+MaxJobs = Annotated[int, _limit("Most checks of papers that wait.", 32)]
+JobSeconds = Annotated[
+    float, Option("How long a report is kept.", "Limits", 3600.0, check=_check_seconds)
+]
+MaxReportBytes = Annotated[
+    int, _limit("Stored reports of all checks, after which the oldest are removed.", 1 << 30)
+]
+
+# Options of the lab.
+Seed = Annotated[
+    int,
+    Option("Seed of all random draws, at least 0.", default=0, check=_whole(0)),
+]
+Copies = Annotated[
+    Literal["reposts", "edits"],
+    Option(
+        "How copies are made: reposts adds a line at the head, the tail or both; edits "
+        "changes characters, words and sentences.",
+        INPUT,
+        default="reposts",
+    ),
+]
+EditRate = Annotated[
+    float | None,
+    Option(
+        "For edits: share of each copy's characters that they touch, from 0 to 0.5. By default "
+        "drawn for each copy from 0.02 to 0.10.",
+        INPUT,
     ),
 ]
 Whole = Annotated[

@@ -115,10 +115,10 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
             hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
             reason = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(reason)
-    values = {}
-    for name, (_, option) in known.items():
-        value = options.get(name, option.default)
-        values[name] = value if option.check is None else option.check(value, name)
+    values = {
+        name: option.checked(options.get(name, option.default), name)
+        for name, (_, option) in known.items()
+    }
     if {"max_text", "memory"} <= values.keys():
         # A text takes several times its size while it is sketched.
         values["max_text"] = min(values["max_text"], values["memory"] // 4)

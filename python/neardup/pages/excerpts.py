@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["around", "beginning"]
-
 #: Largest number of code points shown before and after a passage.
 _AROUND = 60
 #: A shorter excerpt is useless, even if it is a whole sentence.

@@ -14,18 +14,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = [
-    "Block",
-    "Heading",
-    "MarkedAside",
-    "MarkedPassage",
-    "Marks",
-    "Paragraph",
-    "Run",
-    "Span",
-    "mark",
-]
-
 #: Half-open, in code points.
 Span = tuple[int, int]
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from neardup.base.messages import N_, Message
 from neardup.exceptions import MissingDependencyError
 
-__all__ = ["find_browser", "to_pdf"]
-
 _BROWSERS = (
     *("google-chrome", "microsoft-edge", "chrome", "msedge", "chromium", "chromium-browser"),
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

@@ -10,8 +10,6 @@ from itertools import pairwise
 from neardup.pages.marking import MarkedPassage, Marks, Run, Span, mark
 from neardup.pages.templating import language_of
 
-__all__ = ["Excerpt", "Part", "Side", "Sides", "Stretch", "excerpt", "parts_of", "whole_sides"]
-
 # A browser lays out texts longer than this bit by bit during scrolling.
 _AT_ONCE = 100_000
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["COLOURS", "STROKES", "language_of", "look", "plain", "render", "shown", "template"]
-
 #: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
 

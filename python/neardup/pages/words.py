@@ -10,8 +10,6 @@ from typing import Any
 from neardup.base.messages import LANGUAGES
 from neardup.base.validation import check_choice
 
-__all__ = ["LANGUAGES", "Words", "load_words", "percent"]
-
 # Beyond these bounds, a share would be rounded to 0 % or 100 %.
 _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
 

@@ -27,22 +27,6 @@ from neardup.recipe.text_inputs import checked_text
 if TYPE_CHECKING:
     from neardup import _core
 
-__all__ = [
-    "LEAST",
-    "Difference",
-    "FourPlaces",
-    "SharedPassage",
-    "align",
-    "align_pair",
-    "align_sides",
-    "aligner",
-    "check_least",
-    "differences",
-    "equated",
-    "moved_pieces",
-    "passage_of",
-]
-
 #: Smallest number of Chinese characters that a passage has in common with its source.
 LEAST = 20
 

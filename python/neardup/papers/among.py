@@ -10,8 +10,6 @@ from neardup.papers.cover import stated_property
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
 
-__all__ = ["GROUPED", "Cell", "Pair", "cells", "groups", "pairs", "shared_properties"]
-
 #: Papers are in one group if a pair of them has this rate, unless a verdict sets a threshold.
 GROUPED = 0.15
 

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
-from neardup.base.progress import Progress, check_progress
-from neardup.base.validation import bad, check_flag, check_workers, paths_of
+from neardup.base.progress import Progress
+from neardup.base.validation import bad, check_flag, paths_of
 from neardup.exceptions import InputError
-from neardup.papers.align import LEAST, check_least
+from neardup.options.groups import CheckParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.papers.check import Checking, check_limits, check_without, opened, read_paper, texts_of
 from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
@@ -24,9 +25,7 @@ from neardup.papers.report import Report
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
-    from neardup.readers.files import FileText
-
-__all__ = ["Checked", "check_files", "papers_in", "passed_over"]
+    from neardup.readers.file_text import FileText
 
 #: Document formats that no reader reads. In a folder of papers such a file is a paper,
 #: refused with the way out; other files, such as pictures, are skipped.
@@ -64,19 +63,16 @@ class Checked:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+@takes_options
 def check_files(
     papers: Sequence[str | Path],
     library: str | Path | Sequence[str | Path] | Index | Library | None = None,
     *,
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
-    encoding: str | None = None,
-    least: int = LEAST,
     without_sources: Sequence[str] = (),
-    count_shared: bool = False,
     limits: ReportLimits | None = None,
-    workers: int = 0,
-    progress: Progress | None = None,
+    **options: Unpack[CheckParameters],
 ) -> Iterator[Checked]:
     """Compare many papers with a library, or with each other.
 
@@ -89,8 +85,9 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, encoding, least, without_sources, count_shared, limits, workers, progress
+    exclude, without_sources, limits
         As for :func:`neardup.check`.
+    {options}
 
     Yields
     ------
@@ -118,11 +115,9 @@ def check_files(
     True
     >>> folder.cleanup()
     """
-    workers = check_workers(workers)
-    check_least(least)
-    check_flag(count_shared, "count_shared")
+    given = completed(check_files, options)
+    workers, encoding, progress = (given[name] for name in ("workers", "encoding", "progress"))
     limits = check_limits(limits)
-    progress = check_progress(progress)
     paths = papers_in(papers)
     if not check_flag(among, "among") and library is None:
         raise bad(
@@ -150,7 +145,14 @@ def check_files(
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
         checking = Checking(
-            joint, excluded, least, limits, workers, without, among, count_shared=count_shared
+            joint,
+            excluded,
+            given["least"],
+            limits,
+            workers,
+            without,
+            among,
+            count_shared=given["count_shared"],
         )
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from neardup.base.messages import N_, Message
-from neardup.base.progress import Progress, check_progress
-from neardup.base.validation import bad, check_flag, check_workers
+from neardup.base.progress import Progress
+from neardup.base.validation import bad
 from neardup.exceptions import InputError
+from neardup.options.groups import CheckParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.pages.excerpts import around
-from neardup.papers.align import LEAST, FourPlaces, aligner, check_least, passage_of
+from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.cover import cover_of
 from neardup.papers.hiding import revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
     from neardup.papers.rates import Marks
-    from neardup.readers.files import FileText
-
-__all__ = ["check"]
+    from neardup.readers.file_text import FileText
 
 #: Largest number of documents of the library that are aligned with a paper.
 CANDIDATES = 1000
@@ -55,19 +55,16 @@ _SENTENCES = tuple("。，！？；")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,8}\Z")
 
 
+@takes_options
 def check(
     paper: str | Path | FileText,
     library: str | Path | Sequence[str | Path] | Index | Library,
     *,
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
-    encoding: str | None = None,
-    least: int = LEAST,
     without_sources: Sequence[str] = (),
-    count_shared: bool = False,
     limits: ReportLimits | None = None,
-    workers: int = 0,
-    progress: Progress | None = None,
+    **options: Unpack[CheckParameters],
 ) -> Report:
     """Find the parts of a paper that occur in other documents.
 
@@ -85,25 +82,13 @@ def check(
     exclude : str, Path, FileText or list of them, default=()
         Excluded text: what occurs in these files, such as a template or the author's own
         earlier work, is neither copied nor counted.
-    encoding : str or None, default=None
-        Encoding of the text files among all of these, such as gb18030. By default detected.
-    least : int, default=20
-        Smallest number of Chinese characters that a passage has in common with its source,
-        at least 5; twice as many letters of an alphabet.
     without_sources : list of str, default=()
         Sources that are left out, by the ids of their documents in the library: text that only
         they have counts, but is not copied.
-    count_shared : bool, default=False
-        Whether text counts as copied that many documents of the library share: a fifth of
-        them, at least three, or all of fewer than ten. By default it is set aside, and has a rate
-        of its own.
     limits : ReportLimits or None, default=None
         Limits on the passages that the report shows; None for the default limits. Rates and
         counts include every passage, and a note tells how many are not shown.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-    progress : Progress or None, default=None
-        Receives the progress.
+    {options}
 
     Returns
     -------
@@ -153,20 +138,24 @@ def check(
     True
     >>> folder.cleanup()
     """
-    workers = check_workers(workers)
-    check_least(least)
-    check_flag(count_shared, "count_shared")
+    given = completed(check, options)
+    workers, encoding = given["workers"], given["encoding"]
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
     read, own_name = read_paper(paper, "paper", encoding)
     excluded = texts_of(exclude, encoding)
     without = check_without(without_sources)
-    progress = check_progress(progress)
-    with opened(library, workers, progress, encoding) as documents:
+    with opened(library, workers, given["progress"], encoding) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(
-            documents, excluded, least, limits, workers, without, count_shared=count_shared
+            documents,
+            excluded,
+            given["least"],
+            limits,
+            workers,
+            without,
+            count_shared=given["count_shared"],
         )
         return checking.report(read, name or own_name, skip)
 
@@ -175,7 +164,7 @@ def read_paper(
     paper: str | Path | FileText, parameter: str, encoding: str | None
 ) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
-    from neardup.readers.files import FileText, read_file
+    from neardup.readers.file_text import FileText, read_file
 
     if isinstance(paper, FileText):
         return paper, "paper"
@@ -206,7 +195,7 @@ def texts_of(
     exclude: str | Path | FileText | Sequence[str | Path | FileText], encoding: str | None
 ) -> list[str]:
     """Return the texts of excluded files."""
-    from neardup.readers.files import FileText
+    from neardup.readers.file_text import FileText
 
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]

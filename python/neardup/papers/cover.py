@@ -16,17 +16,7 @@ from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    from neardup.readers.files import FileText
-
-__all__ = [
-    "COVER_COLUMNS",
-    "Cover",
-    "RecordTable",
-    "cover_of",
-    "read_table",
-    "stated_property",
-    "table_of",
-]
+    from neardup.readers.file_text import FileText
 
 #: Columns of the table of a class: the paper, then its cover.
 COVER_COLUMNS = ("file", "title", "author", "number", "institution")

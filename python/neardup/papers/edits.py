@@ -15,17 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-__all__ = [
-    "HAN",
-    "Span",
-    "equal_words",
-    "folding",
-    "from_word_to_word",
-    "replacements",
-    "whole_words",
-    "words_of",
-]
-
 Span = tuple[int, int]
 
 #: Chinese characters and kana, for a character class of a pattern.

@@ -13,8 +13,6 @@ from neardup.papers.align import moved_pieces
 from neardup.papers.edits import folding, replacements
 from neardup.papers.results import Passage
 
-__all__ = ["Evidence", "evidence_of"]
-
 #: Code points shown of a passage whose colour is not visible anywhere.
 _SHORT = 160
 

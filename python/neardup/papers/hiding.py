@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 from neardup.papers.results import Finding, Place
 
 if TYPE_CHECKING:
-    from neardup.readers.files import FileText
-
-__all__ = ["MOST_PLACES", "revealed", "unmasked"]
+    from neardup.readers.file_text import FileText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup.base.messages import N_, Message
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.index import Index
     from neardup.index.engine import Engine
-
-__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "library_of", "open_library"]
 
 #: Fields that describe a source in a report, beside its title.
 DESCRIBING = ("author", "year", "journal")
@@ -136,12 +133,7 @@ class Library(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -288,12 +280,11 @@ class _Stored(Library):
         super().__init__(engine.location, workers)
         self._index, self._engine, self._owned = index, engine, owned
         core = aligner()
-        how = made_by()
 
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        shingles = stored_shingles(engine, how, sketch, workers=workers, progress=progress)
+        shingles = stored_shingles(engine, str(_FORMAT), sketch, workers=workers, progress=progress)
         self._numbers, self._core = shingles.numbers, shingles.library
         self._documents = len(self._numbers)
 
@@ -483,8 +474,3 @@ def open_library(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
     return _Files(paths, workers, progress, encoding)
-
-
-def made_by() -> str:
-    """Return the version of stored shingles."""
-    return str(_FORMAT)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from neardup.papers.results import Passage
 
-__all__ = ["ReportLimits", "shown_passages"]
-
 
 @dataclass(frozen=True)
 class ReportLimits:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from neardup.papers.results import Aside, CountedRuns
 
-__all__ = ["Marks", "bounds_of", "depths", "marked"]
-
 Mask = NDArray[np.bool_]
 Places = NDArray[np.integer[Any]] | list[int]
 

@@ -36,16 +36,6 @@ from neardup.papers.results import (
 )
 from neardup.papers.verdict import Thresholds, Verdict
 
-__all__ = [
-    "VERSION",
-    "Report",
-    "check_date",
-    "marks_of",
-    "sha256_of",
-    "shown_notes",
-    "shown_verdict",
-]
-
 #: Version of the keys of a report in JSON.
 VERSION = 1
 

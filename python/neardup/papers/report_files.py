@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from neardup.base.messages import Message, in_language, system_words
+from neardup.base.files import make_folder
+from neardup.base.messages import Message, in_language
 from neardup.exceptions import OutputError
 from neardup.pages.printing import to_pdf
 from neardup.pages.templating import render
@@ -24,8 +25,6 @@ from neardup.writers.separate import check_separate
 
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
-
-__all__ = ["ReportFolder", "refuse_existing", "split_notes", "summary_page", "write_report"]
 
 #: The page that links to all reports of a folder, and the same as a table.
 SUMMARY, TABLE = "index.html", "index.csv"
@@ -116,15 +115,8 @@ class ReportFolder:
                 expected += [folder / f"{name}.{kind}" for name in self._names.values()]
         check_separate(inputs, expected)
         for folder, _ in folders:
-            if folder is None:
-                continue
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                why = {"folder": str(folder), "reason": system_words(error)}
-                raise OutputError(
-                    Message("{folder}: cannot be created: {reason}.", **why)
-                ) from error
+            if folder is not None:
+                make_folder(folder)
         if not force:
             refuse_existing(expected)
 

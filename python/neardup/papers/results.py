@@ -6,21 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = [
-    "EXCLUDED",
-    "HIDING",
-    "WORDING",
-    "Aside",
-    "CountedRuns",
-    "Finding",
-    "Passage",
-    "Piece",
-    "Place",
-    "Rates",
-    "Section",
-    "Source",
-]
-
 #: Kinds of wording: text that sources share, and that is not copied.
 WORDING = ("furniture", "common", "shared")
 

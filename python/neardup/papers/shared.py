@@ -15,8 +15,6 @@ from neardup.papers.edits import Span
 from neardup.papers.rates import bounds_of, depths
 from neardup.papers.results import Aside
 
-__all__ = ["documents_asked", "filled", "shared_text"]
-
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
 #: may have copied from the other.
 _ONE_IN, _MANY, _FEWEST = 5, 10, 3

@@ -12,8 +12,6 @@ from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.pages.words import percent
 
-__all__ = ["Thresholds", "Verdict", "percentage"]
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -114,6 +112,14 @@ class Thresholds:
             )
             return Verdict("reject", sentence)
         return None
+
+
+def thresholds_of(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
+    """Return the thresholds that two percentages set; None without any."""
+    if pass_below is None and reject_above is None:
+        return None
+    low = percentage("pass_below", pass_below)
+    return Thresholds(low, percentage("reject_above", reject_above))
 
 
 def percentage(name: str, given: str | None) -> float | None:

@@ -17,8 +17,6 @@ from neardup.papers.results import HIDING
 if TYPE_CHECKING:
     from neardup.papers.report import Report
 
-__all__ = ["to_docx"]
-
 #: Colours of copied text by source, of Word's highlights: yellow, green, turquoise, pink.
 _COLOURS, _GREY = (7, 4, 3, 5), 16
 _NOT_XML = {0x0C: " ", 0xFFFE: None, 0xFFFF: None}

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.papers.results import Passage, Piece
 
-__all__ = ["CONTEXT", "LONGEST", "Wording", "many", "weights_of"]
-
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
 

@@ -23,7 +23,7 @@ pages and the certainty of its encoding.
 """
 
 from neardup.readers.batch import Batch, Problem
-from neardup.readers.files import (
+from neardup.readers.file_text import (
     FileText,
     Heading,
     Limits,

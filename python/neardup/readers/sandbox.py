@@ -1,6 +1,7 @@
 """Runs any program of the package as a separate process: stoppable, with a bare environment.
 
-`sandboxed` is the program that reads a file; the service also renders reports in such a process.
+`sandboxed_reader` is the program that reads a file; the service also renders reports in such a
+process.
 
 A process that reads what strangers send also limits its own memory and time: `limit_process`.
 """

@@ -249,15 +249,7 @@ def open_sources(
                 parameter="inputs",
             )
         )
-    if (times := names.count(_STDIN)) > 1:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must name standard input ('-') at most once. Got "
-                "it {times} times instead.",
-                parameter="inputs",
-                times=times,
-            )
-        )
+    check_standard_input(names, "inputs")
     extensions = TEXT_EXTENSIONS if only_text_in_folders else ()
     selected = [
         select_files(name, format, extensions=extensions) if names_several(name) else None
@@ -281,6 +273,19 @@ def open_sources(
         else:
             sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
+
+
+def check_standard_input(names: Sequence[str], parameter: str) -> None:
+    """Raise ParameterError if standard input is named more than once."""
+    if (times := names.count(_STDIN)) > 1:
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name standard input ('-') at most once. Got "
+                "it {times} times instead.",
+                parameter=parameter,
+                times=times,
+            )
+        )
 
 
 def _local_files(

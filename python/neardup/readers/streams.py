@@ -433,13 +433,6 @@ def short_blocks(
             begin = end + 1
 
 
-def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the blocks of `whole_lines` as lists of lines, blank ones included."""
-    for block in short_blocks(whole_lines(chunks)):
-        assert isinstance(block, bytes), "no line is too long"
-        yield block.split(b"\n")
-
-
 def _bytes_as_they_are(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     wrong = error.object[error.start : error.end]

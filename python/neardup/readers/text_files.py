@@ -1,4 +1,4 @@
-"""Text files: each file is one document; `files` reads them."""
+"""Text files: each file is one document; `file_text` reads them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
-from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
+from neardup.readers.file_text import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import InputFile
 from neardup.readers.source import Row, Source

@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from neardup.base import __version__
@@ -22,7 +21,7 @@ from neardup.exceptions import InputError, OutputError
 from neardup.writers.sink import replace_file
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 9
+_LAYOUT = 10
 
 # Readers of folders also recognize a work folder by this name.
 _MANIFEST = "neardup-work.json"
@@ -73,13 +72,8 @@ class Work:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.is_over = self.is_over and error is None
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.is_over = self.is_over and kind is None
         try:
             if self.is_over:
                 # First, since a kill may leave the manifest without the file.

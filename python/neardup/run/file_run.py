@@ -100,8 +100,7 @@ class FileRun:
             self.outputs[name] = opened(path, force=may_replace(path))
         if self._work is not None:
             self._work.start(output_set.parts())
-        read: Any = {"format": options.format, "encoding": options.encoding}
-        self.sources = open_sources(self._inputs, **read, **options.fields)
+        self.sources = open_sources(self._inputs, **options.reader)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
@@ -123,6 +122,7 @@ class FileRun:
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
         from neardup.readers import open_sources
+        from neardup.readers.sources import check_standard_input
 
         sketches = [path for path in others if is_sketch_file(path)]
         if sketches:
@@ -156,18 +156,8 @@ class FileRun:
 
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
             return index._open_stored_texts()
-        if "-" in self._inputs and "-" in others:
-            raise ParameterError(
-                Message(
-                    "{parameter:named} must name standard input ('-') at most once. Got "
-                    "it {times} times instead.",
-                    parameter=self._name,
-                    times=2,
-                )
-            )
-        fields = self._options.fields_of_others
-        read: Any = {"format": self._options.format, "encoding": self._options.encoding}
-        return open_sources(others, **read, **fields)
+        check_standard_input([*self._inputs, *others], self._name)
+        return open_sources(others, **self._options.reader_of_others)
 
     def report_sources(self) -> None:
         """Count and report problems and notes of both collections that are not of records."""
@@ -179,11 +169,9 @@ class FileRun:
         format = self._options.format
         return {
             "task": self._task,
-            **self._options.described(),
+            **self._options.decisive(),
             "inputs": states_of(self._inputs, format),
             "against": None if self._against is None else _states(self._against, format),
-            "format": format,
-            "encoding": self._options.encoding,
         }
 
     def __exit__(
@@ -206,17 +194,13 @@ class FileRun:
         settings = {
             "inputs": self._inputs,
             "against": self._against,
-            **({} if options.restore is None else {"restore": str(options.restore)}),
-            **{name: None if path is None else str(path) for name, path in self._outputs.items()},
-            "work": None if self._work is None else str(self._work.folder),
-            "priority": options.priority,
-            "against_only": options.against_only,
-            "min_length": options.min_length,
-            **({} if options.group_field is None else {"group_field": options.group_field}),
-            "on_error": options.on_error,
-            "exhaustive": options.rule is not None and options.rule.exhaustive,
-            "workers": options.workers,
-            "memory": options.memory,
+            **self._outputs,
+            # The recipe has a part of its own.
+            **{
+                name: value
+                for name, value in options.given.items()
+                if name not in ("recipe", "progress")
+            },
         }
         content = {
             "summary": summary.to_dict(),
@@ -227,7 +211,7 @@ class FileRun:
             "notes": [*self.sources.notes, *self.pipeline.notes],
             "versions": versions(),
         }
-        text = json.dumps(content, ensure_ascii=False, indent=2)
+        text = json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath)
         self.outputs["report"].write(text.encode(errors="backslashreplace") + b"\n")
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.memory import check_memory, memory_of
-from neardup.base.messages import Message, system_words
+from neardup.base.files import writing_temporary_files
+from neardup.base.memory import memory_of
+from neardup.base.messages import N_, Message
 from neardup.base.priority import fields_of, priority_order
 from neardup.base.progress import share_of
-from neardup.base.validation import check_workers
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import stopped
 from neardup.recipe.assets import compiled
@@ -69,21 +69,25 @@ class Pipeline(Run):
         assert self.options.rule is not None, "this task compares"
         return self.options.rule
 
-    @contextlib.contextmanager
-    def _out_of_room(self) -> Iterator[None]:
-        """Turn errors of temporary files into an error that tells where space is needed."""
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _no_room(error, self.work) from error
+    def _writing(self) -> AbstractContextManager[None]:
+        """Raise an error that says where space is needed if there is none for temporary files."""
+        if self.work is None:
+            return writing_temporary_files(
+                N_("{fact} Set TMPDIR to a folder with more space, or name one with {given[work]}.")
+            )
+        return writing_temporary_files(
+            N_(
+                "{fact} The complete stages stay in {folder}: free space there, and "
+                "run the same command again."
+            ),
+            folder=str(self.work.folder),
+        )
 
     def read(
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
-        with self._out_of_room():
+        with self._writing():
             collected = self._load_sketches(source, against, looks_up=looks_up)
             if collected is None:
                 collected = self._collect(source, against, looks_up=looks_up, saves=saves)
@@ -123,17 +127,16 @@ class Pipeline(Run):
         from neardup import _core
 
         options, rule = self.options, self.options.rule
-        leaves = options.memory is not None and looks_up
         memory = memory_of(
-            check_memory(options.memory),
+            options.memory,
             None if self.work is None else self.work.folder,
-            sketches=leaves and rule is not None and rule.leaves_memory,
+            sketches=looks_up and rule is not None and rule.leaves_memory,
         )
         return _core.Corpus(
             compiled(recipe),
             keeps_texts=keeps_texts,
             shingle=None if rule is None else rule.counted_shingle,
-            workers=check_workers(options.workers),
+            workers=options.workers,
             memory=memory,
         )
 
@@ -155,7 +158,7 @@ class Pipeline(Run):
             )
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
-        collected = Collected(options.recipe, corpus, ids=self._ids())
+        collected = Collected(options.recipe, corpus, ids=Ids(self.options.memory // 32))
         self.progress.stage("read and sketch", None, share_of(against, source))
         if isinstance(against, SketchFiles):
             for documents in against.put_into(collected):
@@ -184,10 +187,6 @@ class Pipeline(Run):
             order = order[~np.concatenate([np.zeros(0, np.bool_), *collected.is_short])[order]]
         collected.order = order
         return collected
-
-    def _ids(self) -> Ids:
-        memory = self.options.memory
-        return Ids(None if memory is None else memory // 32)
 
     def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
         """Add documents to a corpus, and yield each batch."""
@@ -260,7 +259,7 @@ class Pipeline(Run):
                 options.recipe,
                 corpus,
                 against=facts["against"],
-                ids=self._ids(),
+                ids=Ids(self.options.memory // 32),
                 frequencies=facts["frequencies"],
             )
             for batch in SketchFiles([str(work.sketches)]).put_into(collected):
@@ -306,7 +305,7 @@ class Pipeline(Run):
             distance=np.full(count, -1, np.int32),
             identical=np.zeros(count, np.bool_),
         )
-        with self._out_of_room():
+        with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
             first = int((order < collected.against).sum())
@@ -370,12 +369,12 @@ class Pipeline(Run):
         corpus = collected.corpus
         others = collected.against if across else None
         empty = tuple(np.zeros(0, kind) for kind in (np.uint32, np.uint32, np.float64, np.int32))
-        with self._out_of_room():
+        with self._writing():
             search = _core.PairSearch(
                 corpus,
                 self.rule.compiled(len(corpus)),
                 others=others,
-                max_pairs=check_memory(self.options.memory) // _PAIR_BYTES,
+                max_pairs=self.options.memory // _PAIR_BYTES,
             )
             # In pieces, so that Ctrl-C is checked between them.
             pieces = [empty, *iter(lambda: search.next_piece(corpus), None)]
@@ -430,29 +429,6 @@ def _order(
     order = priority_order(priority, is_readable[against:], lengths, values)
     first = np.flatnonzero(is_readable[:against]).astype(np.uint32)
     return np.concatenate([first, order + np.uint32(against)])
-
-
-def _no_room(error: OSError, work: Work | None) -> OutputError:
-    """Return the error of a full disk, with a remedy."""
-    if isinstance(error, OutputError):
-        fact = error.args[0]
-    else:
-        fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
-    if work is None:
-        return OutputError(
-            Message(
-                "{fact} Set TMPDIR to a folder with more space, or name one with {given[work]}.",
-                fact=fact,
-            )
-        )
-    return OutputError(
-        Message(
-            "{fact} The complete stages stay in {folder}: free space there, and "
-            "run the same command again.",
-            fact=fact,
-            folder=str(work.folder),
-        )
-    )
 
 
 @dataclasses.dataclass

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from neardup.server.settings import Settings
 
-__all__ = ["LOOPBACK", "create_app"]
-
 #: Names of this machine. Without keys no other is served: another site could point its own name at
 #: this machine, and its page would share an origin with the service.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -21,8 +21,6 @@ from neardup.server.pages.page import error_page, see
 from neardup.server.problems import ProblemError, response
 from neardup.server.security.headers import add_headers
 
-__all__ = ["HANDLERS", "answer_error"]
-
 #: Addresses for programs, which get errors as problems.
 _OF_PROGRAMS = ("/v1", "/healthz", "/readyz", "/metrics", "/openapi.json")
 

@@ -11,8 +11,6 @@ from neardup.exceptions import IndexFormatError, IndexMismatchError, MissingDepe
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["configure"]
-
 #: Errors whose message never contains the text of a document.
 _TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
 

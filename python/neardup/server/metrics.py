@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from neardup.index import Decision
     from neardup.server.store import Store
 
-__all__ = ["Metrics"]
-
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 

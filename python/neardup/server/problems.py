@@ -9,8 +9,6 @@ from typing import Any
 from fastapi import HTTPException, Response
 from pydantic import BaseModel, Field
 
-__all__ = ["PROBLEMS", "Problem", "ProblemError", "problem", "response"]
-
 _MEDIA_TYPE = "application/problem+json"
 
 

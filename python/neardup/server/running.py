@@ -20,8 +20,6 @@ from neardup.server.security.keys import read_keys
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["serve"]
-
 #: Longer than proxies keep idle connections, so that no request meets a connection that is closing.
 _KEEP_ALIVE_SECONDS = 65
 

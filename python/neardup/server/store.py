@@ -13,8 +13,6 @@ from neardup.index import Index
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["Store"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -18,8 +18,6 @@ from neardup.index import Decision, NewDocument
 if TYPE_CHECKING:
     from neardup.server.store import Store
 
-__all__ = ["Writer"]
-
 #: Most documents that wait to be stored; further ones get 503. Without a bound, requests would
 #: pile up while a database hangs.
 MOST_WAITING = 20_000

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
@@ -66,7 +66,8 @@ class FileSink:
 
     Devices and pipes cannot be renamed and are written directly. `temporary` is the temporary
     name; else `token` decides it, for a caller that shares it with no other process: what a
-    killed process left there is replaced. `mode` is the permissions of a new file.
+    killed process left there is replaced. `mode` is the permissions of a new file. As a context
+    manager, it commits on success and removes its file otherwise.
     """
 
     def __init__(
@@ -200,6 +201,19 @@ class FileSink:
         _temporaries.discard(self._temporary or "")
         self._temporary = None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Commit the file, or remove it after an error."""
+        try:
+            if kind is None:
+                self.finish()
+                self.commit()
+        finally:
+            # What was committed has no temporary name to remove.
+            self.abort()
+
 
 class AddressSink:
     """A file at an address: written to a temporary file here, sent by `finish`, named by `commit`.
@@ -308,14 +322,8 @@ def replace_file(
     path: str | Path, data: bytes, *, temporary: str | None = None, mode: int | None = None
 ) -> None:
     """Replace a file by bytes, completely or, after an error, not at all; as `FileSink`."""
-    sink = FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode)
-    try:
+    with FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode) as sink:
         sink.write(data)
-        sink.finish()
-        sink.commit()
-    except BaseException:
-        sink.abort()
-        raise
 
 
 @contextlib.contextmanager

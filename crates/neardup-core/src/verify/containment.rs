@@ -16,7 +16,7 @@ A short text has few shingles in the sample of a long one. So the two are weighe
 the shorter one still has about 64 of its shingles, or all of them.
 */
 
-use super::aligned::Aligned;
+use super::alignment::Aligned;
 use super::content::{Profile, score_contained};
 use super::resemblance::Overlap;
 use super::sample::text_level;

@@ -52,7 +52,7 @@ pair out: numbers only lower the similarity. The samples are those by which the 
 counted ([`samples`](super::samples)), so most pairs are decided without their texts.
 */
 
-use super::aligned::Aligned;
+use super::alignment::Aligned;
 use super::resemblance::{Overlap, Shingles};
 use super::sample::{sample_text, text_level};
 use super::shingle_frequencies::ShingleFrequencies;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::aligned::Aligned;
+use super::aligned::{self, UnitBag};
+use super::alignment::Aligned;
 use super::containment::{self, Containment, Direction};
 use super::content::{Most, Profile, score, score_short};
-use super::edits::{self, UnitBag};
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Scratch;
@@ -151,7 +151,7 @@ impl Measure {
         match (comparison, self) {
             (Comparison::OfShort(share), _) => score_short(share, aligned),
             (Comparison::AtMost(most), Measure::Aligned) => {
-                edits::similarity(most.similarity, aligned)
+                aligned::similarity(most.similarity, aligned)
             }
             (Comparison::AtMost(most), Measure::Containment { .. }) => {
                 containment::similarity(most.similarity, aligned)

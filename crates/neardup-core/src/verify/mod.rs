@@ -26,12 +26,12 @@ once: by their [`Samples`] where these decide, and else by texts from a
 */
 
 mod aligned;
+mod alignment;
 mod by_samples;
 mod cache;
 mod containment;
 mod content;
 mod contest;
-mod edits;
 mod measure;
 mod resemblance;
 pub mod sample;
@@ -43,7 +43,7 @@ mod units;
 mod verifier;
 mod weighed;
 
-pub use aligned::{Aligned, EXACT, equal_places};
+pub use alignment::{Aligned, EXACT, equal_places};
 pub use containment::{Containment, Direction};
 pub use content::{Evidence, Profile, content_sample};
 pub use measure::Measure;

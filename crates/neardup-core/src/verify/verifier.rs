@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::aligned::Aligned;
+use super::alignment::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, Made, Make};
 use super::contest::Contest;

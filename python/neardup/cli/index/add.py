@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup.base.interrupt import Interrupted
 from neardup.base.messages import N_, Message
@@ -22,12 +22,6 @@ from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
-
-#: The options that a report names, in its order.
-_SETTINGS = (
-    *("format", "encoding", "text_field", "id_field", "title_field", "title_from_first_line"),
-    *("at_field", "at_zone", "source_field", "extra_fields", "within"),
-)
 
 
 def create(
@@ -126,9 +120,8 @@ def add(
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:
-            settings: dict[str, Any] = {"inputs": inputs, "removed": removed}
-            settings |= {name: cast(Any, options)[name] for name in _SETTINGS}
-            settings["workers"] = workers
+            settings: dict[str, Any] = {"inputs": inputs, "removed": removed, "workers": workers}
+            settings |= {name: value for name, value in options.items() if name != "progress"}
             text = _report(index, added, watch.lines, settings, clock.seconds())
             report_file.write(text.encode(errors="backslashreplace") + b"\n")
         if not quiet:
@@ -141,8 +134,7 @@ def add(
 
 def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
     """Raise if an input cannot be used; one that can be read only once is not looked at."""
-    from neardup.index.ingest.reading import reader_parameters
-    from neardup.readers import open_sources
+    from neardup.index.ingest.reading import open_inputs
 
     again = [
         path
@@ -150,8 +142,7 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
         if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
     ]
     if again:
-        read = {name: options[name] for name in ("format", "encoding")}
-        open_sources(again, **read, **reader_parameters(options))
+        open_inputs(again, options)
 
 
 def _so_far(done: int) -> Message:

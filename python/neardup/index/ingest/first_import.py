@@ -12,7 +12,6 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -23,10 +22,10 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.base.arrays import texts_array
+from neardup.base.files import writing_temporary_files
 from neardup.base.memory import check_memory, memory_of
-from neardup.base.messages import Message, system_words
+from neardup.base.messages import N_
 from neardup.base.progress import Progress
-from neardup.exceptions import OutputError
 from neardup.index.background import store
 from neardup.index.decide import Decider, Verdicts
 from neardup.index.engine import Engine
@@ -70,7 +69,7 @@ def first_import(
     """Add all documents to an empty index; yield what became of each batch once it is stored."""
     with tempfile.TemporaryFile() as file:
         waiting = _Waiting(file)
-        with _out_of_room():
+        with writing_temporary_files(N_("{fact} Set TMPDIR to a folder with more space.")):
             corpus = _sketch(engine, waiting, batches, report, progress)
             decided = None
             if within is None:
@@ -83,23 +82,6 @@ def first_import(
                     store(session, corpus, counted_at=counters["arrived"] + len(corpus))
         progress.stage("add", len(corpus))
         yield from _write(engine, decided, waiting, within, progress)
-
-
-@contextmanager
-def _out_of_room() -> Iterator[None]:
-    """Turn an error of a temporary file into one that says where space is needed."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if isinstance(error, OutputError):
-            fact = error.args[0]
-        else:
-            fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
-        raise OutputError(
-            Message("{fact} Set TMPDIR to a folder with more space.", fact=fact)
-        ) from error
 
 
 class _Waiting:

@@ -33,6 +33,7 @@ from neardup.index.values import (
     stamp,
     time_fault,
 )
+from neardup.options.reader_parameters import reader_parameters
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
@@ -42,22 +43,20 @@ from neardup.recipe.batches import readable, with_first_lines
 from neardup.writers.rows import removed_table
 
 
-def reader_parameters(options: Mapping[str, Any], *, needs_ids: bool = False) -> dict[str, Any]:
-    """Return the parameters of a reader for checked options of an addition.
+def _extra_fields(options: Mapping[str, Any]) -> list[str]:
+    """Return the fields to read beside text, title and id."""
+    named = [options[name] for name in ("at_field", "source_field") if options[name] is not None]
+    return [*named, *options["extra_fields"]]
 
-    With `needs_ids` the column of ids is read as it is, so that one that is missing is noticed.
-    """
-    more = [options["id_field"] or DEFAULT_ID] if needs_ids else []
-    more += [options[name] for name in ("at_field", "source_field") if options[name] is not None]
-    names = ("text_field", "id_field", "title_field", "max_text")
-    fields = {name: options[name] for name in names}
-    return fields | {"extra_fields": tuple(dict.fromkeys([*more, *options["extra_fields"]]))}
+
+def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sources:
+    """Open the files of an addition, with its checked options."""
+    return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
 
 
 def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Added:
     """Add the documents of files; see `Index.add_files`."""
-    read = {name: options[name] for name in ("format", "encoding")}
-    sources = open_sources(inputs, **read, **reader_parameters(options))
+    sources = open_inputs(inputs, options)
     added = _add_source(engine, sources, options, needs_ids=False)
     of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)
@@ -65,7 +64,9 @@ def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str
 
 def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
     """Add the documents of a table; see `Index.add_many`."""
-    table = open_table(data, **reader_parameters(options, needs_ids=True))
+    # The column of ids is read as it is, so that one that is missing is noticed.
+    fields = [options["id_field"] or DEFAULT_ID, *_extra_fields(options)]
+    table = open_table(data, **reader_parameters(options, fields))
     return _add_source(engine, table, options, needs_ids=True)
 
 

@@ -37,7 +37,7 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.bulk import insert_rows, joined, values_of, values_table
-from neardup.index.store.rows import COUNTERS, RECENT, damage
+from neardup.index.store.rows import COUNTERS, RECENT, damage, unknown_document
 from neardup.index.values import DROPPED, EVER, IDENTICAL, KEPT, id_fault, stamp
 
 #: Rows read or removed at once where there may be many.
@@ -273,6 +273,13 @@ class Session:
         ids = [id for id in ids if id_fault(id) is None]
         rows = self.run(_by_ids(self.dialect), ids).mappings()
         return {row["id"]: row for row in rows}
+
+    def existing(self, id: str) -> sa.RowMapping:
+        """Return the document with this id, without its text; InputError if there is none."""
+        row = self.by_ids([id]).get(id)
+        if row is None:
+            raise unknown_document(self.location, id)
+        return row
 
     def matches(self, rows: Sequence[sa.RowMapping], measure: str) -> dict[int, Match | None]:
         """Return what some documents repeat, by number; None for kept documents."""

@@ -17,17 +17,6 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "DISTRACTORS",
-    "OVERALL",
-    "Collection",
-    "Documents",
-    "Places",
-    "places_of",
-    "read_collection",
-    "read_documents",
-]
-
 #: Of documents in a collection.
 Places = npt.NDArray[np.int64]
 
@@ -83,7 +72,7 @@ class Collection:
     distractors: Documents
 
 
-def read_collection(folder: str | Path, *, progress: Progress | None = None) -> Collection:
+def read_collection(folder: str | Path, progress: Progress) -> Collection:
     """Return the collection in a folder."""
     from neardup.readers.formats import COMPRESSED
 
@@ -100,7 +89,7 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
         for extension in extensions:
             if path.name.endswith(extension):
                 files.setdefault(path.name.removesuffix(extension), []).append(path)
-    topics = {name: read_documents(paths, progress=progress)[0] for name, paths in files.items()}
+    topics = {name: read_documents(paths, progress)[0] for name, paths in files.items()}
     distractors = topics.pop(DISTRACTORS, Documents((), (), ()))
     if not topics:
         raise InputError(
@@ -131,30 +120,18 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
 
 
 def read_documents(
-    inputs: Sequence[str | Path],
-    *,
-    format: str | None = None,
-    encoding: str | None = None,
-    text_field: str | None = None,
-    id_field: str | None = None,
-    title_field: str | None = None,
-    progress: Progress | None = None,
+    inputs: Sequence[str | Path], progress: Progress, **reader: Any
 ) -> tuple[Documents, int]:
-    """Return the documents of files that have a text, and the number of problems met."""
+    """Return the documents of files that have a text, and the number of problems met.
+
+    `reader` are parameters of `open_sources`.
+    """
     from neardup.readers import open_sources
     from neardup.readers.batch import strings
 
-    sources = open_sources(
-        inputs,
-        format=format,
-        encoding=encoding,
-        text_field=text_field,
-        id_field=id_field,
-        title_field=title_field,
-    )
+    sources = open_sources(inputs, **reader)
     rows: list[tuple[str, str | None, str]] = []
     problems = 0
-    progress = progress or Progress()
     for batch in sources.batches(titles=True):
         problems += len(batch.problems)
         for problem in batch.problems:

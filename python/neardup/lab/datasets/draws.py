@@ -8,8 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Draws", "keyed_generator"]
-
 _T = TypeVar("_T")
 
 

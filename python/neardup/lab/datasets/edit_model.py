@@ -13,8 +13,6 @@ from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
 from neardup.lab.datasets.draws import Draws
 
-__all__ = ["EditModel"]
-
 #: A copy's own rate is drawn between these, unless one is given.
 RATES = (0.02, 0.10)
 MAX_RATE = 0.5

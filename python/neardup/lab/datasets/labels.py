@@ -12,8 +12,6 @@ from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 
-__all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]
-
 #: Labels that mean duplicate, in any case; every other label means that it is none.
 DUPLICATE_LABELS = ("near-duplicate", "duplicate", "1", "true", "yes")
 

@@ -6,8 +6,6 @@ from neardup.base.validation import check_string, check_whole
 from neardup.lab.datasets.draws import Draws
 from neardup.lab.datasets.sentences import is_chinese
 
-__all__ = ["RepostModel"]
-
 #: Share of re-posts without any line: the article was copied as it is.
 UNCHANGED = 0.07
 

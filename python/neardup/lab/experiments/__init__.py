@@ -8,8 +8,6 @@ from pathlib import Path
 from neardup.base.validation import bad
 from neardup.recipe import Recipe, load_recipe
 
-__all__ = ["bound_words", "check_recipes"]
-
 
 def check_recipes(
     recipes: Sequence[str | Path | Recipe] | None, usual: Sequence[str]

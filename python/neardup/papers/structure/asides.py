@@ -11,8 +11,6 @@ from neardup.papers.results import Aside
 from neardup.papers.structure.headings import Line, lines, wrapped_width
 from neardup.papers.structure.lists import disjoint_from, lists
 
-__all__ = ["LONGEST", "asides"]
-
 #: Largest number of code points of a quotation with its marks, inclusive.
 LONGEST = 2000
 

@@ -6,19 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = [
-    "Form",
-    "Line",
-    "bare_words",
-    "ends_sentence",
-    "form",
-    "is_entry",
-    "is_numbered",
-    "lines",
-    "wide",
-    "wrapped_width",
-]
-
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
 _SENTENCE_END = tuple('。！？；：.!?;:…"”’」』)）]】》')
 

@@ -14,8 +14,6 @@ from neardup.papers.structure.headings import (
     wide,
 )
 
-__all__ = ["contents", "disjoint_from", "is_contents_heading", "lists", "references"]
-
 _CONTENTS = ("contents", "table of contents", "list of figures", "list of tables")
 
 #: Smallest number of entries under a heading, and of entries or works without one.

@@ -23,8 +23,6 @@ from neardup.papers.structure.lists import contents, is_contents_heading, lists
 if TYPE_CHECKING:
     from neardup.readers.extracted import Heading
 
-__all__ = ["MOST_PARTS", "Part", "footnotes_begin", "sections"]
-
 #: Largest number of parts.
 MOST_PARTS = 60
 

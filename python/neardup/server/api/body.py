@@ -14,8 +14,6 @@ from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.settings import Settings
 
-__all__ = ["JsonRoute", "RequestBody", "check_text"]
-
 
 class RequestBody(BaseModel):
     """A body with no fields but its own."""

@@ -15,8 +15,6 @@ from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.security.headers import REPORT_POLICY
 
-__all__ = ["router", "state_of"]
-
 router = APIRouter(tags=["papers"], dependencies=[Depends(require("read"))])
 
 Language = Annotated[

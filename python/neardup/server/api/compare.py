@@ -13,8 +13,6 @@ from neardup.recipe import NAMES
 from neardup.server.api.body import JsonRoute, RequestBody, check_text
 from neardup.server.security.auth import require
 
-__all__ = ["router"]
-
 router = APIRouter(route_class=JsonRoute, tags=["comparing"])
 
 

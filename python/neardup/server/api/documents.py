@@ -17,8 +17,6 @@ from neardup.server.api.body import JsonRoute, RequestBody, check_text
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import identify, require
 
-__all__ = ["MOST_DROPPED", "check_id", "missing", "router"]
-
 #: Most dropped documents in one response; a text may have been posted a million times.
 MOST_DROPPED = 1000
 

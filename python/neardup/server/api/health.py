@@ -7,8 +7,6 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["health"])
 
 

@@ -19,8 +19,6 @@ from neardup.server.security.auth import require
 if TYPE_CHECKING:
     from neardup.index import Index
 
-__all__ = ["router"]
-
 router = APIRouter(route_class=JsonRoute, tags=["questions"])
 
 _READ = [Depends(require("read"))]

@@ -17,9 +17,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, InstanceOf, PlainSerializer
 
+from neardup.papers.results import Rates
 from neardup.server.problems import Problem, ProblemError, problem
-
-__all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
 
 #: Final states.
 FINISHED = ("done", "failed")
@@ -29,15 +28,6 @@ _TABLE = """
     PRAGMA synchronous = OFF;
     CREATE TABLE reports (job TEXT, name TEXT, content BLOB, PRIMARY KEY (job, name));
 """
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Shares of the paper's characters, in [0, 1]."""
-
-    total: float
-    without_quotations: float
-    largest_source: float
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,6 @@ from neardup.server.problems import ProblemError
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["INDEX", "Libraries", "OpenLibrary"]
-
 #: Library name of the index.
 INDEX = "index"
 

@@ -14,15 +14,13 @@ from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument, joined
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
-from neardup.readers.files import FileText, UnreadableFileError
-from neardup.readers.sandboxed import read_sandboxed
+from neardup.readers.file_text import FileText, UnreadableFileError
+from neardup.readers.sandboxed_reader import read_sandboxed
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup import _core
     from neardup.server.jobs.libraries import OpenLibrary
-
-__all__ = ["check_paper", "read_paper"]
 
 _log = logging.getLogger(__name__)
 

@@ -26,9 +26,9 @@ from neardup.papers.batch import Checked
 from neardup.papers.library import library_of
 from neardup.papers.report import Report
 from neardup.papers.report_files import summary_page
-from neardup.readers.files import FileText
+from neardup.readers.file_text import FileText
 from neardup.readers.sandbox import run_in_sandbox
-from neardup.server.jobs.job_table import JobState, JobTable, Rates
+from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper, read_paper
 from neardup.server.problems import ProblemError
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from neardup.server.jobs.uploads import Upload
     from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
-
-__all__ = ["Jobs"]
 
 #: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
@@ -283,7 +281,6 @@ class Jobs:
         texts = [(f"./{label}", label, None, paper.text) for label, paper, _ in readings if paper]
         others = library_of(texts, settings.workers) if asked.among and several else None
         checked: list[Checked] = []
-        rates: Rates | None = None
         with self.libraries.use(asked.library) as library, others or nullcontext():
             for number, (label, text, problem) in enumerate(readings):
                 if text is None:
@@ -310,8 +307,6 @@ class Jobs:
                 if not several:
                     look("report", _REPORT)
                 self._render(job, report, number + 1, end)
-                total = report.rates
-                rates = Rates(total.total, total.without_quotations, total.largest_source)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
                 id = f"./{label}" if asked.among else None
                 checked.append(Checked(label, short, None, id, text.properties))
@@ -325,7 +320,7 @@ class Jobs:
             state="done",
             stage="done",
             progress=1.0,
-            rates=rates,
+            rates=report.rates,
             verdict=None if verdict is None else verdict.result,
         )
 

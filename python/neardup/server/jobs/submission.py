@@ -13,15 +13,13 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.papers.cover import COVER_COLUMNS, Cover, RecordTable, table_of
-from neardup.papers.verdict import Thresholds, percentage
+from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.uploads import Upload, label_of, received
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
-
-__all__ = ["FORM_LIMITS", "CheckFields", "CheckForm", "Submission", "submission_of"]
 
 _COVER = tuple(one.name for one in fields(Cover))
 
@@ -153,9 +151,7 @@ async def submission_of(
 
 def _thresholds(form: CheckFields) -> Thresholds | None:
     try:
-        low = percentage("pass_below", form.pass_below)
-        high = percentage("reject_above", form.reject_above)
-        return None if low is None and high is None else Thresholds(low, high)
+        return thresholds_of(form.pass_below, form.reject_above)
     except ParameterError as error:
         field = str(error.values["parameter"])
         raise ProblemError(422, "Invalid field", error.message, field) from None

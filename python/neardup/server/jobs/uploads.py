@@ -24,8 +24,6 @@ from neardup.readers.archives import check_zip, name_of
 from neardup.readers.extracted import UnreadableFileError
 from neardup.server.problems import ProblemError
 
-__all__ = ["Upload", "label_of", "path_of", "received"]
-
 #: Longest label, in code points.
 _LABEL = 120
 

@@ -35,8 +35,6 @@ from neardup.server.pages import (
 )
 from neardup.server.pages.rendering import serve_file
 
-__all__ = ["router"]
-
 router = APIRouter()
 for _part in (home, removals, query, compare, check, documents, docs, login):
     router.include_router(_part.router)

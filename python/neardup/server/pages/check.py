@@ -13,8 +13,6 @@ from neardup.server.pages.page import READ, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import ProblemError
 
-__all__ = ["router"]
-
 #: Fields that the page shows on request.
 _MORE = ("pass_below", "reject_above", "title", "author", "number", "institution")
 #: Words for a wrong value of a field.

@@ -18,8 +18,6 @@ from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.problems import ProblemError
 
-__all__ = ["router"]
-
 #: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20
 

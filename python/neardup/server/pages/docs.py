@@ -7,8 +7,6 @@ from fastapi import APIRouter, Request, Response
 from neardup.server.pages.rendering import render
 from neardup.server.security import auth
 
-__all__ = ["router"]
-
 router = APIRouter()
 
 

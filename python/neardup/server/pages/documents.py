@@ -19,8 +19,6 @@ from neardup.server.pages.rendering import document_link, language_of_request, p
 if TYPE_CHECKING:
     from neardup.index import Document, Event, Explanation, Index
 
-__all__ = ["router"]
-
 #: Messages of a page that an action redirects to.
 _SAID = ("added_kept", "added_dropped", "there")
 #: Events with a text in the catalogue.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from neardup.index import Stats
     from neardup.server.store import Store
 
-__all__ = ["router"]
-
 router = APIRouter()
 
 

@@ -8,8 +8,6 @@ from neardup.server.pages.page import Form, field, own_path, see, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.security import auth
 
-__all__ = ["router"]
-
 router = APIRouter(dependencies=[Depends(auth.refuse_other_sites)])
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from neardup.index import Index
 
-__all__ = ["router"]
-
 #: Choices of the form; empty means no limit.
 _SPANS = ("", "1d", "7d", "30d", "365d")
 #: Documents that are always shown, if there are any: duplicates, then near misses.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
     from neardup.pages.sides import Sides
 
-__all__ = ["flash", "router"]
-
 _ROWS, _EVENTS = 40, 100
 #: Numbers of documents and events.
 _NUMBER = r"^[0-9]{1,18}$"

@@ -12,20 +12,11 @@ from urllib.parse import quote, urlencode
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from neardup.base.messages import Message
+from neardup.base.messages import LANGUAGES, Message
 from neardup.pages import templating
-from neardup.pages.words import LANGUAGES, Words, load_words
+from neardup.pages.words import Words, load_words
 from neardup.server.problems import ProblemError
 from neardup.server.security import auth
-
-__all__ = [
-    "RESULT",
-    "document_link",
-    "language_of_request",
-    "page_words",
-    "render",
-    "serve_file",
-]
 
 #: Cache-Control of a result: the browser's Back button shows it again without resending the form;
 #: proxies must not store it.

@@ -32,20 +32,6 @@ if TYPE_CHECKING:
 
     from neardup.server.security.keys import Key, Keys
 
-__all__ = [
-    "SESSION_SECONDS",
-    "Scope",
-    "Sessions",
-    "identify",
-    "is_allowed",
-    "needs_keys",
-    "refuse_other_sites",
-    "require",
-    "sign_in",
-    "sign_out",
-    "signed_in",
-]
-
 Scope = Literal["read", "write"]
 
 #: Seconds: a working day.

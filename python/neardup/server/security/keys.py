@@ -30,8 +30,6 @@ from neardup.writers.sink import replace_file
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["SCOPES", "Key", "Keys", "create_key", "read_keys", "revoke_key"]
-
 #: Scopes of a key; neither includes the other.
 SCOPES = ("read", "write")
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from neardup.server.settings import Settings
 
-__all__ = ["Limits"]
-
 #: Answered even under full load, when monitoring needs them most.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
 

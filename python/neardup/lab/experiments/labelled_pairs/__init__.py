@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.base.progress import Progress
-from neardup.base.validation import (
-    bad,
-    check_field,
-    check_flag,
-    check_path,
-    check_whole,
-    check_workers,
-)
+from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.datasets.labels import read_truth
@@ -33,29 +26,23 @@ from neardup.lab.experiments.labelled_pairs.measures import (
 from neardup.lab.experiments.labelled_pairs.report import FILES, contents
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
 from neardup.lab.report import ReportFolder
+from neardup.options.groups import EvaluatePairsParameters
+from neardup.options.reader_parameters import reader_parameters
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import NAMES, Recipe, load_recipe
-
-__all__ = ["evaluate_pairs"]
 
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
 
+@takes_options
 def evaluate_pairs(
     inputs: str | Path | Sequence[str | Path],
     truth: str | Path,
     output: str | Path | None = None,
     *,
-    format: str | None = None,
-    encoding: str | None = None,
-    text_field: str | None = None,
-    id_field: str | None = None,
-    title_field: str | None = None,
     recipes: Sequence[str | Path | Recipe] | None = None,
-    seed: int = 0,
-    workers: int = 0,
-    force: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[EvaluatePairsParameters],
 ) -> PairsEvaluation:
     """Find the setting that fits labelled pairs best, and compare it with the default.
 
@@ -72,19 +59,10 @@ def evaluate_pairs(
         they are left out one by one; else pairs that share documents.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.
-    format, encoding, text_field, id_field, title_field
-        As in :func:`neardup.dedup_files`.
     recipes : sequence of str, Path or Recipe, default=None
         Those that are compared. None are all built-in ones but ``bkdr``, which
         is for text that is segmented already.
-    seed : int, default=0
-        Of the resamples; at least 0.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-    force : bool, default=False
-        Replace results in the folder.
-    progress : neardup.base.progress.Progress or None, default=None
-        Progress callbacks; None ignores them.
+    {options}
 
     Returns
     -------
@@ -118,31 +96,21 @@ def evaluate_pairs(
     >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
     ('', '--threshold 0.41')
     """
-    check_whole(seed, "seed", 0)
-    check_workers(workers)
-    check_flag(force, "force")
+    given = completed(evaluate_pairs, options)
+    seed, workers, callbacks = given["seed"], given["workers"], given["progress"]
     chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
         raise bad("inputs", "a path or a list of paths", inputs)
     paths = [check_path(path, "inputs") for path in paths]
     require(N_("A metric"), "lab", "sklearn")
-    callbacks = progress or Progress()
 
     truth = check_path(truth, "truth")
     read = [*paths, truth, *(file for recipe in chosen for file in load_recipe(recipe).files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=force) as folder:
+    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
         labelled = read_truth(truth)
         callbacks.stage("documents", None)
-        documents, problems = read_documents(
-            paths,
-            format=format,
-            encoding=encoding,
-            text_field=check_field(text_field, "text_field"),
-            id_field=check_field(id_field, "id_field"),
-            title_field=check_field(title_field, "title_field"),
-            progress=callbacks,
-        )
+        documents, problems = read_documents(paths, callbacks, **reader_parameters(given))
         cases = located(labelled, documents)
         usual = load_recipe()
         judge = PairJudge(cases, usual, workers=workers)

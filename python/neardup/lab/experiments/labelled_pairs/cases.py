@@ -12,8 +12,6 @@ from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import Truth
 from neardup.lab.metrics import Flags, Numbers
 
-__all__ = ["Cases", "contradictions", "folds_of", "located", "sharing_documents"]
-
 
 @dataclass(frozen=True)
 class Cases:

@@ -26,17 +26,6 @@ from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name, rule
 from neardup.recipe.text_inputs import prepared
 
-__all__ = [
-    "Decider",
-    "Measured",
-    "PairJudge",
-    "best_cut_off",
-    "judge_left_out",
-    "measure_all",
-    "own_cut_off",
-    "ranked",
-]
-
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
 #: Beyond this number of folds, groups of them are left out together.

@@ -19,8 +19,6 @@ from neardup.lab.figures import COLOURS, MARKERS, svg
 from neardup.lab.metrics import Scores, count_scores
 from neardup.lab.report import Part, Table, csv_table, markdown
 
-__all__ = ["FILES", "cautions", "contents", "parts"]
-
 #: Names of all files of the results.
 FILES = ("report.md", "measures.csv", "pairs.csv", "precision_recall.svg")
 

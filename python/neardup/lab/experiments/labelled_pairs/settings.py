@@ -37,16 +37,6 @@ from neardup.lab.metrics import (
 )
 from neardup.recipe import NAMES, Recipe, load_recipe
 
-__all__ = [
-    "Choice",
-    "PairsEvaluation",
-    "Setting",
-    "choose",
-    "judged_by_others",
-    "pick",
-    "sentences",
-]
-
 
 @dataclass(frozen=True)
 class Setting:

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from neardup.base.messages import N_
-from neardup.base.progress import Progress
-from neardup.base.validation import (
-    bad,
-    check_choice,
-    check_flag,
-    check_path,
-    check_whole,
-    check_workers,
-)
+from neardup.base.validation import bad, check_path, check_whole
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.zhang_he_2020.cases import COPIES, REPOSTS, Cases, make_cases
+from neardup.lab.experiments.zhang_he_2020.cases import REPOSTS, Cases, make_cases
 from neardup.lab.experiments.zhang_he_2020.measures import (
     PublishedResult,
     Scorer,
@@ -30,29 +22,25 @@ from neardup.lab.experiments.zhang_he_2020.measures import (
 )
 from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
 from neardup.lab.report import ReportFolder
+from neardup.options.groups import PublishedParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["published"]
-
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 
 
+@takes_options
 def published(
     data: str | Path,
     output: str | Path | None = None,
     *,
-    copies: str = REPOSTS,
-    seed: int = 0,
-    rate: float | None = None,
     recipes: Sequence[str | Path | Recipe] | None = None,
     sizes: Iterable[int] | None = None,
-    workers: int = 0,
-    force: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[PublishedParameters],
 ) -> PublishedResult:
     """Run the published experiment [1]_ and write its report, figure and table.
 
@@ -64,15 +52,6 @@ def published(
         ``distractors`` belong to no topic.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.
-    copies : {"reposts", "edits"}, default="reposts"
-        How copies are made: by :class:`RepostModel`, which adds a line at the
-        head or the tail, or by :class:`EditModel`.
-    seed : int, default=0
-        Seed of halves, order and copies; at least 0.
-    rate : float or None, default=None
-        Share of each copy's characters that edits touch, in [0, 0.5]; only with
-        ``copies="edits"``. None draws it for each copy, uniformly from 0.02 to
-        0.10.
     recipes : sequence of str, Path or Recipe, default=None
         Those that are measured beside the paper's methods, each at its own cut-off.
         None means the default recipe.
@@ -80,12 +59,7 @@ def published(
         Numbers of documents that are measured, each at least 1 and at most all.
         None means those of 1,000, 2,500 and 5,000 that are less than all. All
         documents are measured in any case.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes times only.
-    force : bool, default=False
-        Replace results in the folder.
-    progress : neardup.base.progress.Progress or None, default=None
-        Progress callbacks; None ignores them.
+    {options}
 
     Returns
     -------
@@ -121,26 +95,24 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.958)
     """
-    check_choice(copies, "copies", COPIES)
-    check_whole(seed, "seed", 0)
+    given = completed(published, options)
+    copies, rate, seed, workers = (given[name] for name in ("copies", "rate", "seed", "workers"))
     if rate is not None:
         if copies == REPOSTS:
             raise bad("rate", "left out unless {given[copies='edits']}", rate)
         rate = check_rate(rate)
-    check_workers(workers)
-    check_flag(force, "force")
     methods = {recipe.name: recipe for recipe in paper_methods()}
     for recipe in map(load_recipe, check_recipes(recipes, NAMES[:1])):
         if recipe.decide.threshold is None and recipe.decide.max_distance is None:
             raise bad("recipes", "recipes that say what a duplicate is", recipe.name)
         methods.setdefault(recipe.name, recipe)
     listed = _check_list(sizes)
-    callbacks = progress or Progress()
+    callbacks = given["progress"]
 
     data = check_path(data, "data")
     read = [data, *(file for recipe in methods.values() for file in recipe.files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=force) as folder:
-        collection = read_collection(data, progress=progress)
+    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
+        collection = read_collection(data, callbacks)
         callbacks.stage("copies", None)
         cases = make_cases(collection, seed=seed)
         table = cases.table(copies, rate)

@@ -17,11 +17,7 @@ from neardup.lab.metrics import Flags
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COPIES", "REPOSTS", "Cases", "make_cases"]
-
 REPOSTS = "reposts"
-#: How copies can be made.
-COPIES = (REPOSTS, "edits")
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Cases:
         return np.sort(np.argsort(self.base, kind="stable")[:count])
 
     def table(self, copies: str, rate: float | None = None) -> pa.Table:
-        """Return the documents with copies by one of `COPIES`; each keeps its original's title."""
+        """Return the documents with re-posts or edited copies, each with its original's title."""
         model: EditModel | RepostModel
         if copies == REPOSTS:
             model = RepostModel(seed=self.seed)

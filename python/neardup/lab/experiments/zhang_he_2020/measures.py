@@ -26,20 +26,6 @@ from neardup.recipe import Recipe, load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "ASIDE",
-    "PUBLISHED",
-    "RIGHT",
-    "WRONG",
-    "PublishedResult",
-    "Run",
-    "Scorer",
-    "Tally",
-    "find",
-    "paper_methods",
-    "timed_run",
-]
-
 #: How often a run is timed.
 _REPEATS = 5
 #: Documents of the run before the first timed one, which loads word lists.

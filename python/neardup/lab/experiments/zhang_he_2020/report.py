@@ -13,8 +13,6 @@ from neardup.lab.figures import COLOURS, MARKERS, svg
 from neardup.lab.metrics import Scores
 from neardup.lab.report import Part, Table, csv_table, markdown
 
-__all__ = ["FILES", "contents", "findings", "parts", "verdict"]
-
 #: Names of all files of the results.
 FILES = ("report.md", "runs.csv", "time_by_documents.svg")
 

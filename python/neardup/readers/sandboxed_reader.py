@@ -20,7 +20,7 @@ import orjson
 from neardup.base.messages import N_, Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.batch import Problem
-from neardup.readers.files import (
+from neardup.readers.file_text import (
     FileText,
     Heading,
     HiddenText,

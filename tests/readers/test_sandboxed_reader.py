@@ -10,9 +10,9 @@ from tests import forks, needs
 from tests.readers.making import docx, paragraph, pdf, run
 from tests.server.papers import LONG, REFUSED, bomb
 
-from neardup.readers import sandboxed
-from neardup.readers.files import UnreadableFileError, read_bytes
-from neardup.readers.sandboxed import read_sandboxed
+from neardup.readers import sandboxed_reader
+from neardup.readers.file_text import UnreadableFileError, read_bytes
+from neardup.readers.sandboxed_reader import read_sandboxed
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def forked(monkeypatch):
     """Read in forks; without this fixture, in new interpreters."""
-    monkeypatch.setattr(sandboxed, "run_in_sandbox", forks.run_in_sandbox)
+    monkeypatch.setattr(sandboxed_reader, "run_in_sandbox", forks.run_in_sandbox)
 
 
 def read(data, name="paper.txt", **limits):
