@@ -18,7 +18,7 @@ share a counter of one byte, which tells those that may be common; only these ar
 allows, its level rises by one, and shingles not of that level are dropped. The content of the table
 depends only on the set of texts, not on their order, on memory, or on how the work was divided.
 
-Memory: 24 bytes per common shingle.
+Memory: 26 bytes per common shingle.
 */
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,6 +39,9 @@ pub const RARE: u32 = 4;
 /// In a collection of n texts, a shingle is rare if at most sqrt(n / `TEXTS_PER_RARE`) texts
 /// contain it.
 const TEXTS_PER_RARE: u64 = 1600;
+
+/// The shingles of a table for each word of bits that tells most others from them, about.
+const PER_WORD: usize = 4;
 
 /// The number of leading bits of a hash that choose its part.
 const PART_BITS: u32 = 10;
@@ -71,6 +74,9 @@ pub struct ShingleFrequencies {
     /// a look-up reads one line of the cache. At least half of the places are free, with a count of
     /// zero.
     places: Vec<(u32, u32)>,
+    /// For each value of some trailing bits, whether a shingle has it. Most shingles are rare, and are
+    /// told by these bits, which stay in the cache.
+    bits: Vec<u64>,
     level: u32,
     texts: u64,
 }
@@ -143,6 +149,7 @@ impl ShingleFrequencies {
         counts.dedup_by_key(|&mut (hash, _)| hash);
         let mut table = ShingleFrequencies {
             places: vec![(0, 0); (2 * counts.len()).next_power_of_two()],
+            bits: vec![0; (counts.len() / PER_WORD).next_power_of_two()],
             counts: Vec::new(),
             level,
             texts,
@@ -150,6 +157,8 @@ impl ShingleFrequencies {
         for &(hash, count) in &counts {
             let place = table.place(hash);
             table.places[place] = (hash, count);
+            let (word, bit) = table.bit(hash);
+            table.bits[word] |= bit;
         }
         table.counts = counts;
         table
@@ -171,10 +180,18 @@ impl ShingleFrequencies {
         place
     }
 
+    /// The word that has the bit of a shingle, and the bit.
+    #[inline]
+    fn bit(&self, hash: u32) -> (usize, u64) {
+        let word = (hash / u64::BITS) as usize & (self.bits.len() - 1);
+        (word, 1 << (hash % u64::BITS))
+    }
+
     /// The number of texts that contain a shingle: 0 if it is rare or not of the table's level.
     #[inline]
     pub fn count(&self, hash: u32) -> u32 {
-        if !is_of(self.level, hash) {
+        let (word, bit) = self.bit(hash);
+        if !is_of(self.level, hash) || self.bits[word] & bit == 0 {
             return 0;
         }
         self.places[self.place(hash)].1
