@@ -80,7 +80,11 @@ impl Corpus {
                 for document in documents {
                     match document.text.filter(|_| document.features != UNREADABLE) {
                         Some(text) => {
-                            counting.sample_text((text, document.identity), &mut sampling, &mut sampled);
+                            counting.sample_text(
+                                (text, document.identity),
+                                &mut sampling,
+                                &mut sampled,
+                            );
                         }
                         None => sampled.push_none(),
                     }

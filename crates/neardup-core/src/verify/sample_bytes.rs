@@ -38,7 +38,11 @@ pub fn samples_to_bytes(
         let read = is_in_file.then(|| samples.make(document, &mut buffer));
         let read = read.transpose()?;
         if let Some(sample) = samples.get(document, read.as_deref()) {
-            let short = if samples.is_short(document) { IS_SHORT } else { 0 };
+            let short = if samples.is_short(document) {
+                IS_SHORT
+            } else {
+                0
+            };
             write(number, sample, short, &mut bytes);
         }
     }

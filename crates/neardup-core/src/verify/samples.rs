@@ -180,7 +180,11 @@ impl Samples {
         let in_file = self.in_file();
         let is_in_memory = |at: &usize| !in_file.contains(at);
         let in_memory = (0..self.len()).filter(is_in_memory);
-        each(in_memory.map(|at| self.in_memory(&self.places[at])).collect());
+        each(
+            in_memory
+                .map(|at| self.in_memory(&self.places[at]))
+                .collect(),
+        );
         let (mut rest, mut buffer) = (&self.places[in_file], Vec::new());
         while let Some(first) = rest.first() {
             let begin = first.begin;
@@ -200,7 +204,9 @@ impl Samples {
 
     /// Reads hashes from the file.
     fn read(&self, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Box<[u32]>> {
-        let bytes = self.file.read(begin * HASH as u64, end * HASH as u64, buffer)?;
+        let bytes = self
+            .file
+            .read(begin * HASH as u64, end * HASH as u64, buffer)?;
         let hashes = bytes.as_chunks().0.iter();
         Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
     }

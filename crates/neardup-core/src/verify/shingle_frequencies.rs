@@ -261,9 +261,7 @@ impl Parts {
             });
             let new = gathered(&pieces.collect::<Vec<_>>(), parts);
             own.par_iter_mut().zip(new).for_each(|(part, new)| {
-                let new = sorted(&new, |hash| {
-                    (u64::from(hash) << u32::BITS) << PART_BITS
-                });
+                let new = sorted(&new, |hash| (u64::from(hash) << u32::BITS) << PART_BITS);
                 let runs = new.chunk_by(|a, b| a == b);
                 let runs = runs.map(|run| (run[0], run.len() as u32));
                 *part = merged(part, runs, least);
@@ -332,12 +330,15 @@ impl RoughCounts {
     }
 
     fn add(&self, samples: &[&[u32]]) {
-        samples.par_iter().flat_map_iter(|&hashes| hashes).for_each(|&hash| {
-            let counter = self.counter(hash);
-            let more = |count: u8| count.checked_add(1);
-            // At 255 it stays.
-            let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        });
+        samples
+            .par_iter()
+            .flat_map_iter(|&hashes| hashes)
+            .for_each(|&hash| {
+                let counter = self.counter(hash);
+                let more = |count: u8| count.checked_add(1);
+                // At 255 it stays.
+                let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+            });
     }
 
     fn may_reach(&self, hash: u32, least: u32) -> bool {
@@ -440,7 +441,10 @@ mod tests {
             assert!(once.len() <= entries);
             let level = once.level();
             let held = all.iter().filter(|&(&hash, _)| is_of(level, hash));
-            assert!(held.map(|(&hash, &count)| (hash, count)).eq(contents(&once)));
+            assert!(
+                held.map(|(&hash, &count)| (hash, count))
+                    .eq(contents(&once))
+            );
             assert_eq!(level > 0, all.len() > entries);
             texts.reverse();
             for most in [usize::MAX, 40_000, 4_000, 0] {
