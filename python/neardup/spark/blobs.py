@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
+
+def arrow_schema(**types: pa.DataType) -> pa.Schema:
+    """Return a schema of columns by their names."""
+    return pa.schema(list(types.items()))
+
+
 #: Blobs as columns.
-SCHEMA = pa.schema(
-    [
-        ("receiver", pa.int64()),
-        ("kind", pa.large_string()),
-        ("sender", pa.int64()),
-        ("body", pa.large_binary()),
-    ]
+SCHEMA = arrow_schema(
+    receiver=pa.int64(), kind=pa.large_string(), sender=pa.int64(), body=pa.large_binary()
 )
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))

@@ -332,7 +332,9 @@ class Job:
         self.progress.stage("candidates, verify, cluster", layout.documents)
         of_texts = sum(info.size for info in seen) // _UNIT_BYTES
         units = max(layout.documents // UNIT_DOCUMENTS, of_texts, 1)
-        by_samples = max(layout.documents // UNIT_SAMPLES, partitions)
+        # Where texts have much in common, every unit needs the samples of nearly all documents.
+        cores = self.spark.sparkContext.defaultParallelism
+        by_samples = max(layout.documents // UNIT_SAMPLES, cores)
         settings = replace(
             self.settings,
             documents=layout.documents,

@@ -86,7 +86,8 @@ class Search:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        repeats = self._checkpoint.stage("repeats", self._repeats())
+        found = self._run([self._of("features", "identities")], kernels.identities)
+        repeats = self._checkpoint.stage("repeats", self._run([found], kernels.repeats))
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -117,12 +118,6 @@ class Search:
             lambda rows: (unpack(row["rows"]) for batch in rows for row in batch.to_pylist()),
             spark_schema(decisions.REMOVED),
         )
-
-    def _repeats(self) -> RDD[Blob]:
-        group = self._of("features", "identities")
-        found = self._run([group], kernels.identities)
-        firsts = exchange([found], kernels.firsts, self._partitions)
-        return self._run([group, firsts], kernels.repeats)
 
     def _decide(self, repeats: RDD[Blob], background: Future[Any]) -> RDD[Blob]:
         """Index, search and decide until nothing changes."""
