@@ -84,7 +84,8 @@ class SparkResult(ReprMixin):
     Parameters
     ----------
     kept : pyspark.sql.DataFrame
-        The kept rows, unchanged and in input order.
+        The kept rows, unchanged and in input order. Those of `dedup_files` are read from its
+        output, which is in input order by file name.
     removed : pyspark.sql.DataFrame
         One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
         ``measure``, ``distance``, ``kind``, ``cluster_size`` and, with `against`, ``kept_from``,
