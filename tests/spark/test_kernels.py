@@ -98,10 +98,8 @@ class Job:
         )
         #: The pairs before and after samples ruled some out, in all rounds.
         self.asked = self.left_open = 0
-        group = of(self.documents, "features", "identities")
-        found = self.for_each(group, kernels.identities)
-        firsts = self.for_each(found, kernels.firsts)
-        self.repeats = self.for_each([*group, *firsts], kernels.repeats)
+        found = self.for_each(of(self.documents, "features", "identities"), kernels.identities)
+        self.repeats = self.for_each(found, kernels.repeats)
         self.group = of(self.documents, "features", "sketches") + of(self.repeats, "repeats")
         self.counts = self.for_each(self.for_each(self.group, kernels.keys), kernels.count)
         self.background = None

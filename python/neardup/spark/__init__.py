@@ -6,10 +6,12 @@ Needs the extra ``spark``. The kept set and the removed table equal those of one
 |---|---|
 | `api` | the public functions |
 | `job` | runs a job and reports on it |
-| `io` | turns files or a table into batches of records; returns kept records and removed table |
+| `io` | opens files or a table; problems and kept records |
+| `blobs` | what kernels send to each other, and how Spark moves it |
 | `sketching` | sketches batches of records and counts shingles; without Spark |
-| `kernels` | the work of one search task on a batch, bucket or unit; without Spark |
-| `shuffle` | runs the kernels over Spark's tables until the decisions are final |
+| `kernels` | the search: the work of one task on a group, bucket, batch or unit; without Spark |
+| `decisions` | the one rule over all pairs, and the removed table; without Spark |
+| `shuffle` | exchanges blobs between kernels until the decisions are final |
 | `ordering` | numbers documents in input order |
 | `session`, `checkpoint` | settings, errors and metrics of Spark; stages that survive a job |
 """

@@ -74,8 +74,7 @@ def dedup(
 
     The kept set is that of `neardup.dedup` on the same rows in the same order. No row is sent
     to the driver. It receives a few numbers per batch, the shingles that are common in the
-    collection, up to 64 MB of numbers of requested texts and dropped documents, and the ids of
-    the five least similar ones.
+    collection, and the ids of the five least similar documents that were dropped.
 
     Examples
     --------

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
+
+def arrow_schema(**types: pa.DataType) -> pa.Schema:
+    """Return a schema of columns by their names."""
+    return pa.schema(list(types.items()))
+
+
 #: Blobs as columns.
-SCHEMA = pa.schema(
-    [
-        ("receiver", pa.int64()),
-        ("kind", pa.large_string()),
-        ("sender", pa.int64()),
-        ("body", pa.large_binary()),
-    ]
+SCHEMA = arrow_schema(
+    receiver=pa.int64(), kind=pa.large_string(), sender=pa.int64(), body=pa.large_binary()
 )
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
@@ -112,14 +113,14 @@ def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, schema=SCHEMA)
 
 
-def of_table(frame: DataFrame, *kinds: str) -> RDD[Blob]:
+def select(table: DataFrame, *kinds: str) -> RDD[Blob]:
     """Return the blobs of some kinds in a table."""
     from pyspark import RDD
     from pyspark.serializers import NoOpSerializer
 
     # `DataFrame.rdd` pickles in Java, which takes it longer than kernels take for the content.
-    rows = with_kinds(frame, *kinds)._jdf.toArrowBatchRdd().toJavaRDD()
-    return RDD(rows, frame.sparkSession.sparkContext, NoOpSerializer()).flatMap(_of_message)
+    rows = with_kinds(table, *kinds)._jdf.toArrowBatchRdd().toJavaRDD()
+    return RDD(rows, table.sparkSession.sparkContext, NoOpSerializer()).flatMap(_of_message)
 
 
 def _of_message(message: bytes) -> Iterator[Blob]:
@@ -131,11 +132,6 @@ def with_kinds(frame: DataFrame, *kinds: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     return frame.filter(F.col("kind").isin(*kinds)).select(*SCHEMA.names)
-
-
-def select(blobs: RDD[Blob], *kinds: str) -> RDD[Blob]:
-    """Return the blobs of some kinds."""
-    return blobs.filter(lambda blob: blob.kind in kinds)
 
 
 def swapped(blobs: RDD[Blob]) -> RDD[Blob]:

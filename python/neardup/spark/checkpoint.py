@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.run.checkpoint import changed, check_manifest, manifest
+from neardup.spark.blobs import SCHEMA, spark_schema
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -214,7 +215,8 @@ class Checkpoint:
 
         Blobs that are stored by kind are read by kind.
         """
-        path = self._place(name)
+        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
+        path = f"{self.path}/{name}"
         if not self.has(name):
             writer = frame.write.mode("overwrite").options(**_OPTIONS)
             if by_kind:
@@ -223,18 +225,10 @@ class Checkpoint:
         # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def stage(self, name: str, blobs: RDD[Blob]) -> RDD[Blob]:
+    def stage(self, name: str, blobs: RDD[Blob]) -> DataFrame:
         """Return the blobs of a stage; computes them unless the stage is complete."""
-        path = self._place(name)
-        if not self.has(name):
-            if self._folders.exists(path):
-                self._folders.remove(path)
-            blobs.saveAsPickleFile(path, 0)
-        return self._spark.sparkContext.pickleFile(path)
-
-    def _place(self, name: str) -> str:
-        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
-        return f"{self.path}/{name}"
+        made = self._spark.createDataFrame(blobs, spark_schema(SCHEMA), verifySchema=False)
+        return self.table(name, made, by_kind=True)
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""

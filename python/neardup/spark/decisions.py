@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
+from neardup.spark.blobs import Blob, Inbox, arrow_schema, pack, unpack, unpack_array
 from neardup.spark.kernels import JUDGED, LEFT_OUT, NUMBER, REPEAT, WHOLE
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
 from neardup.spark.sketching import TEXT, Settings
@@ -28,20 +28,18 @@ _NAMES = ("later", "earlier", "similarity", "distance")
 DECISION = np.dtype([*JUDGED.descr, ("identical", "?")])
 
 #: The removed table, with the numbers of documents.
-REMOVED = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("kept", pa.int64()),
-        ("id", TEXT),
-        ("kept_id", TEXT),
-        ("identical", pa.bool_()),
-        ("similarity", pa.float64()),
-        ("measure", TEXT),
-        ("distance", pa.int32()),
-        ("kind", TEXT),
-        ("cluster_size", pa.int64()),
-        ("kept_from", TEXT),
-    ]
+REMOVED = arrow_schema(
+    number=pa.int64(),
+    kept=pa.int64(),
+    id=TEXT,
+    kept_id=TEXT,
+    identical=pa.bool_(),
+    similarity=pa.float64(),
+    measure=TEXT,
+    distance=pa.int32(),
+    kind=TEXT,
+    cluster_size=pa.int64(),
+    kept_from=TEXT,
 )
 
 #: Decisions are sent to groups this many at a time.

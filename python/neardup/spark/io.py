@@ -24,10 +24,8 @@ from neardup.readers.jsonl import parse
 from neardup.spark import sketching
 from neardup.spark.blobs import (
     SCHEMA,
-    Blob,
     from_rows,
     inboxes,
-    select,
     spark_schema,
     unpack,
     with_kinds,
@@ -37,7 +35,6 @@ from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
-    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -296,7 +293,7 @@ def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
 
 def kept_records(
     documents: DataFrame,
-    decided: RDD[Blob],
+    decided: DataFrame,
     source: Source,
     *,
     drop_unreadable: bool,
@@ -307,10 +304,8 @@ def kept_records(
     from pyspark.sql import types as T
 
     kinds = ("records", "features") if drop_unreadable else ("records",)
-    numbers = documents.sparkSession.createDataFrame(
-        select(decided, "removed"), spark_schema(SCHEMA), verifySchema=False
-    )
-    blobs = with_kinds(documents, *kinds).withColumn("receiver", F.col("sender")).union(numbers)
+    blobs = with_kinds(documents, *kinds).withColumn("receiver", F.col("sender"))
+    blobs = blobs.union(with_kinds(decided, "removed"))
     ordered = blobs.repartitionByRange(partitions, "receiver")
     ordered = ordered.sortWithinPartitions("receiver", "kind")
     types = [field.dataType for field in source.schema]

@@ -84,7 +84,8 @@ class SparkResult(ReprMixin):
     Parameters
     ----------
     kept : pyspark.sql.DataFrame
-        The kept rows, unchanged and in input order.
+        The kept rows, unchanged and in input order. Those of `dedup_files` are read from its
+        output, which is in input order by file name.
     removed : pyspark.sql.DataFrame
         One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
         ``measure``, ``distance``, ``kind``, ``cluster_size`` and, with `against`, ``kept_from``,
@@ -332,7 +333,9 @@ class Job:
         self.progress.stage("candidates, verify, cluster", layout.documents)
         of_texts = sum(info.size for info in seen) // _UNIT_BYTES
         units = max(layout.documents // UNIT_DOCUMENTS, of_texts, 1)
-        by_samples = max(layout.documents // UNIT_SAMPLES, partitions)
+        # Where texts have much in common, every unit needs the samples of nearly all documents.
+        cores = self.spark.sparkContext.defaultParallelism
+        by_samples = max(layout.documents // UNIT_SAMPLES, cores)
         settings = replace(
             self.settings,
             documents=layout.documents,

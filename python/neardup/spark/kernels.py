@@ -5,9 +5,8 @@ partitioned into *buckets* by hash, candidate pairs into *units*. In order of us
 
 | kernel | of a | takes | yields |
 |---|---|---|---|
-| `identities` | group | identities | per bucket: identities and documents |
-| `firsts` | bucket | identities | per group: documents whose text another group has earlier |
-| `repeats` | group | identities, these | exact copies with the first copy |
+| `identities` | group | identities | per bucket: the same |
+| `repeats` | bucket | identities | per group: exact copies with the first copy |
 | `keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
 | `count` | bucket | keys | per group: document frequencies of its keys |
 | `file` | group | frequencies, dropped documents | per bucket: postings |
@@ -52,12 +51,13 @@ WHOLE = (1 << 63) - 1
 
 #: The number of a document.
 NUMBER = np.dtype("<i8")
-#: A text, and the first document of a group that has it.
-IDENTITY = np.dtype([("high", "<u8"), ("low", "<u8"), ("number", "<i8")])
-#: A document, and the first document of all with the same text.
-FIRST = np.dtype([("number", "<i8"), ("first", "<i8")])
-#: An exact copy; `distance` is that of the fingerprints, -1 if there are none.
-REPEAT = np.dtype([*FIRST.descr, ("distance", "<i4")])
+#: The text of a document: 128 bits of identity, and the number of features.
+TEXT_ROW = np.dtype(
+    [("identity", [("low", "<u8"), ("high", "<u8")]), ("number", "<i8"), ("features", "<i4")]
+)
+#: An exact copy, and the first document of all with the same text; `distance` is that of the
+#: fingerprints, -1 if there are none.
+REPEAT = np.dtype([("number", "<i8"), ("first", "<i8"), ("distance", "<i4")])
 PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
 #: A pair and its similarity, NaN if it is not similar; distance is -1 without fingerprints.
 JUDGED = np.dtype([*PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
@@ -100,17 +100,6 @@ class _Group:
         bodies = self._inbox.bodies("sketches")
         return [sketch for body in bodies for sketch in unpack_array(body).to_pylist()]
 
-    def first_here(self) -> NDArray[np.int64]:
-        """Return the first document of the group with the same text, for each document."""
-        return _firsts(self.identities(), self.numbers)
-
-    def identities(self) -> NDArray[Any]:
-        """Return the identities of the texts, with the documents."""
-        made = np.empty(len(self.numbers), IDENTITY)
-        found = self._inbox.rows("identities", [("low", "<u8"), ("high", "<u8")])
-        made["low"], made["high"], made["number"] = found["low"], found["high"], self.numbers
-        return made
-
     def are(self, kind: str) -> NDArray[np.bool_]:
         """Return which documents are among those in the inbox."""
         return np.isin(self.numbers, self._inbox.rows(kind, NUMBER))
@@ -139,62 +128,50 @@ class _Group:
         return is_searched, is_filed
 
 
-def _firsts(identities: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each document, the lowest number among those with the same identity."""
-    order = np.lexsort((numbers, identities["low"], identities["high"]))
-    ordered = identities[order]
+def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Partition the texts of a group into buckets by identity."""
+    group = _Group(inbox, settings)
+    texts = np.empty(len(group.numbers), TEXT_ROW)
+    texts["identity"] = inbox.rows("identities", TEXT_ROW["identity"])
+    texts["number"], texts["features"] = group.numbers, group.features
+    texts = texts[texts["features"] >= 0]
+    bucket = (texts["identity"]["low"] % np.uint64(settings.buckets)).astype(np.int64)
+    for to, part in _parts(bucket, texts):
+        yield Blob(to, "texts", group.number, part.tobytes())
+
+
+def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Yield the exact copies in a bucket for their groups, and as `copies` for their batches."""
+    texts = inbox.rows("texts", TEXT_ROW)
+    sizes = [len(body) // TEXT_ROW.itemsize for body in inbox.bodies("texts")]
+    groups = np.repeat(np.array([blob.sender for blob in inbox.of("texts")], np.int64), sizes)
+    numbers, identity = texts["number"], (texts["identity"]["low"], texts["identity"]["high"])
+    first = _firsts(numbers, *identity)
+    is_copy = first != numbers
+    has_fingerprint = texts["features"] >= max(settings.rule.min_features, 1)
+    has_fingerprint &= settings.recipe.sketch.kind == "simhash"
+    copies = np.empty(int(is_copy.sum()), REPEAT)
+    copies["number"], copies["first"] = numbers[is_copy], first[is_copy]
+    copies["distance"] = np.where(has_fingerprint[is_copy], 0, -1)
+    for kind, receivers in (
+        ("repeats", groups[is_copy]),
+        ("copies", copies["number"] >> PLACE_BITS),
+    ):
+        for to, part in _parts(receivers, copies):
+            yield Blob(to, kind, inbox.receiver, part.tobytes())
+
+
+def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Return, for each document, the lowest number among those with the same keys."""
+    order = np.lexsort((numbers, *keys))
     is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (ordered["low"][1:] != ordered["low"][:-1]) | (
-        ordered["high"][1:] != ordered["high"][:-1]
-    )
+    is_new[1:] = False
+    for key in keys:
+        is_new[1:] |= key[order][1:] != key[order][:-1]
     begins = np.flatnonzero(is_new)
     firsts = np.empty(len(order), np.int64)
     firsts[order] = np.repeat(numbers[order][begins], np.diff(np.append(begins, len(order))))
     return firsts
-
-
-def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Partition the identities of a group into buckets, each once."""
-    group = _Group(inbox, settings)
-    is_first = (group.first_here() == group.numbers) & (group.features >= 0)
-    found = group.identities()[is_first]
-    bucket = (found["low"] % np.uint64(settings.buckets)).astype(np.int64)
-    for to, rows in _parts(bucket, found):
-        yield Blob(to, "identities", group.number, rows.tobytes())
-
-
-def firsts(inbox: Inbox) -> Iterator[Blob]:
-    """Tell groups the first document with the same text, if another group has it."""
-    found = inbox.rows("identities", IDENTITY)
-    sizes = [len(body) // IDENTITY.itemsize for body in inbox.bodies("identities")]
-    group = np.repeat([blob.sender for blob in inbox.of("identities")], sizes)
-    first = _firsts(found, found["number"])
-    is_later = first != found["number"]
-    rows = np.empty(int(is_later.sum()), FIRST)
-    rows["number"], rows["first"] = found["number"][is_later], first[is_later]
-    for to, part in _parts(group[is_later], rows):
-        yield Blob(to, "firsts", inbox.receiver, part.tobytes())
-
-
-def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Yield the exact copies of a group for the group, and for their batches as `copies`."""
-    group = _Group(inbox, settings)
-    here = group.first_here()
-    first = here.copy()
-    elsewhere = np.sort(inbox.rows("firsts", FIRST), order="number")
-    if len(elsewhere):
-        place = np.searchsorted(elsewhere["number"], here).clip(max=len(elsewhere) - 1)
-        has_earlier = elsewhere["number"][place] == here
-        first[has_earlier] = elsewhere["first"][place][has_earlier]
-    is_copy = (first != group.numbers) & (group.features >= 0)
-    has_fingerprint = np.full(len(first), settings.recipe.sketch.kind == "simhash")
-    has_fingerprint &= group.features >= max(settings.rule.min_features, 1)
-    copies = np.empty(int(is_copy.sum()), REPEAT)
-    copies["number"], copies["first"] = group.numbers[is_copy], first[is_copy]
-    copies["distance"] = np.where(has_fingerprint[is_copy], 0, -1)
-    yield Blob(group.number, "repeats", group.number, copies.tobytes())
-    for to, part in _parts(copies["number"] >> PLACE_BITS, copies):
-        yield Blob(to, "copies", group.number, part.tobytes())
 
 
 def hashes(inbox: Inbox, parts: int) -> Iterator[Blob]:

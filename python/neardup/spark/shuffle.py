@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -34,7 +33,6 @@ from neardup.spark.blobs import (
     Blob,
     Kernel,
     exchange,
-    of_table,
     pack,
     select,
     spark_schema,
@@ -82,11 +80,12 @@ class Search:
         self._layout = layout
         self._partitions = partitions
 
-    def decide(self) -> RDD[Blob]:
+    def decide(self) -> DataFrame:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        repeats = self._checkpoint.stage("repeats", self._repeats())
+        found = self._run([self._of("features", "identities")], kernels.identities)
+        repeats = self._checkpoint.stage("repeats", self._run([found], kernels.repeats))
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -99,7 +98,7 @@ class Search:
             if background.exception() is None and background.result() is not None:
                 background.result().destroy()
 
-    def removed(self, decided: RDD[Blob], names: Mapping[int, tuple[str, int]]) -> DataFrame:
+    def removed(self, decided: DataFrame, names: Mapping[int, tuple[str, int]]) -> DataFrame:
         """Return the removed table; see `decisions.answers` for `names`."""
         ids, settings = self._of("ids"), self._settings
         frames = [ids, select(decided, "decisions")]
@@ -118,17 +117,12 @@ class Search:
             spark_schema(decisions.REMOVED),
         )
 
-    def _repeats(self) -> RDD[Blob]:
-        group = self._of("features", "identities")
-        found = self._run([group], kernels.identities)
-        firsts = exchange([found], kernels.firsts, self._partitions)
-        return self._run([group, firsts], kernels.repeats)
-
-    def _decide(self, repeats: RDD[Blob], background: Future[Any]) -> RDD[Blob]:
+    def _decide(self, repeats: DataFrame, background: Future[Any]) -> DataFrame:
         """Index, search and decide until nothing changes."""
         stage = self._checkpoint.stage
         group = [self._of("features", "sketches"), select(repeats, "repeats")]
-        counts = stage("counts", self._run([self._run(group, kernels.keys)], kernels.count))
+        made = self._run([self._run(group, kernels.keys)], kernels.count)
+        counts = select(stage("counts", made), "counts")
         before = None
         changed: list[RDD[Blob]] = []
         judged: list[RDD[Blob]] = []
@@ -141,8 +135,11 @@ class Search:
             candidates = stage(f"{name}/candidates", found)
             verdicts = self._judge(candidates, name, background.result())
             judged += [select(blobs, "judged") for blobs in verdicts]
-            every = [select(blobs, "similar") for blobs in (candidates, verdicts[-1])]
-            every += [select(candidates, "found", "closed", "left_out"), select(repeats, "copies")]
+            every = [
+                select(candidates, "similar", "found", "closed", "left_out"),
+                select(verdicts[-1], "similar"),
+                select(repeats, "copies"),
+            ]
             decided = stage(f"{name}/decided", self._apply_rule(every))
             self.rounds += 1
             result = orjson.loads(select(decided, "result").collect()[0].body)
@@ -158,33 +155,30 @@ class Search:
         settings, layout = self._settings, self._layout
         return stream(blobs, lambda inboxes: decisions.decide(inboxes, settings, layout), 1)
 
-    def _judge(self, candidates: RDD[Blob], name: str, background: Any) -> list[RDD[Blob]]:
+    def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
         """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
         if not self._settings.compares_samples:
             return [self._verify(candidates, name, background)]
-        asked = select(candidates, "needs")
-        blobs = [self._asked(asked, "samples"), asked]
-        blobs = [
-            select(candidates, "pairs"),
-            exchange(blobs, kernels.send_samples, self._partitions),
-        ]
+        asked = [select(candidates, "needs"), self._asked(candidates, "needs", "samples")]
+        samples = exchange(asked, kernels.send_samples, self._partitions)
+        blobs = [select(candidates, "pairs"), samples]
         known = {"layout": self._layout, "background": background}
         ruled = self._checkpoint.stage(f"{name}/open", self._run(blobs, kernels.rule_out, **known))
         return [ruled, self._verify(ruled, name, background)]
 
-    def _verify(self, requests: RDD[Blob], name: str, background: Any) -> RDD[Blob]:
+    def _verify(self, requests: DataFrame, name: str, background: Any) -> DataFrame:
         """Return the requested pairs as judged by what the rule compares."""
         kinds = ["features"]
         kinds += ["texts"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        asked = select(requests, "needs")
-        documents = self._run([self._asked(asked, *kinds), asked], kernels.send_documents)
+        asked = [select(requests, "needs"), self._asked(requests, "needs", *kinds)]
+        documents = self._run(asked, kernels.send_documents)
         blobs = [select(requests, "pairs"), documents]
         known = {"layout": self._layout, "background": background}
         judged = self._run(blobs, kernels.verify, tasks=_EVEN, **known)
         return self._checkpoint.stage(f"{name}/verified", judged)
 
-    def _common_shingles(self, repeats: RDD[Blob]) -> Any:
+    def _common_shingles(self, repeats: DataFrame) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
         needs none."""
         if self._settings.rule.counted_shingle is None:
@@ -193,7 +187,7 @@ class Search:
         bodies = [blob.body for blob in stored.collect()]
         return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
 
-    def _count_shingles(self, repeats: RDD[Blob]) -> RDD[Blob]:
+    def _count_shingles(self, repeats: DataFrame) -> RDD[Blob]:
         samples = [self._of("samples"), select(repeats, "repeats")]
         # Hashes are dealt out by some leading bits.
         parts = 1 << (self._partitions - 1).bit_length()
@@ -203,17 +197,19 @@ class Search:
 
     def _of(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""
-        return of_table(self._documents, *kinds)
+        return select(self._documents, *kinds)
 
-    def _asked(self, asked: RDD[Blob], *kinds: str) -> RDD[Blob]:
-        """Return blobs of the documents for their batches, if few are asked: of these only."""
+    def _asked(self, stage: DataFrame, request: str, *kinds: str) -> RDD[Blob]:
+        """Return blobs of the documents for their batches; if a stage has requests for few batches,
+        of these only."""
         from pyspark.sql import functions as F
 
         found = self._documents
-        batches = asked.map(itemgetter(0)).mapPartitions(set).collect()
-        if len(set(batches)) <= _NAMED:
+        asked = stage.filter(F.col("kind") == request).select("receiver").distinct()
+        batches = [row.receiver for row in asked.limit(_NAMED + 1).collect()]
+        if len(batches) <= _NAMED:
             found = found.filter(F.col("sender").isin(batches))
-        return swapped(of_table(found, *kinds))
+        return swapped(select(found, *kinds))
 
     def _run(
         self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any

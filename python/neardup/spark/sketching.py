@@ -224,7 +224,8 @@ class _Group:
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         rows = self._corpus.rows(begin, self._documents)
-        identities, counts, sketches = map(pa.array, rows)
+        columns: list[Any] = list(map(pa.array, rows))
+        identities, counts, sketches = columns
         features = counts.cast(pa.int64()).fill_null(-1).to_numpy().astype(np.int32)
         info = {
             "batch": batch,
@@ -252,8 +253,7 @@ class _Group:
         if not self._settings.is_other:
             # Columns by position: names may repeat, or differ only in case.
             names = [f"c{number}" for number in range(records.num_columns)]
-            columns = pa.record_batch(records.columns, names)
-            bodies["records"] = pack(columns, compressed=True)
+            bodies["records"] = pack(pa.record_batch(records.columns, names), compressed=True)
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
 
