@@ -181,11 +181,15 @@ def hashes(inbox: Inbox, parts: int) -> Iterator[Blob]:
     """
     from neardup import _core
 
-    copies = np.sort(inbox.rows("repeats", REPEAT)["number"])
+    samples = inbox.of("samples")
+    copies = np.sort(inbox.rows("repeats", REPEAT), order="number")
+    # Of a text of a group only the copy that was read first has a sample, whatever its number.
+    is_here = np.isin(copies["first"] >> PLACE_BITS, [blob.sender for blob in samples])
+    skipped = copies["number"][~is_here]
     texts = 0
     of_parts: list[list[bytes]] = [[] for _ in range(parts)]
-    for body in inbox.bodies("samples"):
-        more, dealt = _core.deal_samples(body, copies, parts)
+    for blob in samples:
+        more, dealt = _core.deal_samples(blob.body, skipped, parts)
         texts += more
         for of_part, some in zip(of_parts, dealt, strict=True):
             of_part.append(some)

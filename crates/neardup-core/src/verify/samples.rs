@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use super::cache::Make;
 use super::sample::{Sample, text_level};
+use crate::buckets::deal;
 use crate::error::Result;
 use crate::spill::Spill;
 
@@ -19,6 +20,10 @@ const WRITTEN: usize = 1 << 18;
 
 /// Hashes that are read from the file at once, about. Tests have several blocks too.
 const BLOCK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+
+/// The least memory for the hashes of a file, and the most bits that choose one.
+const MEMORY: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
+const MOST_FILES: u32 = 8;
 
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
@@ -31,6 +36,7 @@ pub struct Samples {
     hashes: Vec<u32>,
     /// Bytes of samples in memory.
     most: usize,
+    folder: Option<PathBuf>,
     /// The other samples, in the order of documents.
     file: Spill,
     /// The first document whose sample may be in the file, once there is one.
@@ -77,6 +83,7 @@ impl Samples {
             hashes: Vec::new(),
             most,
             file: Spill::within(folder.as_deref(), 0),
+            folder,
             filed: None,
             unplaced: 0,
             short: Vec::new(),
@@ -176,7 +183,7 @@ impl Samples {
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[u32]>)) -> Result<()> {
+    pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[u32]>) -> Result<()>) -> Result<()> {
         let in_file = self.in_file();
         let is_in_memory = |at: &usize| !in_file.contains(at);
         let in_memory = (0..self.len()).filter(is_in_memory);
@@ -184,7 +191,7 @@ impl Samples {
             in_memory
                 .map(|at| self.in_memory(&self.places[at]))
                 .collect(),
-        );
+        )?;
         let (mut rest, mut buffer) = (&self.places[in_file], Vec::new());
         while let Some(first) = rest.first() {
             let begin = first.begin;
@@ -197,9 +204,37 @@ impl Samples {
                 let from = (place.begin - begin) as usize;
                 &hashes[from..][..place.len as usize]
             };
-            each(block.iter().map(within).collect());
+            each(block.iter().map(within).collect())?;
         }
         Ok(())
+    }
+
+    /// Deals the hashes of all samples by their leading bits into files, of which each fits into memory.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or others not be written.
+    pub(super) fn dealt_to_files(&self) -> Result<Vec<HashFile>> {
+        let memory = (self.most / 2).max(MEMORY) as u64;
+        let files = (HASH as u64 * self.hashes() / memory).next_power_of_two();
+        // So many that the hashes of one have a leading bit in common.
+        let bits = files.ilog2().clamp(1, MOST_FILES);
+        let file = || Spill::within(self.folder.as_deref(), 0);
+        let mut files: Vec<_> = (0..1 << bits).map(|_| HashFile(file())).collect();
+        self.for_each_block(|block| {
+            let hashes = block.iter().flat_map(|sample| sample.iter().copied());
+            let file_of = |hash: u32| (hash >> (u32::BITS - bits)) as usize;
+            let (dealt, ends) = deal(hashes, files.len(), file_of);
+            let mut begin = 0;
+            for (file, end) in files.iter_mut().zip(ends) {
+                let part = &dealt[begin..end as usize];
+                let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+                file.0.append(&bytes)?;
+                begin = end as usize;
+            }
+            Ok(())
+        })?;
+        Ok(files)
     }
 
     /// Reads hashes from the file.
@@ -301,6 +336,26 @@ impl Samples {
             shingles,
         })
     }
+}
+
+/// Hashes in a file that have the same leading bits.
+pub(super) struct HashFile(Spill);
+
+impl HashFile {
+    /// Reads all hashes; the file is gone then.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub(super) fn hashes(self) -> Result<Vec<u32>> {
+        read(&self.0, 0, self.0.len() / HASH as u64, &mut Vec::new())
+    }
+}
+
+fn read(file: &Spill, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<u32>> {
+    let bytes = file.read(begin * HASH as u64, end * HASH as u64, buffer)?;
+    let hashes = bytes.as_chunks().0.iter();
+    Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
 }
 
 /// Reads the samples that are in the file.

@@ -11,8 +11,8 @@ table of a hundred million texts counts ten texts too many for each: far less th
 there.
 
 **Counting** is exact. The hashes are dealt into parts by their leading bits, so small that a part is
-sorted in the cache of one core. Samples that are in a file are read twice. The first time, several hashes
-share a counter of one byte, which tells those that may be common; only these are counted the second time.
+sorted in the cache of one core. Where samples are in a file, hashes are first dealt into as many files as
+are needed for one of them to fit into memory.
 
 **The bound.** The table has a level, initially 0. While there are more common shingles than its budget
 allows, its level rises by one, and shingles not of that level are dropped. The content of the table
@@ -20,8 +20,6 @@ depends only on the set of texts, not on their order, on memory, or on how the w
 
 Memory: 26 bytes per common shingle.
 */
-
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::prelude::*;
 
@@ -48,10 +46,6 @@ const PART_BITS: u32 = 10;
 
 /// Sampled shingles dealt out at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
-
-/// A counter that several hashes share must reach a common shingle's count by chance seldom: on average it
-/// has a fraction of this.
-const ROUGH: u64 = 4;
 
 /// The number of texts that contain each common shingle of a collection.
 ///
@@ -95,32 +89,30 @@ impl ShingleFrequencies {
     /// Runs on the current rayon pool.
     pub fn of_samples<S: AsRef<[u32]> + Sync>(samples: &[S], entries: usize) -> Self {
         let texts = samples.len() as u64;
-        let mut parts = Parts::new();
         let rests = samples.iter().map(AsRef::as_ref).collect();
-        parts.add(rests, least_common(rare(texts)), |_| true);
-        ShingleFrequencies::of_common(texts, parts.into_counts(), entries)
+        let common = common_of_samples(rests, least_common(rare(texts)));
+        ShingleFrequencies::of_common(texts, common, entries)
     }
 
     /// Counts the texts of a collection by all of its samples, as [`of_samples`](Self::of_samples).
     ///
     /// # Errors
     ///
-    /// If samples cannot be read from their file.
+    /// If samples cannot be read from their file, or hashes not written to others: usually a full disk.
     pub fn of(samples: &Samples, entries: usize) -> Result<Self> {
         let texts = samples.texts() as u64;
         let least = least_common(rare(texts));
-        let mut parts = Parts::new();
+        let mut common = Vec::new();
         if samples.are_in_file() {
-            let roughly = RoughCounts::new(samples.hashes(), least);
-            samples.for_each_block(|block| roughly.add(&block))?;
-            samples.for_each_block(|block| {
-                parts.add(block, 0, |hash| roughly.may_reach(hash, least));
-            })?;
+            for file in samples.dealt_to_files()? {
+                common.extend(common_of(file.hashes()?, texts));
+            }
         } else {
-            samples.for_each_block(|block| parts.add(block, least, |_| true))?;
+            samples.for_each_block(|block| {
+                common = common_of_samples(block, least);
+                Ok(())
+            })?;
         }
-        let mut common = parts.into_counts();
-        common.retain(|&(_, count)| count >= least);
         Ok(ShingleFrequencies::of_common(texts, common, entries))
     }
 
@@ -228,122 +220,48 @@ impl ShingleFrequencies {
     }
 }
 
-/// Hashes and how often they were met, dealt out by their leading bits.
-struct Parts(Vec<Vec<(u32, u32)>>);
-
-impl Parts {
-    fn new() -> Self {
-        Parts(vec![Vec::new(); 1 << PART_BITS])
+/// The hashes that at least so many samples have, and how many have each.
+fn common_of_samples(mut rests: Vec<&[u32]>, least: u32) -> Vec<(u32, u32)> {
+    let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
+    let all = 1 << PART_BITS;
+    let stretches = (hashes / STRETCH).next_power_of_two().min(all);
+    // Two pieces per thread balance the load and still give long runs in each piece.
+    let piece = rests.len().div_ceil(2 * rayon::current_num_threads());
+    let parts = all / stretches;
+    let mut common = Vec::new();
+    for first in (0..all).step_by(parts) {
+        let pieces = rests.par_chunks_mut(piece.max(1)).map(|rests| {
+            let mut hashes = Vec::new();
+            for rest in rests {
+                let is_later = |&hash: &u32| part_of(hash) >= first + parts;
+                let end = rest.iter().position(is_later).unwrap_or(rest.len());
+                // Copied at once, while they are in the cache.
+                hashes.extend_from_slice(&rest[..end]);
+                *rest = &rest[end..];
+            }
+            deal(hashes.into_iter(), parts, |hash| part_of(hash) - first)
+        });
+        let dealt = gathered(&pieces.collect::<Vec<_>>(), parts);
+        let of_parts = dealt.par_iter().map(|part| {
+            let spread = |hash| u64::from(hash) << u32::BITS << PART_BITS;
+            runs(&sorted(part, spread), least)
+        });
+        common.extend(of_parts.collect::<Vec<_>>().concat());
     }
-
-    /// Counts the hashes of samples that `counts` says, and drops those with fewer than `least`.
-    fn add(&mut self, mut rests: Vec<&[u32]>, least: u32, counts: impl Fn(u32) -> bool + Sync) {
-        let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
-        let stretches = (hashes / STRETCH).next_power_of_two().min(self.0.len());
-        // Two pieces per thread balance the load and still give long runs in each piece.
-        let piece = rests
-            .len()
-            .div_ceil(2 * rayon::current_num_threads())
-            .max(1);
-        let parts = self.0.len() / stretches;
-        for (stretch, own) in self.0.chunks_mut(parts).enumerate() {
-            let first = stretch * parts;
-            let pieces = rests.par_chunks_mut(piece).map(|rests| {
-                let mut hashes = Vec::new();
-                for rest in rests {
-                    let is_later = |&hash: &u32| part_of(hash) >= first + parts;
-                    let end = rest.iter().position(is_later).unwrap_or(rest.len());
-                    // Copied at once, while they are in the cache.
-                    hashes.extend(rest[..end].iter().copied().filter(|&hash| counts(hash)));
-                    *rest = &rest[end..];
-                }
-                deal(hashes.into_iter(), parts, |hash| part_of(hash) - first)
-            });
-            let new = gathered(&pieces.collect::<Vec<_>>(), parts);
-            own.par_iter_mut().zip(new).for_each(|(part, new)| {
-                let new = sorted(&new, |hash| (u64::from(hash) << u32::BITS) << PART_BITS);
-                let runs = new.chunk_by(|a, b| a == b);
-                let runs = runs.map(|run| (run[0], run.len() as u32));
-                *part = merged(part, runs, least);
-            });
-        }
-    }
-
-    fn into_counts(self) -> Vec<(u32, u32)> {
-        self.0.concat()
-    }
+    common
 }
 
-/// Adds up the counts of two lists, by hash, and leaves out those below `least`.
-fn merged(
-    own: &[(u32, u32)],
-    new: impl Iterator<Item = (u32, u32)>,
-    least: u32,
-) -> Vec<(u32, u32)> {
-    let mut all = Vec::new();
-    let mut own = own.iter().copied().peekable();
-    let mut push = |hash, count| {
-        if count >= least {
-            all.push((hash, count));
-        }
-    };
-    for (hash, count) in new {
-        while let Some((earlier, count)) = own.next_if(|own| own.0 < hash) {
-            push(earlier, count);
-        }
-        let before = own.next_if(|own| own.0 == hash);
-        let before = before.map_or(0, |(_, count)| count);
-        push(hash, count.saturating_add(before));
-    }
-    own.for_each(|(hash, count)| push(hash, count));
-    all
-}
-
-/// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
-pub fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
-    let least = least_common(rare(texts));
-    hashes.par_sort_unstable();
+/// The values of a sorted list that are there at least so often, and how often.
+fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
     let runs = hashes.chunk_by(|a, b| a == b);
     let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
     runs.filter(|&(_, count)| count >= least).collect()
 }
 
-/// Counters that several hashes share, up to 255: none is less than the count of one of its hashes.
-struct RoughCounts {
-    counters: Vec<AtomicU8>,
-    /// The bits of a hash that follow those that choose its counter.
-    shift: u32,
-}
-
-impl RoughCounts {
-    fn new(hashes: u64, least: u32) -> Self {
-        let counters = (ROUGH * hashes / u64::from(least.max(1))).max(2);
-        let bits = counters.ilog2().min(u32::BITS - 1);
-        RoughCounts {
-            counters: (0..1_u64 << bits).map(|_| AtomicU8::new(0)).collect(),
-            shift: u32::BITS - bits,
-        }
-    }
-
-    fn counter(&self, hash: u32) -> &AtomicU8 {
-        &self.counters[(hash >> self.shift) as usize]
-    }
-
-    fn add(&self, samples: &[&[u32]]) {
-        samples
-            .par_iter()
-            .flat_map_iter(|&hashes| hashes)
-            .for_each(|&hash| {
-                let counter = self.counter(hash);
-                let more = |count: u8| count.checked_add(1);
-                // At 255 it stays.
-                let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-            });
-    }
-
-    fn may_reach(&self, hash: u32, least: u32) -> bool {
-        u32::from(self.counter(hash).load(Ordering::Relaxed)) >= least.min(u32::from(u8::MAX))
-    }
+/// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
+pub fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
+    hashes.par_sort_unstable();
+    runs(&hashes, least_common(rare(texts)))
 }
 
 /// The largest number of texts that may contain a rare shingle of a collection of `texts`.
