@@ -257,9 +257,11 @@ class Maker:
             like = self.lines()
         elif like is None and self.made.get("bytes"):
             like = self.rng.choice(self.made["bytes"])
-        if like is None and name in ("counted", "less", "bytes"):
+        if like is None and name in ("samples", "bytes"):
             corpus = self.of("Corpus")
-            like = corpus.counted_shingles() or _core.Background(corpus).to_bytes()
+            numbers = np.arange(len(corpus), dtype=np.int64)
+            like = corpus.samples(0, numbers) if name == "samples" else None
+            like = like or _core.Background(corpus).to_bytes()
         if like is None:
             like = self.text().encode("gb18030", "replace")
         raw = bytearray(like)

@@ -130,6 +130,6 @@ class TestRefused:
             _core.Clusterer.of_stored(made, rule("postings"), given, [1, 2, 3])
 
     def test_a_level_beyond_all_shingles(self):
-        blob = b"\x03\0\0\0" + (2**31).to_bytes(4, "little") + bytes(16)
+        blob = b"\x03\0\0\0" + bytes(16) + (2**31).to_bytes(4, "little") + bytes(16)
         with pytest.raises(InputError, match="found level 2147483648"):
-            _core.merge_shingles([blob, blob])
+            _core.Background.from_bytes(blob)

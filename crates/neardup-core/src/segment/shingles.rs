@@ -91,7 +91,9 @@ fn is_heavy(bytes: &[u8]) -> bool {
 
 fn of_chars(bytes: &[u8], k: usize, mut take: impl FnMut(Range<usize>)) {
     let length = bytes.len();
-    let (mut begin, mut end) = (0, (0..k).fold(0, |end, _| after(bytes, end)));
+    // A character has a byte at least, so more steps lead no further.
+    let steps = 0..k.min(length + 1);
+    let (mut begin, mut end) = (0, steps.fold(0, |end, _| after(bytes, end)));
     if end > length && length > 0 {
         take(0..length);
     }

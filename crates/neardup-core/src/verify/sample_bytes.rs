@@ -13,10 +13,13 @@ use super::cache::Make;
 use super::sample::{Sample, text_level};
 use super::samples::Samples;
 use crate::bytes::Bytes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sketch::is_of;
 
 const WHAT: &str = "stored samples";
+
+/// The most parts that hashes are dealt into.
+const MOST_PARTS: usize = 1 << 16;
 
 /// Set in the number of the shingles of a short text.
 const IS_SHORT: u32 = 1 << 31;
@@ -59,12 +62,16 @@ fn write(number: u64, sample: Sample<'_>, short: u32, bytes: &mut Vec<u8>) {
 }
 
 /// The hashes by which the documents without those `skipped`, ascending, are counted, dealt out by their
-/// leading bits into `parts`, a power of two; and the number of these documents.
+/// leading bits into `parts`, at least one; and the number of these documents.
 ///
 /// # Errors
 ///
-/// If the bytes are damaged.
+/// If the bytes are damaged, or there are more than 2^16 parts or none.
 pub fn deal_samples(bytes: &[u8], skipped: &[u64], parts: usize) -> Result<(u64, Vec<Vec<u32>>)> {
+    if !(1..=MOST_PARTS).contains(&parts) {
+        let bounds = format!("1 to {MOST_PARTS}");
+        return Err(Error::parameter("parts", bounds, parts));
+    }
     let (mut texts, mut dealt) = (0, vec![Vec::new(); parts]);
     let mut skipped = skipped.iter().copied().peekable();
     for stored in read(bytes) {

@@ -258,13 +258,15 @@ impl Samples {
         }
         let (in_file, mut end) = (self.in_file(), 0);
         for (document, place) in self.places.iter_mut().enumerate() {
-            let (begin, len) = (place.begin as usize, place.len as usize);
+            let begin = place.begin as usize;
             if place.shingles == NONE {
                 place.len = 0;
-            } else if !in_file.contains(&document) {
-                self.hashes.copy_within(begin..begin + len, end);
+            }
+            if !in_file.contains(&document) {
+                let own = begin..begin + place.len as usize;
                 place.begin = end as u64;
-                end += len;
+                end += own.len();
+                self.hashes.copy_within(own, place.begin as usize);
             }
         }
         self.hashes.truncate(end);
