@@ -440,7 +440,8 @@ def sketch_files(
 
     Notes
     -----
-    A run against the file decides as a run against the documents, in a fraction of the time.
+    A run against the file decides as a run against the documents. It need not read the documents,
+    normalize or sketch them; their shingles are counted again.
     """
     from neardup.run.file_run import FileRun
     from neardup.run.sketch_file import write_sketches

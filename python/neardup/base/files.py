@@ -50,7 +50,7 @@ def read_whole(path: str | Path) -> bytes:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those that it is in; OutputError if that is impossible."""
+    """Make a folder and its parents; OutputError if that is impossible."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -294,7 +294,7 @@ fn is_turned(a: &[u64], b: &[u64]) -> bool {
     (b.len(), b) < (a.len(), a)
 }
 
-/// The stretches of two rows of units, in order, without those that are too short.
+/// The stretches of two rows of units, in order; too short ones are left out.
 fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     let mut add = |stretch: Stretch| {

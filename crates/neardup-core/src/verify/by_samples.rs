@@ -153,7 +153,7 @@ impl SampleBounds<'_> {
             Weighing::TooLow => return BySamples::TooLow,
             Weighing::Done(weighed) => ratio.most(weighed),
             Weighing::Unweighed => {
-                // All shingles count alike, so those that the table has no room for count too.
+                // All shingles count alike, also what the table has no room for.
                 let own = own.max(a.level).max(b.level);
                 let both = (a.of_level(own), b.of_level(own));
                 let common = scratch.meet(both.1);

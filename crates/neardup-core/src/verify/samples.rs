@@ -130,7 +130,7 @@ impl Samples {
         self.hashes.extend_from_slice(hashes);
     }
 
-    /// Whether there should be [made room](Self::make_room) in memory.
+    /// Whether memory is full, so that [room should be made](Self::make_room).
     pub fn is_full(&self) -> bool {
         HASH * self.hashes.len() >= self.most
     }

@@ -220,7 +220,7 @@ impl ShingleFrequencies {
     }
 }
 
-/// The hashes that at least so many samples have, and how many have each.
+/// The hashes in at least `least` samples, and in how many each is.
 fn common_of_samples(mut rests: Vec<&[u32]>, least: u32) -> Vec<(u32, u32)> {
     let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
     let all = 1 << PART_BITS;
@@ -251,7 +251,7 @@ fn common_of_samples(mut rests: Vec<&[u32]>, least: u32) -> Vec<(u32, u32)> {
     common
 }
 
-/// The values of a sorted list that are there at least so often, and how often.
+/// The values that a sorted list has at least `least` times, and how often.
 fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
     let runs = hashes.chunk_by(|a, b| a == b);
     let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
