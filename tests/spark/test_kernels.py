@@ -98,6 +98,8 @@ class Job:
         )
         #: The pairs before and after samples ruled some out, in all rounds.
         self.asked = self.left_open = 0
+        #: The rounds after the first.
+        self.rounds = 0
         found = self.for_each(of(self.documents, "features", "identities"), kernels.identities)
         self.repeats = self.for_each(found, kernels.repeats)
         self.group = of(self.documents, "features", "sketches") + of(self.repeats, "repeats")
@@ -112,50 +114,53 @@ class Job:
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
     def common_shingles(self):
-        samples = of(self.documents, "samples") + of(self.repeats, "repeats")
-        dealt = self.for_each(samples, kernels.hashes, parts=4)
-        (made,) = self.for_each(self.for_each(dealt, kernels.count_hashes), kernels.common)
+        samples = swapped(of(self.documents, "samples")) + of(self.repeats, "elsewhere")
+        counts = of(self.documents, "hashes") + self.for_each(samples, kernels.uncount)
+        (made,) = self.for_each(self.for_each(counts, kernels.count_hashes), kernels.common)
         return made.body
 
-    def lists(self, changed=()):
-        entries = self.for_each([*self.group, *self.counts, *changed], kernels.file)
+    def lists(self, kernel=kernels.file, changed=()):
+        entries = self.for_each([*self.group, *self.counts, *changed], kernel)
         return self.for_each([*entries, *swapped(self.counts)], kernels.lists)
 
-    def judged(self, candidates):
-        """What samples and texts say of the pairs."""
-        known = {"layout": self.layout, "background": self.background}
-        requests, verdicts = candidates, []
+    def similar(self, candidates):
+        """The pairs that are similar by samples and texts."""
+        known = {"background": self.background}
+        requests = candidates
         if self.settings.compares_samples:
             blobs = swapped(of(self.documents, "samples")) + of(candidates, "needs")
             samples = self.for_each(blobs, kernels.send_samples)
             pairs = of(candidates, "pairs")
             requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
-            verdicts += requests
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
         kinds = ["features", "texts", "sketches"]
         blobs = swapped(of(self.documents, *kinds)) + of(requests, "needs")
         documents = self.for_each(blobs, kernels.send_documents)
         pairs = of(requests, "pairs")
-        return verdicts + self.for_each([*pairs, *documents], kernels.verify, **known)
+        return self.for_each([*pairs, *documents], kernels.verify, **known)
+
+    def decided(self, *blobs):
+        decided = list(
+            decisions.decide(inboxes(itertools.chain(*blobs)), self.settings, self.layout)
+        )
+        return decided, json.loads(of(decided, "result")[0].body)
 
     def run(self):
         """The rows of the removed table."""
-        changed, judged, before, rounds = [], [], None, 0
-        while True:
-            inputs = [*self.group, *self.counts, *changed, *self.lists(changed), *judged]
-            found = self.for_each(inputs, kernels.candidates)
-            verdicts = self.judged(found)
-            judged += of(verdicts, "judged")
-            blobs = of([*found, *verdicts], "similar", "found", "closed", "left_out")
-            blobs += of(self.repeats, "copies")
-            decided = list(decisions.decide(inboxes(blobs), self.settings, self.layout))
-            result = json.loads(of(decided, "result")[0].body)
-            rounds += 1
-            is_final = not result["again"] and not result["has_closed"] and rounds == 1
-            if is_final or result["dropped"] == before:
-                break
-            before, changed = result["dropped"], of(decided, "dropped", "again")
+        inputs = [*self.group, *self.counts]
+        first = self.for_each([*inputs, *self.lists()], kernels.candidates)
+        pairs = [*of(first, "found", "full"), *self.similar(first), *of(self.repeats, "copies")]
+        decided, result = self.decided(pairs)
+        wanted = None
+        while result["wanted"] != wanted:
+            self.rounds += 1
+            wanted = result["wanted"]
+            again = of(decided, "again")
+            more = self.for_each([*of(first, "waiting"), *again], kernels.awaken)
+            lists = self.lists(kernels.admit, of(decided, "admitted", "left_out"))
+            more += self.for_each([*inputs, *lists, *again], kernels.more_candidates)
+            decided, result = self.decided(pairs, of(more, "found"), self.similar(more))
         ids = of(self.documents, "ids")
         names = dict.fromkeys(self.batches, ("", 0))
         known = {"layout": self.layout, "names": names}
@@ -209,8 +214,8 @@ def test_a_chain_of_pairs(documents):
         for number, pair in enumerate(pairs)
     ]
     decided = decisions.decide(inboxes(blobs), settings_for("general", {}), layout)
-    dropped = b"".join(blob.body for blob in of(list(decided), "dropped"))
-    assert layout.places_of(np.frombuffer(dropped, np.int64)).tolist() == [2, 4, 6, 8, 20]
+    removed = b"".join(blob.body for blob in of(list(decided), "removed"))
+    assert layout.places_of(np.frombuffer(removed, np.int64)).tolist() == [2, 4, 6, 8, 20]
 
 
 def pairs_in(blobs):
@@ -252,7 +257,7 @@ def test_next_to_nothing(contents):
 def test_an_exhaustive_search_closes_no_list():
     job = Job(forms(60), "general", {"exhaustive": True}, most=16, buckets=2, tasks=1)
     assert job.removed_alike() >= 20
-    assert not any(blob.body for blob in of(job.lists(), "closed"))
+    assert not of(job.lists(), "full")
 
 
 @pytest.mark.shared
@@ -288,23 +293,37 @@ def test_documents_in_a_closed_list(recipe, longest):
         job.counts = job.for_each(job.for_each(job.group, kernels.keys), kernels.count)
         made = job.lists()
         (inbox,) = inboxes(made)
-        left_out = inbox.rows("left_out", kernels.LEFT_OUT).tolist()
-        return inbox.bodies("lists")[0], inbox.rows("closed", np.int64).tolist(), left_out
+        return inbox.bodies("lists")[0], inbox.rows("full", kernels.FILED)
 
-    assert lists(longest)[1:] == ([], [])
-    entries, closed, left_out = lists(longest + 3)
-    assert closed == list(range(longest))
-    keys = {key for key, _ in left_out}
-    assert sorted(left_out) == [(key, longest + n) for key in sorted(keys) for n in range(3)]
+    assert not len(lists(longest)[1])
+    entries, full = lists(longest + 3)
+    is_admitted, is_left_out = decisions.admission(full, some_of([0, 2, longest]), longest)
+    keys = np.unique(full["key"])
+    assert full["number"].tolist() == len(keys) * list(range(longest + 3))
+    # Two documents less, and one that was to come next.
+    assert full["number"][is_admitted].tolist() == len(keys) * [longest + 1, longest + 2]
+    assert not is_left_out.any()
+    is_admitted, is_left_out = decisions.admission(full, some_of([]), longest)
+    assert not is_admitted.any()
+    assert full["number"][is_left_out].tolist() == len(keys) * list(range(longest, longest + 3))
     # Lists leave out the others.
     entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
     assert set(np.frombuffer(entries, entry)["number"].tolist()) == set(range(longest))
 
 
+def some_of(numbers):
+    """A set of documents of a single batch."""
+    documents = decisions.Documents(Layout([(0, 0, 2000)]))
+    documents.add(np.array(numbers, np.int64))
+    return documents
+
+
 def units_of(pairs, batch, groups, units):
     later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
     settings = replace(settings_for("general", {}), units=units)
-    return kernels.units_of(later + (batch << PLACE_BITS), earlier, settings, groups)
+    asked = np.empty(len(later), kernels.PAIR)
+    asked["later"], asked["earlier"] = later + (batch << PLACE_BITS), earlier
+    return kernels.units_of(asked, settings, groups)
 
 
 def test_similar_documents_meet_in_one_unit():

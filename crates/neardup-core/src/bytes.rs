@@ -1,5 +1,9 @@
 //! Reads stored little-endian numbers from bytes.
 
+use std::borrow::Cow;
+
+use zerocopy::FromBytes;
+
 use crate::error::{Error, Result};
 
 /// The bytes that have not been read yet.
@@ -26,18 +30,49 @@ impl<'a> Bytes<'a> {
         Ok(self.items(1, u64::from_le_bytes)?[0])
     }
 
+    /// A number in 7 bits a byte, the lowest first.
+    pub(crate) fn varint(&mut self) -> Result<u64> {
+        let mut number = 0;
+        for (shift, &byte) in (0..u64::BITS).step_by(7).zip(self.rest) {
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 1 << 7 {
+                self.rest = &self.rest[shift as usize / 7 + 1..];
+                return Ok(number);
+            }
+        }
+        Err(self.damaged("a number that does not end"))
+    }
+
     /// `count` items of `N` bytes each.
     pub(crate) fn items<T, const N: usize>(
         &mut self,
         count: usize,
         of: fn([u8; N]) -> T,
     ) -> Result<Vec<T>> {
-        let size = count.checked_mul(N).filter(|&size| size <= self.rest.len());
+        let (items, _) = self.take(count, N)?.as_chunks::<N>();
+        Ok(items.iter().map(|&bytes| of(bytes)).collect())
+    }
+
+    /// `count` numbers, not copied if they lie as in memory.
+    pub(crate) fn numbers(&mut self, count: usize) -> Result<Cow<'a, [u32]>> {
+        let bytes = self.take(count, size_of::<u32>())?;
+        match <[u32]>::ref_from_bytes(bytes) {
+            Ok(numbers) if cfg!(target_endian = "little") => Ok(Cow::Borrowed(numbers)),
+            _ => {
+                let numbers = bytes.as_chunks().0.iter();
+                Ok(numbers.map(|&number| u32::from_le_bytes(number)).collect())
+            }
+        }
+    }
+
+    fn take(&mut self, count: usize, size: usize) -> Result<&'a [u8]> {
+        let size = count
+            .checked_mul(size)
+            .filter(|&size| size <= self.rest.len());
         let size = size.ok_or_else(|| self.damaged("its end too early"))?;
         let (now, rest) = self.rest.split_at(size);
         self.rest = rest;
-        let (items, _) = now.as_chunks::<N>();
-        Ok(items.iter().map(|&bytes| of(bytes)).collect())
+        Ok(now)
     }
 
     /// Fails unless the bytes have this format.

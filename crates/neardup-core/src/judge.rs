@@ -17,9 +17,10 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::verify::sample_bytes::NumberedSamples;
 use crate::verify::{
-    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units,
-    Verifier, WithoutOwn,
+    Containment, Direction, Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier,
+    WithoutOwn,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -366,16 +367,11 @@ impl Judge {
     }
 
     /// Whether the texts of each pair must be compared: `false` where the samples of both documents
-    /// rule out that it is a duplicate. The pairs are of the documents of the samples. Runs on the
-    /// current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// If a sample cannot be read from its file.
-    pub fn are_open(&mut self, samples: &Samples, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
-        match &mut self.verifier {
-            Some(verifier) => verifier.are_open(samples, pairs),
-            None => Ok(vec![true; pairs.len()]),
+    /// rule out that it is a duplicate. Runs on the current rayon pool.
+    pub fn are_open(&self, samples: &NumberedSamples<'_>, pairs: &[(u32, u32)]) -> Vec<bool> {
+        match &self.verifier {
+            Some(verifier) => verifier.are_open(|place| samples.get(place), pairs),
+            None => vec![true; pairs.len()],
         }
     }
 

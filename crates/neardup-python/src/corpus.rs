@@ -12,8 +12,9 @@ use neardup_core::Error;
 use neardup_core::background;
 use neardup_core::candidates::Sketches;
 use neardup_core::corpus::{self, Document, Restored};
+use neardup_core::verify::count_bytes::counts_in_parts;
 use neardup_core::verify::sample_bytes::samples_to_bytes;
-use neardup_core::verify::{DEFAULT_ENTRIES, ShingleFrequencies};
+use neardup_core::verify::{DEFAULT_ENTRIES, ShingleFrequencies, counts_of};
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -287,6 +288,22 @@ impl Corpus {
         let bytes = samples.map(|samples| samples_to_bytes(samples, first, numbers));
         let bytes = bytes.transpose().map_err(raise)?;
         Ok(PyBytes::new(py, &bytes.unwrap_or_default()))
+    }
+
+    /// The number of documents with a sample, and how many of them have each sampled hash, in parts by the
+    /// leading bits of hashes; before the corpus is finished.
+    fn counts<'py>(
+        &self,
+        py: Python<'py>,
+        parts: usize,
+    ) -> PyResult<(usize, Vec<Bound<'py, PyBytes>>)> {
+        let Some(samples) = self.inner.samples() else {
+            return Ok((0, Vec::new()));
+        };
+        let counts = self.threads.run(py, || counts_of(samples))?;
+        let dealt = counts_in_parts(&counts, parts);
+        let dealt = dealt.iter().map(|bytes| PyBytes::new(py, bytes));
+        Ok((samples.texts(), dealt.collect()))
     }
 
     /// For each part of a finished corpus its name, the bytes that may be in memory, or None without a

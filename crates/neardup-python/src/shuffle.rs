@@ -4,7 +4,8 @@ use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
-use neardup_core::verify::common_of;
+use neardup_core::verify::common_of_counts;
+use neardup_core::verify::count_bytes::{part_of, read_counts};
 use neardup_core::verify::sample_bytes::{self, NumberedSamples};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -20,14 +21,16 @@ use crate::judge::Rule;
 use crate::recipe::Recipe;
 use crate::threads::pool;
 
+/// Pairs that are judged at once.
+const TOGETHER: usize = 1 << 20;
+
 /// Candidate pairs: the number of a document, and of the earlier one.
 type Pairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Lists for each batch, documents in full lists, and keys and documents of what these left out.
+/// Lists for each batch, and the keys and documents of full lists.
 type Lists<'py> = (
     Vec<Bound<'py, PyBytes>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<i64>>,
 );
 
@@ -91,7 +94,14 @@ impl Shuffle {
         to_python(py, py.detach(|| self.inner.count(&blobs)))
     }
 
-    /// The entries of those documents of a batch that are indexed, as one blob per bucket.
+    /// The number of documents up to which a list is full.
+    #[getter]
+    fn list_cap(&self) -> usize {
+        self.inner.list_cap().held(usize::MAX)
+    }
+
+    /// The entries of those documents of a batch that are indexed, as one blob per bucket, without the
+    /// keys and documents that full lists left out, which are sorted.
     fn file<'py>(
         &self,
         py: Python<'py>,
@@ -99,19 +109,24 @@ impl Shuffle {
         numbers: PyReadonlyArray1<'py, i64>,
         is_filed: PyReadonlyArray1<'py, bool>,
         counts: Vec<PyBackedBytes>,
+        left_out: (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, i64>),
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let numbers = of_documents(numbers.as_slice()?, sketches.len())?;
         let is_filed = flags(is_filed.as_slice()?, sketches.len())?;
+        let (keys, without) = (left_out.0.as_slice()?, left_out.1.as_slice()?);
+        let without = of_documents(without, keys.len())?;
+        let left_out: Vec<_> = keys.iter().copied().zip(without).collect();
         let blobs = py.detach(|| {
             let (sketches, counts) = (self.sketches(&sketches)?, self.inner.key_counts(&counts)?);
+            let is_filed = |at: usize| is_filed[at];
             self.inner
-                .file(&sketches, &numbers, |at| is_filed[at], &counts)
+                .file(&sketches, &numbers, is_filed, &counts, &left_out)
         });
         to_python(py, blobs)
     }
 
-    /// The lists of one bucket for each batch in `asked`, the documents in full lists that leave
-    /// others out, and for each entry left out its key and its document.
+    /// The lists of one bucket for each batch in `asked`, and the keys and documents of full lists,
+    /// those included that these leave out.
     fn lists<'py>(
         &self,
         py: Python<'py>,
@@ -120,17 +135,13 @@ impl Shuffle {
     ) -> PyResult<Lists<'py>> {
         let found = py.detach(|| self.inner.lists(&filed, &asked, usize::MAX));
         let found = found.map_err(raise)?;
-        let closed = found.closed.into_iter().map(|number| number as i64);
-        let (keys, left_out): (Vec<i64>, Vec<i64>) = found
-            .left_out
-            .into_iter()
-            .map(|(key, number)| (i64::from(key), number as i64))
-            .unzip();
+        let full = found.full.into_iter();
+        let (keys, documents): (Vec<u32>, Vec<i64>) =
+            full.map(|(key, number)| (key, number as i64)).unzip();
         Ok((
             to_python(py, Ok(found.of_batches))?,
-            closed.collect::<Vec<_>>().into_pyarray(py),
             keys.into_pyarray(py),
-            left_out.into_pyarray(py),
+            documents.into_pyarray(py),
         ))
     }
 
@@ -197,40 +208,49 @@ fn flags(flags: &[bool], documents: usize) -> PyResult<&[bool]> {
     }
 }
 
-/// The hashes by which the documents of some samples are counted, without those `skipped`, ascending: the
-/// number of these documents, and four bytes for each hash, in parts by its leading bits.
+/// The hashes of the samples of some documents, by ascending number: how many of these there are, and four
+/// bytes for each hash, in parts by its leading bits.
 #[pyfunction]
-pub fn deal_samples<'py>(
+pub fn hashes_of_samples<'py>(
     py: Python<'py>,
     samples: &[u8],
-    skipped: PyReadonlyArray1<'py, i64>,
+    numbers: PyReadonlyArray1<'py, i64>,
     parts: usize,
 ) -> PyResult<(u64, Vec<Bound<'py, PyBytes>>)> {
-    let skipped = skipped.as_slice()?;
-    let skipped = of_documents(skipped, skipped.len())?;
-    let dealt = py.detach(|| sample_bytes::deal_samples(samples, &skipped, parts));
+    let numbers = numbers.as_slice()?;
+    let numbers = of_documents(numbers, numbers.len())?;
+    let dealt = py.detach(|| {
+        let (texts, hashes) = sample_bytes::hashes_of(samples, &numbers)?;
+        let mut dealt = vec![Vec::new(); parts];
+        for hash in hashes {
+            dealt[part_of(hash, parts)].extend(hash.to_le_bytes());
+        }
+        Ok((texts, dealt))
+    });
     let (texts, dealt) = dealt.map_err(raise)?;
-    let bytes = |hashes: Vec<u32>| hashes.into_iter().flat_map(u32::to_le_bytes).collect();
-    let dealt = dealt.into_iter().map(bytes);
-    let dealt = dealt.map(|bytes: Vec<u8>| PyBytes::new(py, &bytes));
-    Ok((texts, dealt.collect()))
+    Ok((texts, to_python(py, Ok(dealt))?))
 }
 
-/// The common shingles of a part of all hashes of a collection of `texts`, dealt out of several samples: for
-/// each, four bytes of its hash and four of its count.
+/// The common shingles of a part of all hashes of a collection of `texts`: for each, four bytes of its hash
+/// and four of its count. `subtracted` are hashes of texts that were counted several times.
 #[pyfunction]
 pub fn common_shingles<'py>(
     py: Python<'py>,
-    dealt: Vec<PyBackedBytes>,
+    counts: Vec<PyBackedBytes>,
+    subtracted: Vec<PyBackedBytes>,
     texts: u64,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let pool = pool(1)?;
     let common = py.detach(|| {
-        let hashes = dealt.iter().flat_map(|bytes| bytes.as_chunks().0);
+        let mut all = Vec::new();
+        counts
+            .iter()
+            .try_for_each(|bytes| read_counts(bytes, &mut all))?;
+        let hashes = subtracted.iter().flat_map(|bytes| bytes.as_chunks().0);
         let hashes = hashes.map(|&hash| u32::from_le_bytes(hash)).collect();
-        pool.install(|| common_of(hashes, texts))
+        Ok(common_of_counts(all, hashes, texts))
     });
-    let bytes = common.into_iter().flat_map(|(hash, count)| [hash, count]);
+    let common = common.map_err(raise)?.into_iter();
+    let bytes = common.flat_map(|(hash, count)| [hash, count]);
     let bytes: Vec<u8> = bytes.flat_map(u32::to_le_bytes).collect();
     Ok(PyBytes::new(py, &bytes))
 }
@@ -248,8 +268,8 @@ pub fn select_samples<'py>(
     Ok(PyBytes::new(py, &selected.map_err(raise)?))
 }
 
-/// Whether the texts of each pair of documents must be compared. False if their samples, in any of the
-/// parts, rule out that they are duplicates.
+/// The pairs of documents whose texts must be compared: their samples, in any of the parts, do not rule out
+/// that they are duplicates. A pair is two numbers of eight bytes each.
 #[pyfunction]
 pub fn open_pairs<'py>(
     py: Python<'py>,
@@ -257,28 +277,35 @@ pub fn open_pairs<'py>(
     recipe: &Recipe,
     background: &Background,
     samples: Vec<PyBackedBytes>,
-    a: PyReadonlyArray1<'py, i64>,
-    b: PyReadonlyArray1<'py, i64>,
-) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    load_numpy(py);
-    let (a, b) = (a.as_slice()?, b.as_slice()?);
-    let (a, b) = (of_documents(a, b.len())?, of_documents(b, a.len())?);
+    pairs: Vec<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(1)?;
     let open = py.detach(|| {
-        pool.install(|| {
-            let Some(table) = background.inner.shingle_frequencies() else {
-                return Ok(vec![true; a.len()]);
-            };
-            let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
+        let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
+        if let Some(table) = background.inner.shingle_frequencies() {
             corpus.set_shingle_frequencies(table.clone());
-            let mut judge = Judge::new(&corpus, rule.inner);
-            let samples = NumberedSamples::read(&samples)?;
-            let places = a.iter().zip(&b);
-            let places = places.map(|(&a, &b)| (samples.place_of(a), samples.place_of(b)));
-            judge.are_open(samples.samples(), &places.collect::<Vec<_>>())
-        })
+        }
+        let judge = Judge::new(&corpus, rule.inner);
+        let samples = NumberedSamples::read(&samples)?;
+        let place = |number: [u8; 8]| samples.place_of(u64::from_le_bytes(number));
+        let mut open = Vec::new();
+        let rows = pairs
+            .iter()
+            .flat_map(|pairs| pairs.as_chunks().0.chunks(TOGETHER));
+        for rows in rows {
+            let both = |pair: &[u8; 16]| {
+                let (later, earlier) = pair.as_chunks().0.split_at(1);
+                (place(later[0]), place(earlier[0]))
+            };
+            let places: Vec<_> = rows.iter().map(both).collect();
+            let are_open = pool.install(|| judge.are_open(&samples, &places));
+            let rows = rows.iter().zip(are_open).filter(|&(_, is_open)| is_open);
+            open.extend(rows.flat_map(|(pair, _)| *pair));
+        }
+        Ok(open)
     });
-    Ok(open.map_err(raise)?.into_pyarray(py))
+    let open: Vec<u8> = open.map_err(raise)?;
+    Ok(PyBytes::new(py, &open))
 }
 
 /// Similarity and distance of pairs of documents by a rule. The similarity is NaN if the pair

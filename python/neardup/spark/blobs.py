@@ -95,8 +95,12 @@ def unpack_array(body: bytes) -> Any:
 
 def inboxes(blobs: Iterable[Blob]) -> Iterator[Inbox]:
     """Return the inbox of each receiver, ascending."""
-    ordered = sorted(blobs, key=itemgetter(0, 1, 2))
-    for receiver, of_receiver in groupby(ordered, itemgetter(0)):
+    return inboxes_of_sorted(sorted(blobs, key=itemgetter(0, 1, 2)))
+
+
+def inboxes_of_sorted(blobs: Iterable[Blob]) -> Iterator[Inbox]:
+    """Return the inbox of each receiver, one in memory at a time."""
+    for receiver, of_receiver in groupby(blobs, itemgetter(0)):
         yield Inbox(receiver, of_receiver)
 
 

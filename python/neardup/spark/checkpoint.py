@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neardup.spark.blobs import Blob
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 9
+_LAYOUT = 10
 
 _MANIFEST = "neardup-job.json"
 

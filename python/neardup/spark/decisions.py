@@ -1,7 +1,8 @@
 """Decisions: the one rule over all similar pairs, and the removed table that follows from them.
 
-One task takes all pairs in input order, a batch at a time. It has a bit per document in memory,
-and whatever it says of documents goes to their groups, which know the ids.
+One task takes all pairs in input order, a batch at a time, and then the full lists, a bucket at a
+time. It has a bit per document in memory, and whatever it says of documents goes to their groups,
+which know keys and ids.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import orjson
 import pyarrow as pa
 
 from neardup.spark.blobs import Blob, Inbox, arrow_schema, pack, unpack, unpack_array
-from neardup.spark.kernels import JUDGED, LEFT_OUT, NUMBER, REPEAT, WHOLE
+from neardup.spark.kernels import (
+    BUCKETS,
+    FILED,
+    JUDGED,
+    NUMBER,
+    REPEAT,
+    WHOLE,
+    core_shuffle,
+    parts_of,
+)
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
 from neardup.spark.sketching import TEXT, Settings
 from neardup.writers.rows import KINDS
@@ -46,7 +56,7 @@ REMOVED = arrow_schema(
 _DECISIONS = 1 << 20
 
 
-class _Documents:
+class Documents:
     """A set of documents, as a bit for each document of the layout."""
 
     def __init__(self, layout: Layout) -> None:
@@ -70,39 +80,51 @@ class _Documents:
 
 
 def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iterator[Blob]:
-    """Apply the rule to the similar pairs of all batches, and then count what full lists left out.
+    """Apply the rule to the similar pairs of all batches, and to all full lists.
 
-    Yields, for the next round, the documents that are `dropped` and are not copies, and the copies
-    that are to be searched `again` because the first copy is dropped; for the batches, all
-    documents that are `removed`; for the groups of the kept documents, the `decisions`; and the
-    `result` as JSON.
+    Yields, for the groups in the next round, the copies that are to be searched `again` because the
+    first copy is dropped, the documents that full lists have `admitted`, and what these still have
+    `left_out`; for the batches, all documents that are `removed`; for the groups of the kept
+    documents, the `decisions`; and the `result` as JSON.
     """
-    dropped = _Documents(layout)
-    digest = hashlib.blake2b(digest_size=16)
+    dropped = Documents(layout)
+    unlisted = Documents(layout)
+    # What the next round searches for.
+    wanted = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
-    again = 0
-    result = _result(Inbox(WHOLE, []), dropped, layout)
+    found = admitted = again = lists = unlisted_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
-            result = _result(inbox, dropped, layout)
+            found = int(inbox.rows("found", NUMBER).sum())
+            continue
+        if inbox.receiver >= BUCKETS:
+            full = inbox.rows("full", FILED)
+            is_admitted, is_left_out = admission(full, dropped, core_shuffle(settings).list_cap)
+            wanted.update(full[is_admitted].tobytes())
+            admitted += int(is_admitted.sum())
+            yield from _to_groups("admitted", full["number"][is_admitted], inbox.receiver, layout)
+            rows = full[is_left_out]
+            yield from _to_groups("left_out", rows, inbox.receiver, layout)
+            _, counts = np.unique(rows["key"], return_counts=True)
+            lists += len(counts)
+            unlisted_pairs += int((counts * (counts - 1) // 2).sum())
+            unlisted.add(rows["number"])
             continue
         pairs = inbox.rows("similar", JUDGED)
         copies = inbox.rows("copies", REPEAT)
         if settings.against_only:
             copies = copies[copies["first"] < settings.first << PLACE_BITS]
-        # Copies are not indexed, so no document is dropped for one.
-        filed = pairs[~np.isin(pairs["later"], copies["number"])]
-        numbers = apply_rule(filed, dropped)
-        dropped.add(numbers)
-        digest.update(numbers.tobytes())
+        # Copies are not filed, so no document is dropped for one.
+        is_copy = np.isin(pairs["later"], copies["number"])
+        dropped.add(apply_rule(pairs[~is_copy], dropped))
         is_again = dropped.have(copies["first"])
-        wanted = {"dropped": numbers, "again": copies["number"][is_again]}
-        again += int(is_again.sum())
-        for kind, of_kind in wanted.items():
-            if len(of_kind):
-                group = int(layout.groups_of(of_kind[:1])[0])
-                yield Blob(group, kind, inbox.receiver, of_kind.tobytes())
-        best = _most_similar(pairs[~dropped.have(pairs["earlier"])])
+        numbers = np.sort(copies["number"][is_again])
+        wanted.update(numbers.tobytes())
+        again += len(numbers)
+        yield from _to_groups("again", numbers, inbox.receiver, layout)
+        is_valid = ~dropped.have(pairs["earlier"])
+        is_valid &= ~is_copy | np.isin(pairs["later"], numbers)
+        best = _most_similar(pairs[is_valid])
         # The documents of another collection stay, also if they repeat each other.
         is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
         made = np.concatenate([best, _identical(copies[is_removed])])
@@ -110,14 +132,39 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             yield Blob(inbox.receiver, "removed", inbox.receiver, made["later"].tobytes())
         decisions.append(made)
         if sum(map(len, decisions)) >= _DECISIONS:
-            yield from _to_groups(decisions, inbox.receiver, layout)
+            yield from _decided(decisions, inbox.receiver, layout)
             decisions = []
-    yield from _to_groups(decisions, WHOLE, layout)
-    result |= {"dropped": digest.hexdigest(), "again": again}
+    yield from _decided(decisions, WHOLE, layout)
+    documents = unlisted.count()
+    result = {
+        "candidates": found,
+        "closed_lists": lists,
+        "unlisted": documents,
+        # Two documents that several lists left out are one pair.
+        "unlisted_pairs": min(unlisted_pairs, documents * (documents - 1) // 2),
+        "admitted": admitted,
+        "again": again,
+        "wanted": wanted.hexdigest() if admitted or again else None,
+    }
     yield Blob(WHOLE, "result", WHOLE, orjson.dumps(result))
 
 
-def apply_rule(pairs: NDArray[Any], dropped: _Documents) -> NDArray[np.int64]:
+def admission(
+    full: NDArray[Any], dropped: Documents, cap: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return, of the content of full lists by key and document, which are admitted because others
+    are dropped, and which are kept and left out."""
+    is_kept = ~dropped.have(full["number"])
+    begins = np.flatnonzero(np.append(True, full["key"][1:] != full["key"][:-1])[: len(full)])
+    lengths = np.diff(np.append(begins, len(full)))
+    # The places in a list, with all documents and with those kept.
+    place = np.arange(len(full)) - np.repeat(begins, lengths)
+    before: NDArray[np.int64] = np.cumsum(is_kept) - is_kept
+    place_kept: NDArray[np.int64] = before - np.repeat(before[begins], lengths)
+    return is_kept & (place >= cap) & (place_kept < cap), is_kept & (place_kept >= cap)
+
+
+def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
     """Return the documents of a batch that the one rule drops, given all similar pairs in which
     they are the later ones, and the documents dropped before."""
     later, earlier = pairs["later"], pairs["earlier"]
@@ -151,34 +198,19 @@ def _identical(copies: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
-def _to_groups(decisions: list[NDArray[Any]], sender: int, layout: Layout) -> Iterator[Blob]:
+def _decided(decisions: list[NDArray[Any]], sender: int, layout: Layout) -> Iterator[Blob]:
     """Yield decisions for the groups of the kept documents."""
     made = np.concatenate([np.empty(0, DECISION), *decisions])
-    groups = layout.groups_of(made["earlier"])
-    for group in np.unique(groups).tolist():
-        yield Blob(group, "decisions", sender, made[groups == group].tobytes())
+    return _to_groups("decisions", made, sender, layout, by="earlier")
 
 
-def _result(inbox: Inbox, dropped: _Documents, layout: Layout) -> dict[str, Any]:
-    """Return what is known of the whole collection; of full lists, among the kept documents."""
-    lists = pairs = 0
-    unlisted = _Documents(layout)
-    for body in inbox.bodies("left_out"):
-        rows = np.frombuffer(body, LEFT_OUT)
-        rows = rows[~dropped.have(rows["number"])]
-        _, counts = np.unique(rows["key"], return_counts=True)
-        lists += len(counts)
-        pairs += int((counts * (counts - 1) // 2).sum())
-        unlisted.add(rows["number"])
-    documents = unlisted.count()
-    return {
-        "candidates": int(inbox.rows("found", NUMBER).sum()),
-        "has_closed": bool(dropped.have(inbox.rows("closed", NUMBER)).any()),
-        "closed_lists": lists,
-        "unlisted": documents,
-        # Two documents that several lists left out are one pair.
-        "unlisted_pairs": min(pairs, documents * (documents - 1) // 2),
-    }
+def _to_groups(
+    kind: str, rows: NDArray[Any], sender: int, layout: Layout, by: str = "number"
+) -> Iterator[Blob]:
+    """Yield rows for the groups of documents."""
+    groups = layout.groups_of(rows if rows.dtype == NUMBER else rows[by])
+    for group, part in parts_of(groups, rows):
+        yield Blob(group, kind, sender, part.tobytes())
 
 
 class _Ids:

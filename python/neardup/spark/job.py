@@ -333,9 +333,10 @@ class Job:
         self.progress.stage("candidates, verify, cluster", layout.documents)
         of_texts = sum(info.size for info in seen) // _UNIT_BYTES
         units = max(layout.documents // UNIT_DOCUMENTS, of_texts, 1)
-        # Where texts have much in common, every unit needs the samples of nearly all documents.
+        # Where texts have much in common, every unit needs the samples of nearly all documents. So
+        # there are few, and as many for each core.
         cores = self.spark.sparkContext.defaultParallelism
-        by_samples = max(layout.documents // UNIT_SAMPLES, cores)
+        by_samples = cores * max(-(-layout.documents // (UNIT_SAMPLES * cores)), 1)
         settings = replace(
             self.settings,
             documents=layout.documents,

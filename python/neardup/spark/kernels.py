@@ -1,17 +1,23 @@
 """Kernels of the search: what a task does with the blobs of one receiver.
 
 Documents are searched in the groups in which they were sketched. Keys and identities are
-partitioned into *buckets* by hash, candidate pairs into *units*. In order of use:
+partitioned into *buckets* by hash, sampled shingles into *parts*, candidate pairs into *units*. In
+order of use:
 
 | kernel | of a | takes | yields |
 |---|---|---|---|
 | `identities` | group | identities | per bucket: the same |
 | `repeats` | bucket | identities | per group: exact copies with the first copy |
+| `uncount` | batch | samples of copies | per part: hashes that several groups have counted |
+| `count_hashes`, `common` | part | hashes of groups | the common shingles |
 | `keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
 | `count` | bucket | keys | per group: document frequencies of its keys |
-| `file` | group | frequencies, dropped documents | per bucket: postings |
-| `lists` | bucket | postings | per group: posting lists of its keys |
-| `candidates` | group | frequencies, lists, judged pairs | candidate pairs, requests |
+| `file` | group | frequencies | per bucket: postings |
+| `lists` | bucket | postings | per group: posting lists of its keys; full lists |
+| `candidates` | group | frequencies, lists | candidate pairs, requests; waiting pairs of copies |
+| `admit` | group | frequencies, what full lists admit | per bucket: postings |
+| `more_candidates` | group | frequencies, lists | candidate pairs, requests |
+| `awaken` | group | waiting pairs, copies to search | candidate pairs, requests |
 | `send_samples` | batch | samples, requests | per unit: samples |
 | `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
 | `send_documents` | batch | texts or sketches, requests | per unit: what the rule compares |
@@ -32,8 +38,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
-from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
-from neardup.spark.sketching import TEXT, Settings, core_recipe
+from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
+from neardup.spark.sketching import PARTS, TEXT, Settings, core_recipe, with_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +50,12 @@ if TYPE_CHECKING:
 UNIT_DOCUMENTS = 1 << 14
 
 #: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
-UNIT_SAMPLES = 1 << 18
+UNIT_SAMPLES = 1 << 19
 
-#: The receiver of what concerns the whole collection; it comes after all batches.
+#: The receivers of what is decided about the full lists of a bucket; they come after all batches.
+BUCKETS = 1 << 62
+
+#: The receiver of what concerns the whole collection; it comes last.
 WHOLE = (1 << 63) - 1
 
 #: The number of a document.
@@ -61,8 +70,8 @@ REPEAT = np.dtype([("number", "<i8"), ("first", "<i8"), ("distance", "<i4")])
 PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
 #: A pair and its similarity, NaN if it is not similar; distance is -1 without fingerprints.
 JUDGED = np.dtype([*PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
-#: A document that a full list left out, with the key of the list.
-LEFT_OUT = np.dtype([("key", "<i8"), ("number", "<i8")])
+#: A document that is filed under a key.
+FILED = np.dtype([("key", "<u4"), ("number", "<i8")])
 #: A document of a batch that a unit needs.
 NEED = np.dtype([("unit", "<i4"), ("place", "<i4")])
 
@@ -93,39 +102,39 @@ class _Group:
             for blob in inbox.of("features")
         ]
         self.numbers = np.concatenate([np.empty(0, np.int64), *numbers])
-        self._inbox = inbox
+        self.inbox = inbox
 
     def sketches(self) -> list[bytes]:
         """Return the sketches."""
-        bodies = self._inbox.bodies("sketches")
+        bodies = self.inbox.bodies("sketches")
         return [sketch for body in bodies for sketch in unpack_array(body).to_pylist()]
 
     def are(self, kind: str) -> NDArray[np.bool_]:
         """Return which documents are among those in the inbox."""
-        return np.isin(self.numbers, self._inbox.rows(kind, NUMBER))
+        return np.isin(self.numbers, self.inbox.rows(kind, NUMBER))
 
-    def are_repeats(self, *, of_others: bool = False) -> NDArray[np.bool_]:
-        """Return which documents are exact copies, or only those of another collection."""
-        copies = self._inbox.rows("repeats", REPEAT)
-        if of_others:
+    def are_repeats(self) -> NDArray[np.bool_]:
+        """Return which documents are exact copies; if documents are compared with another
+        collection only, of a document of that."""
+        copies = self.inbox.rows("repeats", REPEAT)
+        if self.settings.against_only:
             copies = copies[copies["first"] < self.settings.first << PLACE_BITS]
         return np.isin(self.numbers, copies["number"])
 
-    def are_searched(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which documents look for earlier ones, and which are filed.
+    def are_own(self) -> NDArray[np.bool_]:
+        """Return which documents are of the input."""
+        return self.numbers >= self.settings.first << PLACE_BITS
 
-        The documents of another collection are filed without a comparison. Copies wait for the
-        decision on the first copy.
-        """
-        settings = self.settings
-        is_repeat = self.are_repeats(of_others=settings.against_only)
-        has_sketch = self.features >= settings.rule.least_features
-        is_own = self.numbers >= settings.first << PLACE_BITS
-        is_searched = has_sketch & is_own & (~is_repeat | self.are("again"))
-        is_filed = has_sketch & ~is_repeat & ~self.are("dropped")
-        if settings.against_only:
-            is_filed &= ~is_own
-        return is_searched, is_filed
+    def have_sketches(self) -> NDArray[np.bool_]:
+        """Return which documents can be searched."""
+        return self.features >= self.settings.rule.least_features
+
+    def are_filed(self) -> NDArray[np.bool_]:
+        """Return which documents are found by later ones: not exact copies, whose first is."""
+        is_filed = self.have_sketches() & ~self.are_repeats()
+        if self.settings.against_only:
+            is_filed &= ~self.are_own()
+        return is_filed
 
 
 def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
@@ -136,33 +145,37 @@ def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     texts["number"], texts["features"] = group.numbers, group.features
     texts = texts[texts["features"] >= 0]
     bucket = (texts["identity"]["low"] % np.uint64(settings.buckets)).astype(np.int64)
-    for to, part in _parts(bucket, texts):
+    for to, part in parts_of(bucket, texts):
         yield Blob(to, "texts", group.number, part.tobytes())
 
 
 def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Yield the exact copies in a bucket for their groups, and as `copies` for their batches."""
+    """Yield the exact copies in a bucket for their groups, and as `copies` for their batches; and
+    those whose first copy is of another group."""
     texts = inbox.rows("texts", TEXT_ROW)
     sizes = [len(body) // TEXT_ROW.itemsize for body in inbox.bodies("texts")]
     groups = np.repeat(np.array([blob.sender for blob in inbox.of("texts")], np.int64), sizes)
-    numbers, identity = texts["number"], (texts["identity"]["low"], texts["identity"]["high"])
-    first = _firsts(numbers, *identity)
-    is_copy = first != numbers
+    numbers = texts["number"]
+    first = _firsts(numbers, texts["identity"]["low"], texts["identity"]["high"])
+    is_copy = numbers[first] != numbers
     has_fingerprint = texts["features"] >= max(settings.rule.min_features, 1)
     has_fingerprint &= settings.recipe.sketch.kind == "simhash"
     copies = np.empty(int(is_copy.sum()), REPEAT)
-    copies["number"], copies["first"] = numbers[is_copy], first[is_copy]
+    copies["number"], copies["first"] = numbers[is_copy], numbers[first][is_copy]
     copies["distance"] = np.where(has_fingerprint[is_copy], 0, -1)
-    for kind, receivers in (
-        ("repeats", groups[is_copy]),
-        ("copies", copies["number"] >> PLACE_BITS),
+    batches = copies["number"] >> PLACE_BITS
+    elsewhere = (groups[first] != groups)[is_copy]
+    for kind, receivers, rows in (
+        ("repeats", groups[is_copy], copies),
+        ("copies", batches, copies),
+        ("elsewhere", batches[elsewhere], copies["number"][elsewhere]),
     ):
-        for to, part in _parts(receivers, copies):
+        for to, part in parts_of(receivers, rows):
             yield Blob(to, kind, inbox.receiver, part.tobytes())
 
 
 def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return, for each document, the lowest number among those with the same keys."""
+    """Return, for each document, the place of the lowest number among those with the same keys."""
     order = np.lexsort((numbers, *keys))
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = False
@@ -170,40 +183,30 @@ def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64
         is_new[1:] |= key[order][1:] != key[order][:-1]
     begins = np.flatnonzero(is_new)
     firsts = np.empty(len(order), np.int64)
-    firsts[order] = np.repeat(numbers[order][begins], np.diff(np.append(begins, len(order))))
+    firsts[order] = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
     return firsts
 
 
-def hashes(inbox: Inbox, parts: int) -> Iterator[Blob]:
-    """Deal the hashes by which the texts of a group are counted into parts, those of copies not.
-
-    A body begins with the number of texts.
-    """
+def uncount(inbox: Inbox) -> Iterator[Blob]:
+    """Return the hashes of a batch's texts that an earlier group has counted too, for the parts."""
     from neardup import _core
 
-    samples = inbox.of("samples")
-    copies = np.sort(inbox.rows("repeats", REPEAT), order="number")
-    # Of a text of a group only the copy that was read first has a sample, whatever its number.
-    is_here = np.isin(copies["first"] >> PLACE_BITS, [blob.sender for blob in samples])
-    skipped = copies["number"][~is_here]
-    texts = 0
-    of_parts: list[list[bytes]] = [[] for _ in range(parts)]
-    for blob in samples:
-        more, dealt = _core.deal_samples(blob.body, skipped, parts)
-        texts += more
-        for of_part, some in zip(of_parts, dealt, strict=True):
-            of_part.append(some)
-    for to, of_part in enumerate(of_parts):
-        yield Blob(to, "hashes", inbox.receiver, _number(texts) + b"".join(of_part))
+    numbers = np.sort(inbox.rows("elsewhere", NUMBER))
+    # Of equal texts of a group, only the one that was read first has a sample, and was counted.
+    for samples in inbox.bodies("samples"):
+        texts, dealt = _core.hashes_of_samples(samples, numbers, PARTS)
+        for part, body in enumerate(dealt):
+            yield Blob(part, "subtracted", inbox.receiver, with_texts(texts, body))
 
 
 def count_hashes(inbox: Inbox) -> Iterator[Blob]:
-    """Count the hashes of a part; only common ones stay. The body begins as in `hashes`."""
+    """Count the hashes of a part; only common ones stay. The body has the number of texts too."""
     from neardup import _core
 
-    texts, dealt = _with_texts(inbox, "hashes")
-    body = _core.common_shingles(dealt, texts)
-    yield Blob(0, "counts", inbox.receiver, _number(texts) + body)
+    counted, counts = _with_texts(inbox, "hashes")
+    several, subtracted = _with_texts(inbox, "subtracted")
+    body = _core.common_shingles(counts, subtracted, counted - several)
+    yield Blob(0, "counts", inbox.receiver, with_texts(counted - several, body))
 
 
 def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
@@ -217,10 +220,6 @@ def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     yield Blob(0, "common", 0, found.to_bytes())
 
 
-def _number(texts: int) -> bytes:
-    return texts.to_bytes(8, "little")
-
-
 def _with_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
     """Return the sum of the numbers that bodies begin with, and the rest of each."""
     bodies = inbox.bodies(kind)
@@ -230,7 +229,7 @@ def _with_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
 def keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Partition the keys of a group into buckets; those of exact copies are not counted."""
     group = _Group(inbox, settings)
-    is_first = ~group.are_repeats()
+    is_first = ~np.isin(group.numbers, inbox.rows("repeats", REPEAT)["number"])
     dealt = core_shuffle(settings).keys(group.sketches(), int(group.numbers[-1]), is_first)
     for bucket, body in enumerate(dealt):
         yield Blob(bucket, "keys", group.number, body)
@@ -244,89 +243,119 @@ def count(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Add documents of a group to the inverted index."""
+    """File the documents of a group under their keys."""
     group = _Group(inbox, settings)
-    _, is_filed = group.are_searched()
-    counts = inbox.bodies("counts")
-    entries = core_shuffle(settings).file(group.sketches(), group.numbers, is_filed, counts)
+    return _file(group, group.are_filed())
+
+
+def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """File the documents of a group that full lists admit since others are dropped, and under all
+    keys but those of lists that still leave them out."""
+    if not inbox.of("admitted"):
+        return iter(())
+    group = _Group(inbox, settings)
+    return _file(group, group.are("admitted"))
+
+
+def _file(group: _Group, is_filed: NDArray[np.bool_]) -> Iterator[Blob]:
+    left_out = np.sort(group.inbox.rows("left_out", FILED))
+    entries = core_shuffle(group.settings).file(
+        group.sketches(),
+        group.numbers,
+        is_filed,
+        group.inbox.bodies("counts"),
+        (left_out["key"].copy(), left_out["number"].copy()),
+    )
     for bucket, body in enumerate(entries):
         yield Blob(bucket, "entries", group.number, body)
 
 
 def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return a bucket's lists that each group needs, and the documents in and out of full lists."""
+    """Return a bucket's lists that each group needs, and the content of full lists."""
     asked = inbox.of("counts")
-    of_groups, closed, keys, numbers = core_shuffle(settings).lists(
+    of_groups, keys, numbers = core_shuffle(settings).lists(
         inbox.bodies("entries"), [blob.body for blob in asked]
     )
     for blob, body in zip(asked, of_groups, strict=True):
         yield Blob(blob.sender, "lists", inbox.receiver, body)
-    if asked:
-        left_out = np.empty(len(keys), LEFT_OUT)
-        left_out["key"], left_out["number"] = keys, numbers
+    if len(keys):
+        full = np.empty(len(keys), FILED)
+        full["key"], full["number"] = keys, numbers
         # A group passes them on.
-        for kind, rows in (("closed", closed), ("left_out", left_out)):
-            yield Blob(asked[0].sender, kind, inbox.receiver, rows.tobytes())
+        yield Blob(asked[0].sender, "full", inbox.receiver, full.tobytes())
 
 
 def candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return the candidate pairs of a group, and requests for what judges them."""
+    """Return the candidate pairs of a group, and requests for what judges them. The pairs of exact
+    copies wait."""
     group = _Group(inbox, settings)
-    is_searched, _ = group.are_searched()
-    later, earlier = core_shuffle(settings).candidates(
+    pairs = _search(group, np.ones(len(group.numbers), np.bool_))
+    is_waiting = np.isin(pairs["later"], group.numbers[group.are_repeats()])
+    yield Blob(group.number, "waiting", group.number, pairs[is_waiting].tobytes())
+    yield from _candidates(pairs[~is_waiting], group.number, settings)
+    for blob in inbox.of("full"):
+        yield blob._replace(receiver=BUCKETS + blob.sender)
+
+
+def more_candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return the candidate pairs of a group with documents that full lists have admitted."""
+    if any(inbox.bodies("lists")):
+        group = _Group(inbox, settings)
+        pairs = _search(group, ~group.are_repeats() | group.are("again"))
+        yield from _candidates(pairs, group.number, settings)
+
+
+def awaken(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return the waiting pairs of a group's copies that are to be searched as candidate pairs."""
+    pairs = inbox.rows("waiting", PAIR)
+    is_again = np.isin(pairs["later"], inbox.rows("again", NUMBER))
+    return _candidates(pairs[is_again], inbox.receiver, settings)
+
+
+def _search(group: _Group, is_wanted: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the candidate pairs of documents of a group, sorted."""
+    later, earlier = core_shuffle(group.settings).candidates(
         group.sketches(),
         group.numbers,
-        is_searched,
-        inbox.bodies("counts"),
-        inbox.bodies("lists"),
+        is_wanted & group.have_sketches() & group.are_own(),
+        group.inbox.bodies("counts"),
+        group.inbox.bodies("lists"),
     )
-    found = np.array([len(later)], NUMBER)
-    known = inbox.rows("judged", JUDGED)
-    is_new, is_again = _match(later, earlier, known)
-    later, earlier, known = later[is_new], earlier[is_new], known[is_again]
-    units = units_of(later, earlier, settings, settings.groups)
-    yield from requests(later, earlier, units, group.number)
-    yield from _similar(known, group.number)
-    yield Blob(WHOLE, "found", group.number, found.tobytes())
-    for kind in ("closed", "left_out"):
-        for blob in inbox.of(kind):
-            yield blob._replace(receiver=WHOLE)
-
-
-def _match(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], known: NDArray[Any]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which pairs are not among the known ones, and which known ones are among the pairs."""
-    is_twice = np.zeros(len(later) + len(known), np.bool_)
-    if len(known):
-        pairs = np.empty((2, len(is_twice)), np.int64)
-        pairs[0] = np.concatenate([later, known["later"]])
-        pairs[1] = np.concatenate([earlier, known["earlier"]])
-        order = np.lexsort(pairs[::-1])
-        same = np.flatnonzero((pairs[:, order[1:]] == pairs[:, order[:-1]]).all(axis=0))
-        is_twice[order[same]] = is_twice[order[same + 1]] = True
-    return ~is_twice[: len(later)], is_twice[len(later) :]
-
-
-def requests(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64], sender: int
-) -> Iterator[Blob]:
-    """Yield the pairs of each unit, and for each batch the documents that units need."""
     pairs = np.empty(len(later), PAIR)
     pairs["later"], pairs["earlier"] = later, earlier
+    return pairs
+
+
+def _candidates(pairs: NDArray[Any], sender: int, settings: Settings) -> Iterator[Blob]:
+    """Yield candidate pairs of a group, with requests for what judges them, and their number."""
+    units = units_of(pairs, settings, settings.groups)
+    yield from requests(pairs, units, sender)
+    yield Blob(WHOLE, "found", sender, np.array([len(pairs)], NUMBER).tobytes())
+
+
+def requests(pairs: NDArray[Any], units: NDArray[np.int64], sender: int) -> Iterator[Blob]:
+    """Yield the pairs of each unit, and for each batch the documents that units need."""
     batches, needs = [np.empty(0, np.int64)], [np.empty(0, NEED)]
-    for unit, part in _parts(units, pairs):
+    for unit, part in parts_of(units, pairs):
         yield Blob(unit, "pairs", sender, part.tobytes())
-        numbers = np.unique(part.view(np.int64))
+        numbers = _distinct(part.view(np.int64))
         need = np.empty(len(numbers), NEED)
         need["unit"], need["place"] = unit, numbers & (MAX_BATCH - 1)
         batches.append(numbers >> PLACE_BITS)
         needs.append(need)
-    for batch, part in _parts(np.concatenate(batches), np.concatenate(needs)):
+    for batch, part in parts_of(np.concatenate(batches), np.concatenate(needs)):
         yield Blob(batch, "needs", sender, part.tobytes())
 
 
-def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct numbers, ascending. `np.unique` hashes them, which takes far longer."""
+    ordered: NDArray[Any] = np.sort(numbers)
+    is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    distinct: NDArray[Any] = ordered[is_new]
+    return distinct
+
+
+def parts_of(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the keys, ascending, and the values of each."""
     keys, places = np.unique(keys, return_inverse=True)
     # Small numbers are sorted in one pass.
@@ -335,24 +364,12 @@ def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int,
     yield from zip(keys.tolist(), np.split(values[order], ends)[: len(keys)], strict=True)
 
 
-def _similar(judged: NDArray[Any], sender: int) -> Iterator[Blob]:
-    """Yield the similar ones of judged pairs, for the batch of the later document."""
-    similar = judged[~np.isnan(judged["similarity"])]
-    for batch, part in _parts(similar["later"] >> PLACE_BITS, similar):
-        yield Blob(batch, "similar", sender, part.tobytes())
-
-
-def _judged(judged: NDArray[Any], sender: int, layout: Layout) -> Iterator[Blob]:
-    """Yield judged pairs for the group of the later document."""
-    for group, part in _parts(layout.groups_of(judged["later"]), judged):
-        yield Blob(group, "judged", sender, part.tobytes())
-
-
 def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield each unit and the places of the documents of a batch that it needs, ascending."""
-    for unit, part in _parts(inbox.rows("needs", NEED)["unit"], inbox.rows("needs", NEED)["place"]):
+    needs = inbox.rows("needs", NEED)
+    for unit, part in parts_of(needs["unit"], needs["place"]):
         # Several groups may ask for the same document.
-        yield unit, np.unique(part).astype(np.int64)
+        yield unit, _distinct(part).astype(np.int64)
 
 
 def send_samples(inbox: Inbox) -> Iterator[Blob]:
@@ -366,30 +383,21 @@ def send_samples(inbox: Inbox) -> Iterator[Blob]:
             yield Blob(unit, "samples", inbox.receiver, body)
 
 
-def rule_out(inbox: Inbox, settings: Settings, layout: Layout, background: Any) -> Iterator[Blob]:
-    """Return the pairs of a unit that samples leave open, with requests for the texts, and the
-    others as judged pairs."""
+def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
+    """Return the pairs of a unit that samples leave open, with requests for the texts."""
     from neardup import _core
 
     known = _background(background.value)
-    asked = inbox.rows("pairs", PAIR)
-    later, earlier = (np.ascontiguousarray(asked[name]) for name in ("later", "earlier"))
-    is_open = np.ones(len(asked), np.bool_)
+    bodies = inbox.bodies("pairs")
     if known is not None:
         rules = core_rule(settings), core_recipe(settings)
-        is_open = _core.open_pairs(*rules, known, inbox.bodies("samples"), later, earlier)
-    ruled_out = np.empty(len(asked) - int(is_open.sum()), JUDGED)
-    ruled_out["later"], ruled_out["earlier"] = later[~is_open], earlier[~is_open]
-    ruled_out["similarity"], ruled_out["distance"] = np.nan, -1
-    later, earlier = later[is_open], earlier[is_open]
-    units = units_of(later, earlier, replace(settings, units=settings.text_units), 1)
-    yield from requests(later, earlier, units, inbox.receiver)
-    yield from _judged(ruled_out, inbox.receiver, layout)
+        bodies = [_core.open_pairs(*rules, known, inbox.bodies("samples"), bodies)]
+    pairs = np.frombuffer(b"".join(bodies), PAIR)
+    units = units_of(pairs, replace(settings, units=settings.text_units), 1)
+    yield from requests(pairs, units, inbox.receiver)
 
 
-def units_of(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], settings: Settings, groups: int
-) -> NDArray[np.int64]:
+def units_of(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
     """Return the unit that judges each pair.
 
     The pairs are those of one group of `groups`, sorted by the later document.
@@ -399,6 +407,7 @@ def units_of(
     these pairs, for all groups) to have more later documents than a unit should, its pairs are
     divided by batch among as many units as they need.
     """
+    later, earlier = pairs["later"], pairs["earlier"]
     begins = np.flatnonzero(np.append(True, later[1:] != later[:-1])[: len(later)])
     if not len(begins):
         return np.empty(0, np.int64)
@@ -438,8 +447,8 @@ def send_documents(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
         yield Blob(unit, "documents", inbox.receiver, pack(pa.record_batch(columns)))
 
 
-def verify(inbox: Inbox, settings: Settings, layout: Layout, background: Any) -> Iterator[Blob]:
-    """Return the similar pairs of a unit, with similarities and distances, and all judged ones.
+def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
+    """Return the similar pairs of a unit, with similarities and distances.
 
     `background` are the common shingles, as bytes that Spark has broadcast, or None.
     """
@@ -469,8 +478,9 @@ def verify(inbox: Inbox, settings: Settings, layout: Layout, background: Any) ->
         np.searchsorted(numbers, asked["later"]).astype(np.uint32),
         np.searchsorted(numbers, asked["earlier"]).astype(np.uint32),
     )
-    yield from _similar(judged, inbox.receiver)
-    yield from _judged(judged, inbox.receiver, layout)
+    similar = judged[~np.isnan(judged["similarity"])]
+    for batch, part in parts_of(similar["later"] >> PLACE_BITS, similar):
+        yield Blob(batch, "similar", inbox.receiver, part.tobytes())
 
 
 @lru_cache(maxsize=8)

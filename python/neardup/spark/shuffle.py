@@ -1,44 +1,52 @@
 """The search on Spark: kernels and the exchange of blobs, from batches to the decisions.
 
-Which documents are indexed depends on which are kept, and the other way round. So the search
-first indexes all documents and applies the rule, then indexes only those that were kept, and
-repeats this until nothing changes. The result is that of one machine, which decides document by
-document: the lists of a document depend only on earlier kept documents, so the first document is
-right after one round, and more of the following ones after each further round.
+Which documents are filed depends on which are kept, and the other way round. So the first round
+files all documents and applies the rule. That is final unless a document was dropped which took the
+place of another one in a full list: without it, the list *admits* a later document. A further round
+adds the pairs with admitted documents to those of the first, and applies the rule again, until
+what lists admit no longer changes.
 
-One round is enough if no dropped document is in a list that was closed. Proof: the keys by which
-a document is indexed and searched depend on its sketch and on counts of all documents. So whether
-an earlier document e is a candidate of d depends on those two, and on whether e is in the lists
-of the keys that they share. Leave out the dropped documents: a list that was not closed loses
-them and nothing else; a list that was closed has none of them, so it stays the same. Hence e, if
-it is kept, is a candidate of the same documents as before. The rule looks at no other pairs, so
-by induction in input order it keeps the same documents. Pairs with a dropped e, which a second
-round would leave out, are left out at the end.
+The result is that of one machine, which decides document by document. Proof: the keys by which a
+document is filed and searched depend on its sketch and on counts of all documents, so whether an
+earlier document e is a candidate of d depends on those two and on the lists that have room for e.
+Without dropped documents, lists that were not full lose these and nothing else, and full ones
+admit further documents. Hence a kept e is in all lists in which it was in the first round, and its
+pairs of that round stay candidates; if some lists admit it, the round finds all its pairs anew. The
+rule looks at no pairs with a dropped e. When what lists admit is what the round before has searched
+for, its pairs are those of the lists of exactly the kept documents. There is one such set, since
+the lists of a document depend only on earlier kept ones; and each round decides at least one more
+document of the beginning rightly.
 
-Exact copies of a text wait for the decision on the first copy. If that one is dropped, they are
-searched in the next round: the most similar kept document of a copy may come after that of the
-first.
+Exact copies of a text wait for the decision on the first copy. If that one is dropped, their own
+pairs, found in the first round, are judged in the next: the most similar kept document of a copy
+may come after that of the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pyarrow as pa
 
 from neardup.spark import decisions, kernels
 from neardup.spark.blobs import (
+    SCHEMA,
     Blob,
     Kernel,
     exchange,
+    from_rows,
+    inboxes_of_sorted,
     pack,
     select,
     spark_schema,
     stream,
     swapped,
+    to_rows,
     unpack,
+    with_kinds,
 )
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.ordering import Layout
@@ -59,8 +67,8 @@ _NAMED = 1000
 class Search:
     """A search among sketched documents, the blobs of `sketching.sketch`.
 
-    After `decide`: `rounds` of indexing and search; `candidates`, the pairs of the last round, some
-    with dropped documents if it was the first; and what full lists left out, as of
+    After `decide`: `rounds`; `candidates`, the pairs of the first round and the last, some with
+    dropped documents; and what full lists left out, as of
     :class:`neardup.run.summary.Summary`.
     """
 
@@ -118,64 +126,76 @@ class Search:
         )
 
     def _decide(self, repeats: DataFrame, background: Future[Any]) -> DataFrame:
-        """Index, search and decide until nothing changes."""
-        stage = self._checkpoint.stage
+        """Search and decide until nothing changes."""
         group = [self._of("features", "sketches"), select(repeats, "repeats")]
         made = self._run([self._run(group, kernels.keys)], kernels.count)
-        counts = select(stage("counts", made), "counts")
-        before = None
-        changed: list[RDD[Blob]] = []
-        judged: list[RDD[Blob]] = []
-        while True:
+        counts = select(self._checkpoint.stage("counts", made), "counts")
+        inputs = [*group, counts]
+        lists = self._lists(self._run(inputs, kernels.file), counts)
+        first = self._checkpoint.stage(
+            "round-0/candidates", self._run([*inputs, lists], kernels.candidates)
+        )
+        similar = with_kinds(self._judge(first, "round-0", background), "similar")
+        pairs = with_kinds(first, "found", "full").union(similar)
+        pairs = pairs.union(with_kinds(repeats, "copies"))
+        decided, result = self._apply_rule(pairs)
+        wanted = None
+        while result["wanted"] != wanted:
+            wanted = result["wanted"]
             name = f"round-{self.rounds}"
-            inputs = [*group, counts, *changed]
-            entries = self._run(inputs, kernels.file)
-            lists = self._run([entries, swapped(counts)], kernels.lists)
-            found = self._run([*inputs, lists, *judged], kernels.candidates)
-            candidates = stage(f"{name}/candidates", found)
-            verdicts = self._judge(candidates, name, background.result())
-            judged += [select(blobs, "judged") for blobs in verdicts]
-            every = [
-                select(candidates, "similar", "found", "closed", "left_out"),
-                select(verdicts[-1], "similar"),
-                select(repeats, "copies"),
-            ]
-            decided = stage(f"{name}/decided", self._apply_rule(every))
-            self.rounds += 1
-            result = orjson.loads(select(decided, "result").collect()[0].body)
-            is_final = not result["again"] and not result["has_closed"] and self.rounds == 1
-            if is_final or result["dropped"] == before:
-                for field in ("candidates", "closed_lists", "unlisted", "unlisted_pairs"):
-                    setattr(self, field, result[field])
-                return decided
-            before = result["dropped"]
-            changed = [select(decided, "dropped", "again")]
+            again = select(decided, "again")
+            found = [self._run([select(first, "waiting"), again], kernels.awaken)]
+            if result["admitted"]:
+                changed = select(decided, "admitted", "left_out")
+                lists = self._lists(self._run([*inputs, changed], kernels.admit), counts)
+                found.append(self._run([*inputs, lists, again], kernels.more_candidates))
+            more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
+            similar = with_kinds(self._judge(more, name, background), "similar")
+            decided, result = self._apply_rule(
+                pairs.union(with_kinds(more, "found")).union(similar)
+            )
+        for field in ("candidates", "closed_lists", "unlisted", "unlisted_pairs"):
+            setattr(self, field, result[field])
+        return decided
 
-    def _apply_rule(self, blobs: list[RDD[Blob]]) -> RDD[Blob]:
+    def _lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:
+        return self._run([entries, swapped(counts)], kernels.lists)
+
+    def _apply_rule(self, pairs: DataFrame) -> tuple[DataFrame, dict[str, Any]]:
+        """Return the blobs of `decisions.decide` as the stage that ends a round, and the result."""
         settings, layout = self._settings, self._layout
-        return stream(blobs, lambda inboxes: decisions.decide(inboxes, settings, layout), 1)
 
-    def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
-        """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
-        if not self._settings.compares_samples:
-            return [self._verify(candidates, name, background)]
-        asked = [select(candidates, "needs"), self._asked(candidates, "needs", "samples")]
-        samples = exchange(asked, kernels.send_samples, self._partitions)
-        blobs = [select(candidates, "pairs"), samples]
-        known = {"layout": self._layout, "background": background}
-        ruled = self._checkpoint.stage(f"{name}/open", self._run(blobs, kernels.rule_out, **known))
-        return [ruled, self._verify(ruled, name, background)]
+        def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            inboxes = inboxes_of_sorted(from_rows(rows))
+            return to_rows(decisions.decide(inboxes, settings, layout))
 
-    def _verify(self, requests: DataFrame, name: str, background: Any) -> DataFrame:
-        """Return the requested pairs as judged by what the rule compares."""
+        # One task takes all; Spark sorts in files what its memory does not hold.
+        ordered = pairs.coalesce(1).sortWithinPartitions("receiver", "kind", "sender")
+        made = ordered.mapInArrow(work, spark_schema(SCHEMA))
+        decided = self._checkpoint.table(f"round-{self.rounds}/decided", made, by_kind=True)
+        self.rounds += 1
+        return decided, orjson.loads(select(decided, "result").collect()[0].body)
+
+    def _judge(self, candidates: DataFrame, name: str, background: Future[Any]) -> DataFrame:
+        """Judge candidate pairs: first by samples, if there are any, then by texts."""
+        requests = candidates
+        if self._settings.compares_samples:
+            asked = [select(candidates, "needs"), self._asked(candidates, "needs", "samples")]
+            samples = exchange(asked, kernels.send_samples, self._partitions)
+            blobs = [select(candidates, "pairs"), samples]
+            ruled = self._run(blobs, kernels.rule_out, background=background.result())
+            requests = self._checkpoint.stage(f"{name}/open", ruled)
+        return self._verify(requests, name, background)
+
+    def _verify(self, requests: DataFrame, name: str, background: Future[Any]) -> DataFrame:
+        """Return the requested pairs that are similar by what the rule compares."""
         kinds = ["features"]
         kinds += ["texts"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
         asked = [select(requests, "needs"), self._asked(requests, "needs", *kinds)]
         documents = self._run(asked, kernels.send_documents)
         blobs = [select(requests, "pairs"), documents]
-        known = {"layout": self._layout, "background": background}
-        judged = self._run(blobs, kernels.verify, tasks=_EVEN, **known)
+        judged = self._run(blobs, kernels.verify, tasks=_EVEN, background=background.result())
         return self._checkpoint.stage(f"{name}/verified", judged)
 
     def _common_shingles(self, repeats: DataFrame) -> Any:
@@ -188,12 +208,11 @@ class Search:
         return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
 
     def _count_shingles(self, repeats: DataFrame) -> RDD[Blob]:
-        samples = [self._of("samples"), select(repeats, "repeats")]
-        # Hashes are dealt out by some leading bits.
-        parts = 1 << (self._partitions - 1).bit_length()
-        dealt = exchange(samples, kernels.hashes, self._partitions, parts=parts)
-        counts = exchange([dealt], kernels.count_hashes, self._partitions)
-        return self._run([counts], kernels.common)
+        asked = [select(repeats, "elsewhere"), self._asked(repeats, "elsewhere", "samples")]
+        subtracted = exchange(asked, kernels.uncount, self._partitions)
+        counts = [self._of("hashes"), subtracted]
+        common = exchange(counts, kernels.count_hashes, self._partitions)
+        return self._run([common], kernels.common)
 
     def _of(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""

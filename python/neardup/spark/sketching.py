@@ -39,6 +39,9 @@ if _spark is not None and _spark.TaskContext.get() is not None:
 #: Documents per group, about.
 GROUP_DOCUMENTS = 1 << 17
 
+#: Hashes are counted in this many parts, so that one of them fits into a task's memory.
+PARTS = 256
+
 #: Bits of a group's number for the task that sketches it.
 _TASK_BITS = 32
 
@@ -178,6 +181,7 @@ def sketch(
     | `features`, `identities` | batch | 4 and 16 bytes per document |
     | `sketches` | batch | packed array |
     | `samples` | batch | samples of the shingles, of equal texts of a group once |
+    | `hashes` | group | for each part of all hashes, how many texts have each |
     """
     numberer = BatchNumberer(files, task, first)
     group: _Group | None = None
@@ -194,7 +198,10 @@ def sketch(
                 groups += 1
             yield from group.sketch(records, batch)
             if group.is_full:
+                yield from group.counts()
                 group = None
+    if group is not None:
+        yield from group.counts()
 
 
 class _Group:
@@ -217,6 +224,13 @@ class _Group:
     def is_full(self) -> bool:
         """Whether the group is complete; until then its sketches are in memory."""
         return self._documents >= GROUP_DOCUMENTS
+
+    def counts(self) -> Iterator[Blob]:
+        """Yield the number of texts of all batches, and how many have each hash, for the parts."""
+        if self._settings.compares_samples:
+            texts, counts = self._corpus.counts(PARTS)
+            for part, body in enumerate(counts):
+                yield Blob(part, "hashes", self._number, with_texts(texts, body))
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
         """Yield the blobs of a batch."""
@@ -256,6 +270,11 @@ class _Group:
             bodies["records"] = pack(pa.record_batch(records.columns, names), compressed=True)
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
+
+
+def with_texts(texts: int, body: bytes) -> bytes:
+    """Return a body that begins with a number of texts."""
+    return texts.to_bytes(8, "little") + body
 
 
 def _plain(values: Any, type: pa.DataType) -> Any:

@@ -12,6 +12,11 @@ a third of what the threshold asks for. Both must hold, since few shared shingle
 of two notes that say the same on the pages of two sites.
 */
 
+use std::hint::black_box;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
 use super::containment::{self, Containment, Direction};
 use super::content::Most;
 use super::measure::Measure;
@@ -23,6 +28,9 @@ use crate::sketch::of_level;
 
 /// The share of the pairs at the threshold that an estimate may lose.
 const MISSED: f64 = 1e-6;
+
+/// Pairs whose samples are fetched together.
+const TOGETHER: usize = 32;
 
 /// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
 const LARGEST: usize = 256;
@@ -119,7 +127,47 @@ pub(super) struct SampleBounds<'a> {
     pub(super) fewest: &'a FewestShared,
 }
 
-impl SampleBounds<'_> {
+impl<'t> SampleBounds<'t> {
+    /// `fewest` is made at the first use.
+    pub(super) fn new(
+        ratio: Ratio,
+        table: &'t ShingleFrequencies,
+        threshold: f64,
+        fewest: &'t OnceLock<FewestShared>,
+    ) -> Self {
+        SampleBounds {
+            ratio,
+            table,
+            threshold,
+            fewest: fewest.get_or_init(|| FewestShared::new(threshold)),
+        }
+    }
+
+    /// Adds what the samples of each pair say to `said`, on the current rayon pool; `sample` has that of
+    /// each text, if there is one.
+    pub(super) fn say_all<'s>(
+        self,
+        pairs: &[(u32, u32)],
+        sample: impl Fn(u32) -> Option<Sample<'s>> + Sync,
+        said: &mut Vec<BySamples>,
+    ) {
+        let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
+            // Samples lie anywhere in memory. Here, where nothing depends on what is read, the
+            // processor fetches several at a time.
+            let both = pairs.iter().map(|&(a, b)| (a, sample(a), sample(b)));
+            let both: Vec<_> = both.collect();
+            let lines = both.iter().filter_map(|(_, _, b)| *b).map(|b| b.touch());
+            black_box(lines.fold(0, u32::wrapping_add));
+            let said = both.into_iter().map(|(number, a, b)| match (a, b) {
+                (Some(a), Some(b)) => self.say(number, (&a, &b), scratch),
+                _ => BySamples::Open,
+            });
+            said.collect::<Vec<_>>()
+        };
+        let all = pairs.par_chunks(TOGETHER);
+        said.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
+    }
+
     /// What the samples of two texts say, neither of which is short. `number` is that of the first.
     ///
     /// That is what their profiles say, but for the few pairs that `fewest` loses: among those in which

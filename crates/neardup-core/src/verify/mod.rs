@@ -32,6 +32,7 @@ mod cache;
 mod containment;
 mod content;
 mod contest;
+pub mod count_bytes;
 mod measure;
 mod resemblance;
 pub mod sample;
@@ -51,7 +52,9 @@ pub use resemblance::{Overlap, Shingles};
 pub use sample::Sample;
 pub(crate) use sample::sample_text;
 pub use samples::Samples;
-pub use shingle_frequencies::{DEFAULT_ENTRIES, RARE, ShingleFrequencies, common_of};
+pub use shingle_frequencies::{
+    DEFAULT_ENTRIES, RARE, ShingleFrequencies, common_of_counts, counts_of,
+};
 pub use short::{SHORT, is_short};
 pub use units::Units;
 pub use verifier::{Verifier, WithoutOwn};

@@ -7,19 +7,18 @@ text, of which the highest bit says that the text is short, the number of hashes
 The sample of a short text is only counted.
 */
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
 
 use super::cache::Make;
 use super::sample::{Sample, text_level};
 use super::samples::Samples;
 use crate::bytes::Bytes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sketch::is_of;
 
 const WHAT: &str = "stored samples";
-
-/// The most parts that hashes are dealt into.
-const MOST_PARTS: usize = 1 << 16;
 
 /// Set in the number of the shingles of a short text.
 const IS_SHORT: u32 = 1 << 31;
@@ -61,32 +60,18 @@ fn write(number: u64, sample: Sample<'_>, short: u32, bytes: &mut Vec<u8>) {
     bytes.extend(sample.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
 }
 
-/// The hashes by which the documents without those `skipped`, ascending, are counted, dealt out by their
-/// leading bits into `parts`, at least one; and the number of these documents.
+/// The hashes of the samples of the documents among `wanted`, ascending, and the number of those documents.
 ///
 /// # Errors
 ///
-/// If the bytes are damaged, or there are more than 2^16 parts or none.
-pub fn deal_samples(bytes: &[u8], skipped: &[u64], parts: usize) -> Result<(u64, Vec<Vec<u32>>)> {
-    if !(1..=MOST_PARTS).contains(&parts) {
-        let bounds = format!("1 to {MOST_PARTS}");
-        return Err(Error::parameter("parts", bounds, parts));
-    }
-    let (mut texts, mut dealt) = (0, vec![Vec::new(); parts]);
-    let mut skipped = skipped.iter().copied().peekable();
-    for stored in read(bytes) {
-        let stored = stored?;
-        while skipped.next_if(|&one| one < stored.number).is_some() {}
-        if skipped.next_if_eq(&stored.number).is_some() {
-            continue;
-        }
+/// If the bytes are damaged.
+pub fn hashes_of(bytes: &[u8], wanted: &[u64]) -> Result<(u64, Vec<u32>)> {
+    let (mut texts, mut hashes) = (0, Vec::new());
+    for stored in those_of(bytes, wanted) {
         texts += 1;
-        for hash in stored.hashes {
-            let part = (u64::from(hash) * parts as u64) >> u32::BITS;
-            dealt[part as usize].push(hash);
-        }
+        hashes.extend_from_slice(&stored?.hashes);
     }
-    Ok((texts, dealt))
+    Ok((texts, hashes))
 }
 
 /// The samples of the documents among `wanted`, ascending, without those of short texts.
@@ -96,50 +81,54 @@ pub fn deal_samples(bytes: &[u8], skipped: &[u64], parts: usize) -> Result<(u64,
 /// If the bytes are damaged.
 pub fn select_samples(bytes: &[u8], wanted: &[u64]) -> Result<Vec<u8>> {
     let mut selected = Vec::new();
-    let mut wanted = wanted.iter().copied().peekable();
-    for stored in read(bytes) {
+    for stored in those_of(bytes, wanted) {
         let stored = stored?;
-        while wanted.next_if(|&one| one < stored.number).is_some() {}
-        if wanted.next_if_eq(&stored.number).is_some() && !stored.is_short {
+        if !stored.is_short {
             write(stored.number, stored.sample(), 0, &mut selected);
         }
     }
     Ok(selected)
 }
 
-/// The samples of some documents from several serialized parts.
-#[derive(Debug, Default)]
-pub struct NumberedSamples {
-    places: FxHashMap<u64, u32>,
-    samples: Samples,
+fn those_of<'a>(bytes: &'a [u8], wanted: &[u64]) -> impl Iterator<Item = Result<Stored<'a>>> {
+    let mut wanted = wanted.iter().copied().peekable();
+    read(bytes).filter(move |stored| {
+        let Ok(stored) = stored else {
+            return true;
+        };
+        while wanted.next_if(|&one| one < stored.number).is_some() {}
+        wanted.next_if_eq(&stored.number).is_some()
+    })
 }
 
-impl NumberedSamples {
+/// The samples of some documents, as they lie in several serialized parts.
+#[derive(Debug, Default)]
+pub struct NumberedSamples<'a> {
+    places: FxHashMap<u64, u32>,
+    samples: Vec<Stored<'a>>,
+}
+
+impl<'a> NumberedSamples<'a> {
     /// Reads the parts.
     ///
     /// # Errors
     ///
     /// If a part is damaged.
-    pub fn read(parts: &[impl AsRef<[u8]>]) -> Result<Self> {
+    pub fn read(parts: &'a [impl AsRef<[u8]>]) -> Result<Self> {
         let mut all = NumberedSamples::default();
-        // Few documents are larger than this, so the map hardly grows.
-        let bytes: usize = parts.iter().map(|part| part.as_ref().len()).sum();
-        all.places = FxHashMap::with_capacity_and_hasher(bytes / 256, FxBuildHasher);
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
             let stored = stored?;
-            if stored.is_short {
-                continue;
+            if !stored.is_short {
+                all.places.insert(stored.number, all.samples.len() as u32);
+                all.samples.push(stored);
             }
-            let place = all.samples.len() as u32;
-            all.places.insert(stored.number, place);
-            all.samples.push(&stored.hashes, stored.shingles, false);
         }
         Ok(all)
     }
 
-    /// The samples, by place.
-    pub fn samples(&self) -> &Samples {
-        &self.samples
+    /// The sample at a place.
+    pub fn get(&self, place: u32) -> Option<Sample<'_>> {
+        self.samples.get(place as usize).map(Stored::sample)
     }
 
     /// The place of the sample of a document; one without a sample if it has none.
@@ -150,28 +139,29 @@ impl NumberedSamples {
 
 /// One document of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stored {
+struct Stored<'a> {
     number: u64,
-    shingles: usize,
+    shingles: u32,
     is_short: bool,
-    hashes: Vec<u32>,
+    hashes: Cow<'a, [u32]>,
 }
 
-impl Stored {
+impl<'a> Stored<'a> {
     fn sample(&self) -> Sample<'_> {
+        let shingles = self.shingles as usize;
         Sample {
             hashes: &self.hashes,
-            level: text_level(self.shingles),
-            shingles: self.shingles,
+            level: text_level(shingles),
+            shingles,
         }
     }
 
-    fn read(rest: &mut Bytes<'_>) -> Result<Self> {
+    fn read(rest: &mut Bytes<'a>) -> Result<Self> {
         let number = rest.u64()?;
         let (shingles, count) = (rest.u32()?, rest.u32()?);
         let (shingles, is_short) = (shingles & !IS_SHORT, shingles & IS_SHORT != 0);
         let level = text_level(shingles as usize);
-        let hashes = rest.items(count as usize, u32::from_le_bytes)?;
+        let hashes = rest.numbers(count as usize)?;
         let is_ascending = hashes.is_sorted_by(|a, b| a < b);
         let is_sampled = hashes.last().is_none_or(|&last| is_of(level, last));
         if !is_ascending || !is_sampled || count > shingles {
@@ -179,14 +169,14 @@ impl Stored {
         }
         Ok(Stored {
             number,
-            shingles: shingles as usize,
+            shingles,
             is_short,
             hashes,
         })
     }
 }
 
-fn read(bytes: &[u8]) -> impl Iterator<Item = Result<Stored>> {
+fn read(bytes: &[u8]) -> impl Iterator<Item = Result<Stored<'_>>> {
     let mut rest = Bytes::new(WHAT, bytes);
     let mut is_damaged = false;
     std::iter::from_fn(move || {
@@ -220,16 +210,16 @@ mod tests {
         samples_to_bytes(samples, first, numbers.iter().copied()).unwrap()
     }
 
-    fn parts_of(bytes: &[u8]) -> Vec<Stored> {
+    fn parts_of(bytes: &[u8]) -> Vec<Stored<'_>> {
         read(bytes).collect::<Result<_>>().unwrap()
     }
 
-    fn stored(number: u64, sample: Sample<'_>) -> Stored {
+    fn stored(number: u64, sample: Sample<'_>) -> Stored<'_> {
         Stored {
             number,
-            shingles: sample.shingles,
+            shingles: sample.shingles as u32,
             is_short: sample.shingles == 400,
-            hashes: sample.hashes.to_vec(),
+            hashes: sample.hashes.into(),
         }
     }
 
@@ -254,30 +244,25 @@ mod tests {
     fn those_wanted_are_selected() {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
-        let selected = parts_of(&select_samples(&bytes, &[1, 2, 3, 9]).unwrap());
+        let selected = select_samples(&bytes, &[1, 2, 3, 9]).unwrap();
+        let selected = parts_of(&selected);
         let numbers = selected.iter().map(|stored| stored.number);
         // The second text is short.
         assert!(numbers.eq([1, 3]));
-        let selected = parts_of(&select_samples(&bytes, &[0, 3]).unwrap());
+        let selected = select_samples(&bytes, &[0, 3]).unwrap();
+        let selected = parts_of(&selected);
         assert_eq!(selected, [stored(3, samples.get(2, None).unwrap())]);
         assert!(select_samples(&bytes, &[]).unwrap().is_empty());
     }
 
     #[test]
-    fn hashes_are_dealt_out_by_their_leading_bits() {
+    fn hashes_of_those_wanted_are_all_of_theirs() {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
-        let (texts, dealt) = deal_samples(&bytes, &[0, 3, 4], 4).unwrap();
-        assert_eq!((texts, dealt.len()), (2, 4));
-        for (part, hashes) in (0..).zip(&dealt) {
-            assert!(hashes.iter().all(|hash| hash >> 30 == part));
-        }
-        let mut all = dealt.concat();
-        all.sort_unstable();
+        let (texts, hashes) = hashes_of(&bytes, &[0, 1, 2, 4]).unwrap();
         let own = [0, 1].map(|document| samples.get(document, None).unwrap().hashes);
-        let mut own = own.concat();
-        own.sort_unstable();
-        assert_eq!(all, own);
+        // Those of the short text too.
+        assert_eq!((texts, hashes), (2, own.concat()));
     }
 
     #[test]
@@ -285,19 +270,11 @@ mod tests {
         let samples = samples();
         let parts = [bytes_of(&samples, 0, &[9, 5]), bytes_of(&samples, 2, &[4])];
         let read = NumberedSamples::read(&parts).unwrap();
-        let found = |read: &NumberedSamples, number| {
-            let sample = read.samples().get(read.place_of(number), None);
-            sample.map(|sample| stored(number, sample))
-        };
-        assert_eq!(
-            found(&read, 9),
-            samples.get(0, None).map(|own| stored(9, own))
-        );
-        assert_eq!(
-            found(&read, 4),
-            samples.get(2, None).map(|own| stored(4, own))
-        );
-        assert_eq!(found(&read, 5), None);
+        let found = |number| read.get(read.place_of(number));
+        assert_eq!(found(9), samples.get(0, None));
+        assert_eq!(found(4), samples.get(2, None));
+        // The text is short.
+        assert_eq!(found(5), None);
     }
 
     #[test]

@@ -258,8 +258,55 @@ fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
     runs.filter(|&(_, count)| count >= least).collect()
 }
 
+/// All hashes of samples, ascending, and how many texts have each.
+///
+/// # Errors
+///
+/// If samples cannot be read from their file.
+pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
+    let mut counts = Vec::new();
+    samples.for_each_block(|block| {
+        counts.extend(common_of_samples(block, 1));
+        Ok(())
+    })?;
+    Ok(added(counts))
+}
+
+/// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The hashes of
+/// texts that were counted in several parts are subtracted, once for each part too many.
+pub fn common_of_counts(
+    counts: Vec<(u32, u32)>,
+    mut subtracted: Vec<u32>,
+    texts: u64,
+) -> Vec<(u32, u32)> {
+    subtracted.sort_unstable();
+    let mut subtracted = subtracted.into_iter().peekable();
+    let mut counts = added(counts);
+    counts.retain_mut(|(hash, count)| {
+        while let Some(one) = subtracted.next_if(|one| one <= hash) {
+            *count = count.saturating_sub(u32::from(one == *hash));
+        }
+        *count >= least_common(rare(texts))
+    });
+    counts
+}
+
+/// One count for each hash, ascending.
+fn added(mut counts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    // Stretches that ascend are merged, which takes less time than sorting.
+    counts.sort_by_key(|&(hash, _)| hash);
+    counts.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        if is_same {
+            first.1 = first.1.saturating_add(next.1);
+        }
+        is_same
+    });
+    counts
+}
+
 /// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
-pub fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
+fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
     hashes.par_sort_unstable();
     runs(&hashes, least_common(rare(texts)))
 }
@@ -393,6 +440,34 @@ mod tests {
         let merged = ShingleFrequencies::of_common(300, counts, 20);
         assert_eq!(merged.counts(), whole.counts());
         assert_eq!(merged.level(), whole.level());
+    }
+
+    #[test]
+    fn counts_of_parts_add_up_to_those_of_all() {
+        let texts = texts(300);
+        let whole = ShingleFrequencies::of_samples(&texts, usize::MAX);
+        let samples_of = |texts: &[Vec<u32>]| {
+            let mut samples = Samples::default();
+            texts.iter().for_each(|text| samples.push(text, 700, false));
+            samples
+        };
+        // Thirty texts are in two parts, and ten of them in three.
+        let parts = [
+            &texts[..150],
+            &texts[120..290],
+            &texts[280..],
+            &texts[120..130],
+        ];
+        let counts = parts.map(|part| counts_of(&samples_of(part)).unwrap());
+        assert!(
+            counts
+                .iter()
+                .all(|counts| counts.is_sorted_by(|a, b| a.0 < b.0))
+        );
+        let several = [&texts[120..150], &texts[280..290], &texts[120..130]].concat();
+        let common = common_of_counts(counts.concat(), several.concat(), 300);
+        assert_eq!(common, whole.counts());
+        assert!(common.len() > 20);
     }
 
     #[test]

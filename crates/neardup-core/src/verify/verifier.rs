@@ -1,6 +1,5 @@
 //! Verification of many pairs of one store in parallel.
 
-use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -11,15 +10,13 @@ use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, Made, Make};
 use super::contest::Contest;
 use super::measure::{Comparison, Features, Measure};
+use super::sample::Sample;
 use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
 use crate::error::Result;
 use crate::texts::TextStore;
-
-/// Pairs whose samples are fetched together.
-const TOGETHER: usize = 32;
 
 /// Bytes of features kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
@@ -199,19 +196,21 @@ impl Verifier {
     }
 
     /// Whether the texts of each pair must be compared: `false` where the samples rule out that they
-    /// are similar. Runs on the current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// If a sample cannot be read from its file.
-    pub fn are_open(&mut self, samples: &Samples, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
-        match (self.frequencies.clone(), Ratio::of(self.measure)) {
+    /// are similar. `sample` has that of each text, if there is one. Runs on the current rayon pool.
+    pub fn are_open<'s>(
+        &self,
+        sample: impl Fn(u32) -> Option<Sample<'s>> + Sync,
+        pairs: &[(u32, u32)],
+    ) -> Vec<bool> {
+        match (&self.frequencies, Ratio::of(self.measure)) {
             (Some(table), Some(ratio)) => {
-                let said = self.by_samples((samples, &table), ratio, pairs)?;
+                let mut said = Vec::with_capacity(pairs.len());
+                let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
+                bounds.say_all(pairs, sample, &mut said);
                 let said = said.into_iter();
-                Ok(said.map(|said| said != BySamples::TooLow).collect())
+                said.map(|said| said != BySamples::TooLow).collect()
             }
-            _ => Ok(vec![true; pairs.len()]),
+            _ => vec![true; pairs.len()],
         }
     }
 
@@ -222,31 +221,11 @@ impl Verifier {
         ratio: Ratio,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<BySamples>> {
-        let threshold = self.threshold;
-        let bounds = SampleBounds {
-            ratio,
-            table,
-            threshold,
-            fewest: self.fewest.get_or_init(|| FewestShared::new(threshold)),
-        };
+        let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
         let mut said = Vec::with_capacity(pairs.len());
         let mut say = |pairs: &[(u32, u32)], read: &Made<Box<[u32]>>| {
             let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
-            let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
-                // Samples lie anywhere in memory. Here, where nothing depends on what is read, the
-                // processor fetches several at a time.
-                let both = pairs.iter().map(|&(a, b)| (a, sample(a), sample(b)));
-                let both: Vec<_> = both.collect();
-                let lines = both.iter().filter_map(|(_, _, b)| *b).map(|b| b.touch());
-                black_box(lines.fold(0, u32::wrapping_add));
-                let said = both.into_iter().map(|(number, a, b)| match (a, b) {
-                    (Some(a), Some(b)) => bounds.say(number, (&a, &b), scratch),
-                    _ => BySamples::Open,
-                });
-                said.collect::<Vec<_>>()
-            };
-            let all = pairs.par_chunks(TOGETHER);
-            said.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
+            bounds.say_all(pairs, sample, &mut said);
         };
         match samples.are_in_file() {
             true => self.samples.for_each(samples, pairs, |&pair| pair, say)?,
@@ -547,7 +526,7 @@ mod tests {
                 let ratio = Ratio::of(measure).unwrap();
                 let by_samples = verifier().by_samples((&every[0], &table), ratio, &pairs);
                 let by_samples = by_samples.unwrap();
-                let open = verifier().are_open(&every[0], &pairs).unwrap();
+                let open = verifier().are_open(|text| every[0].get(text, None), &pairs);
                 for samples in &every {
                     let got = verifier().verify(&texts, Some(samples), &pairs).unwrap();
                     assert_eq!(got, expected);

@@ -172,7 +172,9 @@ fn shuffled(
             let counts = shuffle.key_counts(&column(&counts, at)).unwrap();
             let (begin, some) = &batches[at];
             let is_filed = |document: usize| is_filed[*begin as usize + document];
-            shuffle.file(some, &numbers(at), is_filed, &counts).unwrap()
+            shuffle
+                .file(some, &numbers(at), is_filed, &counts, &[])
+                .unwrap()
         })
         .collect();
     let lists: Vec<Vec<Vec<u8>>> = buckets

@@ -199,7 +199,7 @@ impl ExternalJoin {
         let is_filed = |at: usize| self.is_first[begin + at] && self.has_sketch[begin + at];
         let sketches = store.read(documents)?;
         let shuffle = self.shuffle.of_batch(documents);
-        shuffle.file(&sketches, &numbers, is_filed, &counts)
+        shuffle.file(&sketches, &numbers, is_filed, &counts, &[])
     }
 
     /// The result of the shuffle.

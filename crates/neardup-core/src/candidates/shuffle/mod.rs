@@ -63,10 +63,9 @@ pub struct Lists {
     pub of_batches: Vec<Vec<u8>>,
     /// The keys of lists that were left out because they are too long, ascending.
     pub long: Vec<u32>,
-    /// The documents in full lists from which other documents were left out, ascending.
-    pub closed: Vec<u64>,
-    /// The documents that full lists left out, by key and then ascending.
-    pub left_out: Vec<(u32, u64)>,
+    /// The keys and documents of lists for which too many documents are filed, those included that
+    /// the cap leaves out, by key and then ascending.
+    pub full: Vec<(u32, u64)>,
 }
 
 /// Candidates of the documents of a batch.
@@ -117,6 +116,11 @@ impl Shuffle {
     /// The steps for a batch of these documents.
     pub fn of_batch(&self, documents: &[u32]) -> Self {
         self.clone().among(self.groups.select(documents))
+    }
+
+    /// The maximum number of documents of a list.
+    pub fn list_cap(&self) -> ListCap {
+        self.cap
     }
 
     /// The number of buckets.
@@ -213,7 +217,8 @@ impl Shuffle {
     }
 
     /// The entries of the documents of a batch for which `is_filed` is true, one blob for each
-    /// bucket. `numbers` are the numbers of the documents, ascending.
+    /// bucket. `numbers` are the numbers of the documents, ascending. `left_out` are keys and
+    /// documents, sorted, of lists that have no place for the document.
     ///
     /// # Errors
     ///
@@ -224,6 +229,7 @@ impl Shuffle {
         numbers: &[u64],
         is_filed: impl Fn(usize) -> bool,
         counts: &KeyCounts,
+        left_out: &[(u32, u64)],
     ) -> Result<Vec<Vec<u8>>> {
         let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
@@ -236,7 +242,8 @@ impl Shuffle {
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that no other document has cannot lead to a candidate.
-                if counts.0.contains_key(&key) {
+                let is_listed = counts.0.contains_key(&key);
+                if is_listed && left_out.binary_search(&(key, number)).is_err() {
                     dealt[self.bucket(key)].push(Entry {
                         key,
                         min_overlap,
@@ -282,15 +289,11 @@ impl Shuffle {
                 continue;
             }
             if list.len() > held.len() {
-                found.closed.extend(held.iter().map(|entry| entry.number));
-                let left_out = list[held.len()..].iter();
-                let left_out = left_out.map(|entry| (entry.key, entry.number));
-                found.left_out.extend(left_out);
+                let full = list.iter().map(|entry| (entry.key, entry.number));
+                found.full.extend(full);
             }
             lists.insert(list[0].key, held);
         }
-        found.closed.sort_unstable();
-        found.closed.dedup();
         let mut answer = Vec::new();
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
