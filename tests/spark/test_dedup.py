@@ -64,14 +64,17 @@ def text_of(line: bytes) -> str | None:
         return None
 
 
-def test_files_with_the_same_texts(spark, tmp_path, monkeypatch):
-    # Requests for too many batches to name them.
-    monkeypatch.setattr(shuffle, "_NAMED", 0)
+def test_files_with_the_same_texts(spark, tmp_path):
+    # Requests that are taken for too many to be sent to all tasks.
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     every = lines(11, 250)
     names = [tmp_path / f"{name}.jsonl" for name in "abc"]
     for name in names:
         name.write_bytes(b"\n".join(every) + b"\n")
-    result = same_files(spark, [str(name) for name in names], tmp_path)
+    try:
+        result = same_files(spark, [str(name) for name in names], tmp_path)
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
     assert result.summary.exact_duplicates > 2 * 180
     assert result.summary.near_duplicates > 8
 

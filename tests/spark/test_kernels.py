@@ -18,7 +18,7 @@ from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark import decisions, io, kernels, sketching
-from neardup.spark.blobs import Blob, from_rows, inboxes, to_rows
+from neardup.spark.blobs import Blob, Inbox, from_rows, inboxes, to_rows
 from neardup.spark.job import settings_of
 from neardup.spark.ordering import (
     BEGIN,
@@ -113,9 +113,17 @@ class Job:
             known["settings"] = self.settings
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
+    def served(self, requests, kernel, *kinds):
+        """What a kernel makes of each blob with requests."""
+        for blob in of(self.documents, *kinds):
+            asked = [request for request in requests if request.receiver == blob.sender]
+            if asked:
+                stored = blob._replace(receiver=blob.sender)
+                yield from kernel(Inbox(blob.sender, [stored, *asked]))
+
     def common_shingles(self):
-        samples = swapped(of(self.documents, "samples")) + of(self.repeats, "elsewhere")
-        counts = of(self.documents, "hashes") + self.for_each(samples, kernels.uncount)
+        subtracted = self.served(of(self.repeats, "elsewhere"), kernels.uncount, "samples")
+        counts = of(self.documents, "hashes") + list(subtracted)
         (made,) = self.for_each(self.for_each(counts, kernels.count_hashes), kernels.common)
         return made.body
 
@@ -128,15 +136,13 @@ class Job:
         known = {"background": self.background}
         requests = candidates
         if self.settings.compares_samples:
-            blobs = swapped(of(self.documents, "samples")) + of(candidates, "needs")
-            samples = self.for_each(blobs, kernels.send_samples)
+            samples = self.served(of(candidates, "needs"), kernels.send, "samples")
             pairs = of(candidates, "pairs")
             requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
         kinds = ["features", "texts", "sketches"]
-        blobs = swapped(of(self.documents, *kinds)) + of(requests, "needs")
-        documents = self.for_each(blobs, kernels.send_documents)
+        documents = self.served(of(requests, "needs"), kernels.send, *kinds)
         pairs = of(requests, "pairs")
         return self.for_each([*pairs, *documents], kernels.verify, **known)
 

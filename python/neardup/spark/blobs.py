@@ -34,6 +34,15 @@ SCHEMA = arrow_schema(
     receiver=pa.int64(), kind=pa.large_string(), sender=pa.int64(), body=pa.large_binary()
 )
 
+#: Stored blobs with the requests for them.
+_ASKED = arrow_schema(
+    kind=SCHEMA.field("kind").type,
+    sender=pa.int64(),
+    body=SCHEMA.field("body").type,
+    request=SCHEMA.field("kind").type,
+    bodies=pa.list_(SCHEMA.field("body").type),
+)
+
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
 
 
@@ -117,25 +126,47 @@ def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, schema=SCHEMA)
 
 
-def select(table: DataFrame, *kinds: str) -> RDD[Blob]:
-    """Return the blobs of some kinds in a table."""
+def rdd_of(rows: DataFrame) -> RDD[Blob]:
+    """Return rows of `SCHEMA` as blobs."""
+    return _arrow_rdd(rows).flatMap(lambda message: from_rows([_read(message)]))
+
+
+def _arrow_rdd(rows: DataFrame) -> RDD[bytes]:
+    """Return rows as Arrow messages: `DataFrame.rdd` pickles in Java, which takes it longer than
+    kernels take for the content."""
     from pyspark import RDD
     from pyspark.serializers import NoOpSerializer
 
-    # `DataFrame.rdd` pickles in Java, which takes it longer than kernels take for the content.
-    rows = with_kinds(table, *kinds)._jdf.toArrowBatchRdd().toJavaRDD()
-    return RDD(rows, table.sparkSession.sparkContext, NoOpSerializer()).flatMap(_of_message)
+    messages = rows._jdf.toArrowBatchRdd().toJavaRDD()
+    return RDD(messages, rows.sparkSession.sparkContext, NoOpSerializer())
 
 
-def _of_message(message: bytes) -> Iterator[Blob]:
-    return from_rows([pa.ipc.read_record_batch(pa.ipc.read_message(message), SCHEMA)])
+def _read(message: bytes, schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
+    return pa.ipc.read_record_batch(pa.ipc.read_message(message), schema)
 
 
-def with_kinds(frame: DataFrame, *kinds: str) -> DataFrame:
-    """Return the rows of some kinds."""
+def served(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any) -> RDD[Blob]:
+    """Return the blobs that a kernel yields, called for each stored blob whose sender has requests
+    of one kind: with an inbox of that blob and these.
+
+    If the requests are few, all tasks get all of them, and nothing that is stored moves.
+    """
     from pyspark.sql import functions as F
 
-    return frame.filter(F.col("kind").isin(*kinds)).select(*SCHEMA.names)
+    asked = requests.groupBy("receiver").agg(F.first("kind"), F.collect_list("body"))
+    asked = asked.toDF("asked", "request", "bodies")
+    joined = stored.join(asked, F.col("sender") == F.col("asked"))
+    rows = joined.select("kind", "sender", "body", "request", "bodies")
+
+    def each(message: bytes) -> Iterator[Blob]:
+        batch = _read(message, _ASKED)
+        for kind, sender, body, request, bodies in zip(
+            *(column.to_pylist() for column in batch.columns), strict=True
+        ):
+            asked = [Blob(sender, request, 0, one) for one in bodies]
+            yield from kernel(Inbox(sender, [Blob(sender, kind, sender, body), *asked]), **known)
+
+    return _arrow_rdd(rows).flatMap(each)
 
 
 def swapped(blobs: RDD[Blob]) -> RDD[Blob]:

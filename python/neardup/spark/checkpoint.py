@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.run.checkpoint import changed, check_manifest, manifest
-from neardup.spark.blobs import SCHEMA, spark_schema
+from neardup.spark.blobs import SCHEMA, rdd_of, spark_schema
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.spark.blobs import Blob
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 10
+_LAYOUT = 11
 
 _MANIFEST = "neardup-job.json"
 
@@ -171,6 +172,32 @@ class Folders:
         return [file for _, entry in named for file in self._below(system, entry)]
 
 
+class Stage:
+    """The blobs of a complete stage, in a folder for each kind."""
+
+    def __init__(self, spark: SparkSession, path: str, names: Sequence[str]) -> None:
+        self.spark = spark
+        self._path = path
+        self._names = set(names)
+
+    def has(self, kind: str) -> bool:
+        """Return whether there are blobs of a kind."""
+        return f"kind={kind}" in self._names
+
+    def rows(self, *kinds: str) -> DataFrame:
+        """Return the blobs of some kinds as rows. Only their files count for the size of these."""
+        schema = spark_schema(SCHEMA)
+        found = [f"kind={kind}" for kind in kinds if self.has(kind)]
+        if not found:
+            return self.spark.createDataFrame([], schema)
+        reader = self.spark.read.schema(schema).option("basePath", self._path)
+        return reader.parquet(*(f"{self._path}/{name}" for name in found)).select(*SCHEMA.names)
+
+    def blobs(self, *kinds: str) -> RDD[Blob]:
+        """Return the blobs of some kinds."""
+        return rdd_of(self.rows(*kinds))
+
+
 class Checkpoint:
     """The checkpoint folder of one job; InputError if it has stages of another one."""
 
@@ -210,25 +237,25 @@ class Checkpoint:
         """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def table(self, name: str, frame: DataFrame, *, by_kind: bool = False) -> DataFrame:
-        """Return the rows of a stage; computes `frame` unless the stage is complete.
-
-        Blobs that are stored by kind are read by kind.
-        """
+    def table(self, name: str, frame: DataFrame, *, by: Sequence[str] = ()) -> DataFrame:
+        """Return the rows of a stage; computes `frame` unless the stage is complete."""
         assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
         path = f"{self.path}/{name}"
         if not self.has(name):
-            writer = frame.write.mode("overwrite").options(**_OPTIONS)
-            if by_kind:
-                writer = writer.partitionBy("kind")
-            writer.parquet(path)
+            frame.write.mode("overwrite").options(**_OPTIONS).parquet(path, partitionBy=[*by])
         # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def stage(self, name: str, blobs: RDD[Blob]) -> DataFrame:
+    def stage(self, name: str, blobs: RDD[Blob] | DataFrame) -> Stage:
         """Return the blobs of a stage; computes them unless the stage is complete."""
-        made = self._spark.createDataFrame(blobs, spark_schema(SCHEMA), verifySchema=False)
-        return self.table(name, made, by_kind=True)
+        from pyspark.sql import DataFrame
+
+        rows = blobs
+        if not isinstance(rows, DataFrame):
+            rows = self._spark.createDataFrame(rows, spark_schema(SCHEMA), verifySchema=False)
+        self.table(name, rows, by=["kind"])
+        path = f"{self.path}/{name}"
+        return Stage(self._spark, path, self._folders.names(path))
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""

@@ -28,9 +28,8 @@ from neardup.spark.blobs import (
     inboxes,
     spark_schema,
     unpack,
-    with_kinds,
 )
-from neardup.spark.checkpoint import Folders
+from neardup.spark.checkpoint import Folders, Stage
 from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.sketching import Settings
 
@@ -230,10 +229,10 @@ class BatchInfo:
     before: int = 0
 
 
-def list_batches(documents: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
+def list_batches(documents: Stage, files: Sequence[File], first: int) -> list[BatchInfo]:
     """Return the batches in input order; those before `first` count apart."""
     begins = [file.begin for file in files]
-    rows = [orjson.loads(row.body) for row in with_kinds(documents, "info").collect()]
+    rows = [orjson.loads(row.body) for row in documents.rows("info").collect()]
     infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
     for row in sorted(rows, key=itemgetter("batch")):
@@ -258,7 +257,7 @@ def names_of(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
     }
 
 
-def read_problems(documents: DataFrame, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
+def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
     """Return the first problems in the input, at most `most`."""
     from pyspark.sql import functions as F
 
@@ -270,7 +269,7 @@ def read_problems(documents: DataFrame, seen: Sequence[BatchInfo], most: int) ->
             count += info.problems
     if not wanted:
         return []
-    rows = with_kinds(documents, "problems").filter(F.col("sender").isin(*wanted)).collect()
+    rows = documents.rows("problems").filter(F.col("sender").isin(*wanted)).collect()
     problems = [
         problem
         for row in sorted(rows, key=lambda row: row.sender)
@@ -292,8 +291,8 @@ def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
 
 
 def kept_records(
-    documents: DataFrame,
-    decided: DataFrame,
+    documents: Stage,
+    decided: Stage,
     source: Source,
     *,
     drop_unreadable: bool,
@@ -304,8 +303,8 @@ def kept_records(
     from pyspark.sql import types as T
 
     kinds = ("records", "features") if drop_unreadable else ("records",)
-    blobs = with_kinds(documents, *kinds).withColumn("receiver", F.col("sender"))
-    blobs = blobs.union(with_kinds(decided, "removed"))
+    blobs = documents.rows(*kinds).withColumn("receiver", F.col("sender"))
+    blobs = blobs.union(decided.rows("removed"))
     ordered = blobs.repartitionByRange(partitions, "receiver")
     ordered = ordered.sortWithinPartitions("receiver", "kind")
     types = [field.dataType for field in source.schema]

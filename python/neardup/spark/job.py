@@ -23,7 +23,7 @@ from neardup.recipe import CORPUS, load_recipe
 from neardup.recipe.rule import measured_by, rule
 from neardup.run.summary import Summary, template_notes
 from neardup.spark import io
-from neardup.spark.checkpoint import Checkpoint, Folders
+from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
@@ -267,7 +267,7 @@ class Job:
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None):
             made = io.sketched(source, others, self.settings, self.batch_documents)
-            documents = checkpoint.table("documents", made, by_kind=True)
+            documents = checkpoint.stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
         layout = Layout((info.batch, info.group, info.documents) for info in seen)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
@@ -318,7 +318,7 @@ class Job:
     def _search(
         self,
         source: Source,
-        documents: DataFrame,
+        documents: Stage,
         seen: Sequence[BatchInfo],
         checkpoint: Checkpoint,
         layout: Layout,
@@ -378,7 +378,7 @@ class Job:
             _reviewed=partial(self._review, documents, removed, summary),
         )
 
-    def _review(self, documents: DataFrame, removed: DataFrame, summary: SparkSummary) -> Review:
+    def _review(self, documents: Stage, removed: DataFrame, summary: SparkSummary) -> Review:
         from neardup.spark.review import review_of_job
 
         rule = self.settings.rule

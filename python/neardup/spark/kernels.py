@@ -18,9 +18,9 @@ order of use:
 | `admit` | group | frequencies, what full lists admit | per bucket: postings |
 | `more_candidates` | group | frequencies, lists | candidate pairs, requests |
 | `awaken` | group | waiting pairs, copies to search | candidate pairs, requests |
-| `send_samples` | batch | samples, requests | per unit: samples |
+| `send` | batch | samples, requests | per unit: samples |
 | `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
-| `send_documents` | batch | texts or sketches, requests | per unit: what the rule compares |
+| `send` | batch | texts or sketches, requests | per unit: what the rule compares |
 | `verify` | unit | pairs, documents | similarities |
 
 The core does most of the work (`neardup._core.Shuffle`). All bodies of documents and pairs are
@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
+from neardup.spark.blobs import Blob, Inbox, pack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import PARTS, TEXT, Settings, core_recipe, with_texts
 
@@ -372,15 +372,22 @@ def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
         yield unit, _distinct(part).astype(np.int64)
 
 
-def send_samples(inbox: Inbox) -> Iterator[Blob]:
-    """Return the samples of a batch's documents that each unit needs."""
+def send(inbox: Inbox) -> Iterator[Blob]:
+    """Return what each unit needs of the samples, texts, sketches or features of a batch."""
     from neardup import _core
 
     first = inbox.receiver << PLACE_BITS
-    for samples in inbox.bodies("samples"):
+    for body in inbox.bodies("samples"):
         for unit, places in _needs(inbox):
-            body = _core.select_samples(samples, first + places)
-            yield Blob(unit, "samples", inbox.receiver, body)
+            yield Blob(unit, "samples", inbox.receiver, _core.select_samples(body, first + places))
+    for body in inbox.bodies("features"):
+        features = np.frombuffer(body, np.int32)
+        for unit, places in _needs(inbox):
+            yield Blob(unit, "features", inbox.receiver, features[places].tobytes())
+    for kind in ("texts", "sketches"):
+        for values in map(unpack_array, inbox.bodies(kind)):
+            for unit, places in _needs(inbox):
+                yield Blob(unit, kind, inbox.receiver, pack(values.take(pa.array(places))))
 
 
 def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
@@ -426,27 +433,6 @@ def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed ^ mixed >> np.uint64(32)
 
 
-def send_documents(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return what the rule compares of a batch's documents that each unit needs."""
-    if not inbox.of("needs"):
-        return
-    features = inbox.rows("features", np.int32)
-    (texts,) = map(unpack_array, inbox.bodies("texts")) if settings.rule.keeps_texts else (None,)
-    sketches = None
-    if settings.compares_sketches:
-        (sketches,) = map(unpack_array, inbox.bodies("sketches"))
-    for unit, places in _needs(inbox):
-        columns = {
-            "number": pa.array((inbox.receiver << PLACE_BITS) + places),
-            "features": pa.array(features[places]),
-        }
-        if texts is not None:
-            columns["texts"] = texts.take(pa.array(places)).fill_null("")
-        if sketches is not None:
-            columns["sketches"] = sketches.take(pa.array(places))
-        yield Blob(unit, "documents", inbox.receiver, pack(pa.record_batch(columns)))
-
-
 def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
     """Return the similar pairs of a unit, with similarities and distances.
 
@@ -457,15 +443,16 @@ def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
     asked = inbox.rows("pairs", PAIR)
     if not len(asked):
         return
-    documents = pa.Table.from_batches(map(unpack, inbox.bodies("documents"))).combine_chunks()
     # Batches ascend, and so do the documents of each.
-    numbers = documents.column("number").to_numpy()
+    numbers = _distinct(asked.view(np.int64))
     texts: Any = pa.nulls(len(numbers), TEXT)
     if settings.rule.keeps_texts:
-        texts = documents.column("texts").chunk(0)
+        texts = pa.concat_arrays(map(unpack_array, inbox.bodies("texts"))).fill_null("")
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
     if settings.compares_sketches:
-        sketches = documents.column("sketches").to_pylist()
+        sketches = [
+            sketch for body in inbox.bodies("sketches") for sketch in unpack_array(body).to_pylist()
+        ]
     judged = np.empty(len(asked), JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
     judged["similarity"], judged["distance"] = _core.judge_pairs(
@@ -474,7 +461,7 @@ def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
         None if background is None else _background(background.value),
         texts,
         sketches,
-        documents.column("features").to_numpy().astype(np.uint32),
+        inbox.rows("features", np.int32).astype(np.uint32),
         np.searchsorted(numbers, asked["later"]).astype(np.uint32),
         np.searchsorted(numbers, asked["earlier"]).astype(np.uint32),
     )

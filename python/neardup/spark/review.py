@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
-from neardup.spark.blobs import from_rows, inboxes, unpack_array, with_kinds
+from neardup.spark.blobs import from_rows, inboxes, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from neardup.run.summary import Summary
+    from neardup.spark.checkpoint import Stage
 
 
 def review_of_job(
-    documents: DataFrame,
+    documents: Stage,
     removed: DataFrame,
     first: int,
     summary: Summary,
@@ -85,7 +86,7 @@ def _picked(
     return [row.asDict() for row in least], groups, counts
 
 
-def _texts(documents: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+def _texts(documents: Stage, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
     """Return texts of documents up to a length, and their whole lengths, by their numbers."""
     from pyspark.sql import functions as F
 
@@ -106,7 +107,7 @@ def _texts(documents: DataFrame, numbers: Sequence[int], length: int) -> dict[in
                     }
                 )
 
-    found = with_kinds(documents, "texts").filter(F.col("sender").isin(list(places)))
+    found = documents.rows("texts").filter(F.col("sender").isin(list(places)))
     found = found.withColumn("receiver", F.col("sender"))
     rows = found.mapInArrow(work, "number long, text string, all long").collect()
     return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

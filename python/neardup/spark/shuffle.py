@@ -40,15 +40,14 @@ from neardup.spark.blobs import (
     from_rows,
     inboxes_of_sorted,
     pack,
-    select,
+    served,
     spark_schema,
     stream,
     swapped,
     to_rows,
     unpack,
-    with_kinds,
 )
-from neardup.spark.checkpoint import Checkpoint
+from neardup.spark.checkpoint import Checkpoint, Stage
 from neardup.spark.ordering import Layout
 from neardup.spark.sketching import Settings
 
@@ -59,9 +58,6 @@ if TYPE_CHECKING:
 #: Verification tasks per task of other steps: there are fewer units than batches or buckets, and
 #: they differ more in size.
 _EVEN = 2
-
-#: The most batches that are named to Spark, so that it leaves the data of others where it is.
-_NAMED = 1000
 
 
 class Search:
@@ -74,7 +70,7 @@ class Search:
 
     def __init__(
         self,
-        documents: DataFrame,
+        documents: Stage,
         checkpoint: Checkpoint,
         settings: Settings,
         layout: Layout,
@@ -83,12 +79,13 @@ class Search:
         self.rounds = self.candidates = 0
         self.closed_lists = self.unlisted = self.unlisted_pairs = 0
         self._documents = documents
+        self._spark = documents.spark
         self._checkpoint = checkpoint
         self._settings = settings
         self._layout = layout
         self._partitions = partitions
 
-    def decide(self) -> DataFrame:
+    def decide(self) -> Stage:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
@@ -97,8 +94,8 @@ class Search:
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
-        spark = self._documents.sparkSession
-        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), repeats)
+        count = inheritable_thread_target(self._spark)(self._common_shingles)
+        background = pool.submit(count, repeats)
         try:
             return self._decide(repeats, background)
         finally:
@@ -106,10 +103,10 @@ class Search:
             if background.exception() is None and background.result() is not None:
                 background.result().destroy()
 
-    def removed(self, decided: DataFrame, names: Mapping[int, tuple[str, int]]) -> DataFrame:
+    def removed(self, decided: Stage, names: Mapping[int, tuple[str, int]]) -> DataFrame:
         """Return the removed table; see `decisions.answers` for `names`."""
         ids, settings = self._of("ids"), self._settings
-        frames = [ids, select(decided, "decisions")]
+        frames = [ids, decided.blobs("decisions")]
         known = {"layout": self._layout, "names": names}
         answers = exchange(frames, decisions.answers, self._partitions, **known)
         packed = stream(
@@ -117,43 +114,39 @@ class Search:
             lambda inboxes: ((pack(r),) for r in decisions.removed(inboxes, settings, names)),
             self._partitions,
         )
-        frame = self._documents.sparkSession.createDataFrame(
-            packed, "rows binary", verifySchema=False
-        )
+        frame = self._spark.createDataFrame(packed, "rows binary", verifySchema=False)
         return frame.mapInArrow(
             lambda rows: (unpack(row["rows"]) for batch in rows for row in batch.to_pylist()),
             spark_schema(decisions.REMOVED),
         )
 
-    def _decide(self, repeats: DataFrame, background: Future[Any]) -> DataFrame:
+    def _decide(self, repeats: Stage, background: Future[Any]) -> Stage:
         """Search and decide until nothing changes."""
-        group = [self._of("features", "sketches"), select(repeats, "repeats")]
+        group = [self._of("features", "sketches"), repeats.blobs("repeats")]
         made = self._run([self._run(group, kernels.keys)], kernels.count)
-        counts = select(self._checkpoint.stage("counts", made), "counts")
+        counts = self._checkpoint.stage("counts", made).blobs("counts")
         inputs = [*group, counts]
         lists = self._lists(self._run(inputs, kernels.file), counts)
         first = self._checkpoint.stage(
             "round-0/candidates", self._run([*inputs, lists], kernels.candidates)
         )
-        similar = with_kinds(self._judge(first, "round-0", background), "similar")
-        pairs = with_kinds(first, "found", "full").union(similar)
-        pairs = pairs.union(with_kinds(repeats, "copies"))
+        similar = self._judge(first, "round-0", background).rows("similar")
+        pairs = first.rows("found", "full").union(similar)
+        pairs = pairs.union(repeats.rows("copies"))
         decided, result = self._apply_rule(pairs)
         wanted = None
         while result["wanted"] != wanted:
             wanted = result["wanted"]
             name = f"round-{self.rounds}"
-            again = select(decided, "again")
-            found = [self._run([select(first, "waiting"), again], kernels.awaken)]
+            again = decided.blobs("again")
+            found = [self._run([first.blobs("waiting"), again], kernels.awaken)]
             if result["admitted"]:
-                changed = select(decided, "admitted", "left_out")
+                changed = decided.blobs("admitted", "left_out")
                 lists = self._lists(self._run([*inputs, changed], kernels.admit), counts)
                 found.append(self._run([*inputs, lists, again], kernels.more_candidates))
             more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
-            similar = with_kinds(self._judge(more, name, background), "similar")
-            decided, result = self._apply_rule(
-                pairs.union(with_kinds(more, "found")).union(similar)
-            )
+            similar = self._judge(more, name, background).rows("similar")
+            decided, result = self._apply_rule(pairs.union(more.rows("found")).union(similar))
         for field in ("candidates", "closed_lists", "unlisted", "unlisted_pairs"):
             setattr(self, field, result[field])
         return decided
@@ -161,7 +154,7 @@ class Search:
     def _lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:
         return self._run([entries, swapped(counts)], kernels.lists)
 
-    def _apply_rule(self, pairs: DataFrame) -> tuple[DataFrame, dict[str, Any]]:
+    def _apply_rule(self, pairs: DataFrame) -> tuple[Stage, dict[str, Any]]:
         """Return the blobs of `decisions.decide` as the stage that ends a round, and the result."""
         settings, layout = self._settings, self._layout
 
@@ -172,63 +165,54 @@ class Search:
         # One task takes all; Spark sorts in files what its memory does not hold.
         ordered = pairs.coalesce(1).sortWithinPartitions("receiver", "kind", "sender")
         made = ordered.mapInArrow(work, spark_schema(SCHEMA))
-        decided = self._checkpoint.table(f"round-{self.rounds}/decided", made, by_kind=True)
+        decided = self._checkpoint.stage(f"round-{self.rounds}/decided", made)
         self.rounds += 1
-        return decided, orjson.loads(select(decided, "result").collect()[0].body)
+        return decided, orjson.loads(decided.blobs("result").collect()[0].body)
 
-    def _judge(self, candidates: DataFrame, name: str, background: Future[Any]) -> DataFrame:
+    def _judge(self, candidates: Stage, name: str, background: Future[Any]) -> Stage:
         """Judge candidate pairs: first by samples, if there are any, then by texts."""
         requests = candidates
         if self._settings.compares_samples:
-            asked = [select(candidates, "needs"), self._asked(candidates, "needs", "samples")]
-            samples = exchange(asked, kernels.send_samples, self._partitions)
-            blobs = [select(candidates, "pairs"), samples]
+            samples = self._asked(candidates, "needs", kernels.send, "samples")
+            blobs = [candidates.blobs("pairs"), samples]
             ruled = self._run(blobs, kernels.rule_out, background=background.result())
             requests = self._checkpoint.stage(f"{name}/open", ruled)
         return self._verify(requests, name, background)
 
-    def _verify(self, requests: DataFrame, name: str, background: Future[Any]) -> DataFrame:
+    def _verify(self, requests: Stage, name: str, background: Future[Any]) -> Stage:
         """Return the requested pairs that are similar by what the rule compares."""
         kinds = ["features"]
         kinds += ["texts"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        asked = [select(requests, "needs"), self._asked(requests, "needs", *kinds)]
-        documents = self._run(asked, kernels.send_documents)
-        blobs = [select(requests, "pairs"), documents]
+        documents = self._asked(requests, "needs", kernels.send, *kinds)
+        blobs = [requests.blobs("pairs"), documents]
         judged = self._run(blobs, kernels.verify, tasks=_EVEN, background=background.result())
         return self._checkpoint.stage(f"{name}/verified", judged)
 
-    def _common_shingles(self, repeats: DataFrame) -> Any:
+    def _common_shingles(self, repeats: Stage) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
         needs none."""
         if self._settings.rule.counted_shingle is None:
             return None
         stored = self._checkpoint.stage("background", self._count_shingles(repeats))
-        bodies = [blob.body for blob in stored.collect()]
-        return self._documents.sparkSession.sparkContext.broadcast(bodies[0] if bodies else None)
+        bodies = [blob.body for blob in stored.rows("common").collect()]
+        return self._spark.sparkContext.broadcast(bodies[0] if bodies else None)
 
-    def _count_shingles(self, repeats: DataFrame) -> RDD[Blob]:
-        asked = [select(repeats, "elsewhere"), self._asked(repeats, "elsewhere", "samples")]
-        subtracted = exchange(asked, kernels.uncount, self._partitions)
+    def _count_shingles(self, repeats: Stage) -> RDD[Blob]:
+        subtracted = self._asked(repeats, "elsewhere", kernels.uncount, "samples")
         counts = [self._of("hashes"), subtracted]
         common = exchange(counts, kernels.count_hashes, self._partitions)
         return self._run([common], kernels.common)
 
     def _of(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""
-        return select(self._documents, *kinds)
+        return self._documents.blobs(*kinds)
 
-    def _asked(self, stage: DataFrame, request: str, *kinds: str) -> RDD[Blob]:
-        """Return blobs of the documents for their batches; if a stage has requests for few batches,
-        of these only."""
-        from pyspark.sql import functions as F
-
-        found = self._documents
-        asked = stage.filter(F.col("kind") == request).select("receiver").distinct()
-        batches = [row.receiver for row in asked.limit(_NAMED + 1).collect()]
-        if len(batches) <= _NAMED:
-            found = found.filter(F.col("sender").isin(batches))
-        return swapped(select(found, *kinds))
+    def _asked(self, stage: Stage, request: str, kernel: Kernel, *kinds: str) -> RDD[Blob]:
+        """Return what a kernel makes of documents for the requests of a stage."""
+        if not stage.has(request):
+            return self._spark.sparkContext.emptyRDD()
+        return served(self._documents.rows(*kinds), stage.rows(request), kernel)
 
     def _run(
         self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any
