@@ -113,13 +113,13 @@ class Job:
             known["settings"] = self.settings
         return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
 
-    def served(self, requests, kernel, *kinds):
+    def served(self, requests, kernel, *kinds, **known):
         """What a kernel makes of each blob with requests."""
         for blob in of(self.documents, *kinds):
             asked = [request for request in requests if request.receiver == blob.sender]
             if asked:
                 stored = blob._replace(receiver=blob.sender)
-                yield from kernel(Inbox(blob.sender, [stored, *asked]))
+                yield from kernel(Inbox(blob.sender, [stored, *asked]), **known)
 
     def common_shingles(self):
         subtracted = self.served(of(self.repeats, "elsewhere"), kernels.uncount, "samples")
@@ -136,13 +136,15 @@ class Job:
         known = {"background": self.background}
         requests = candidates
         if self.settings.compares_samples:
-            samples = self.served(of(candidates, "needs"), kernels.send, "samples")
+            samples = self.served(
+                of(candidates, "needs"), kernels.send, "samples", settings=self.settings
+            )
             pairs = of(candidates, "pairs")
             requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
-        kinds = ["features", "texts", "sketches"]
-        documents = self.served(of(requests, "needs"), kernels.send, *kinds)
+        kinds = ["features", "records", "sketches"]
+        documents = self.served(of(requests, "needs"), kernels.send, *kinds, settings=self.settings)
         pairs = of(requests, "pairs")
         return self.for_each([*pairs, *documents], kernels.verify, **known)
 

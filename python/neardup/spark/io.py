@@ -295,15 +295,18 @@ def kept_records(
     decided: Stage,
     source: Source,
     *,
+    first: int,
     drop_unreadable: bool,
     partitions: int,
 ) -> DataFrame:
-    """Return the kept records in input order, in about this many partitions."""
+    """Return the kept records in input order, in about this many partitions. Batches before `first`
+    are those of another collection."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
     kinds = ("records", "features") if drop_unreadable else ("records",)
-    blobs = documents.rows(*kinds).withColumn("receiver", F.col("sender"))
+    blobs = documents.rows(*kinds).filter(F.col("sender") >= first)
+    blobs = blobs.withColumn("receiver", F.col("sender"))
     blobs = blobs.union(decided.rows("removed"))
     ordered = blobs.repartitionByRange(partitions, "receiver")
     ordered = ordered.sortWithinPartitions("receiver", "kind")
@@ -331,4 +334,7 @@ def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             is_kept[inbox.rows("removed", np.int64) & (MAX_BATCH - 1)] = False
             if inbox.of("features"):
                 is_kept &= inbox.rows("features", np.int32) >= 0
-            yield records.filter(pa.array(is_kept))
+            kept = records.filter(pa.array(is_kept))
+            # Names may repeat, or differ only in case.
+            names = [f"c{number}" for number in range(kept.num_columns)]
+            yield pa.record_batch(kept.columns, names)

@@ -361,6 +361,7 @@ class Job:
             documents,
             decided,
             source,
+            first=settings.first,
             drop_unreadable=self.on_error == "drop",
             partitions=self._parts,
         )
@@ -385,7 +386,7 @@ class Job:
         check_reviewable(self.settings)
         bounds = (rule.measure, rule.threshold, rule.max_distance)
         with self._configured(self._parts):
-            return review_of_job(documents, removed, self.settings.first, summary, bounds)
+            return review_of_job(documents, removed, self.settings, summary, bounds)
 
     def _summary(
         self, seen: Sequence[BatchInfo], removed: DataFrame, search: Search

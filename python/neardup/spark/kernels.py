@@ -37,9 +37,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.spark.blobs import Blob, Inbox, pack, unpack_array
+from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
-from neardup.spark.sketching import PARTS, TEXT, Settings, core_recipe, with_texts
+from neardup.spark.sketching import (
+    PARTS,
+    TEXT,
+    Settings,
+    core_recipe,
+    texts_of,
+    with_texts,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -372,8 +379,8 @@ def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
         yield unit, _distinct(part).astype(np.int64)
 
 
-def send(inbox: Inbox) -> Iterator[Blob]:
-    """Return what each unit needs of the samples, texts, sketches or features of a batch."""
+def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+    """Return what each unit needs of the samples, features, sketches or texts of a batch."""
     from neardup import _core
 
     first = inbox.receiver << PLACE_BITS
@@ -384,10 +391,16 @@ def send(inbox: Inbox) -> Iterator[Blob]:
         features = np.frombuffer(body, np.int32)
         for unit, places in _needs(inbox):
             yield Blob(unit, "features", inbox.receiver, features[places].tobytes())
-    for kind in ("texts", "sketches"):
-        for values in map(unpack_array, inbox.bodies(kind)):
-            for unit, places in _needs(inbox):
-                yield Blob(unit, kind, inbox.receiver, pack(values.take(pa.array(places))))
+    for sketches in map(unpack_array, inbox.bodies("sketches")):
+        for unit, places in _needs(inbox):
+            picked = sketches.take(pa.array(places))
+            yield Blob(unit, "sketches", inbox.receiver, pack(picked))
+    for records in map(unpack, inbox.bodies("records")):
+        every = _distinct(inbox.rows("needs", NEED)["place"])
+        texts = texts_of(records.take(pa.array(every)), settings)
+        for unit, places in _needs(inbox):
+            picked = texts.take(pa.array(np.searchsorted(every, places)))
+            yield Blob(unit, "texts", inbox.receiver, pack(picked))
 
 
 def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
-from neardup.spark.blobs import from_rows, inboxes, unpack_array
+from neardup.spark.blobs import from_rows, inboxes, unpack
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
+from neardup.spark.sketching import Settings, texts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 def review_of_job(
     documents: Stage,
     removed: DataFrame,
-    first: int,
+    settings: Settings,
     summary: Summary,
     rule: tuple[str, float | None, int | None],
 ) -> Review:
-    """Return the review of a finished job; `first` is the first batch of the input."""
-    begin = first << PLACE_BITS
+    """Return the review of a finished job."""
+    begin = settings.first << PLACE_BITS
 
     def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        return _texts(documents, numbers, length)
+        return _texts(documents, settings, numbers, length)
 
     def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         found = texts([begin + number for number in numbers], length)
@@ -86,7 +87,9 @@ def _picked(
     return [row.asDict() for row in least], groups, counts
 
 
-def _texts(documents: Stage, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+def _texts(
+    documents: Stage, settings: Settings, numbers: Sequence[int], length: int
+) -> dict[int, dict[str, Any]]:
     """Return texts of documents up to a length, and their whole lengths, by their numbers."""
     from pyspark.sql import functions as F
 
@@ -97,8 +100,8 @@ def _texts(documents: Stage, numbers: Sequence[int], length: int) -> dict[int, d
     def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for inbox in inboxes(from_rows(rows)):
             wanted = pa.array(places.get(inbox.receiver, []), pa.int64())
-            for body in inbox.bodies("texts"):
-                texts = unpack_array(body).take(wanted).fill_null("")
+            for records in map(unpack, inbox.bodies("records")):
+                texts = texts_of(records.take(wanted), settings).fill_null("")
                 yield pa.record_batch(
                     {
                         "number": pc.add(wanted, inbox.receiver << PLACE_BITS),
@@ -107,7 +110,7 @@ def _texts(documents: Stage, numbers: Sequence[int], length: int) -> dict[int, d
                     }
                 )
 
-    found = documents.rows("texts").filter(F.col("sender").isin(list(places)))
+    found = documents.rows("records").filter(F.col("sender").isin(list(places)))
     found = found.withColumn("receiver", F.col("sender"))
     rows = found.mapInArrow(work, "number long, text string, all long").collect()
     return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -84,6 +85,7 @@ class Search:
         self._settings = settings
         self._layout = layout
         self._partitions = partitions
+        self._send = partial(kernels.send, settings=settings)
 
     def decide(self) -> Stage:
         """Return the blobs of `decisions.decide` for the whole collection."""
@@ -173,7 +175,7 @@ class Search:
         """Judge candidate pairs: first by samples, if there are any, then by texts."""
         requests = candidates
         if self._settings.compares_samples:
-            samples = self._asked(candidates, "needs", kernels.send, "samples")
+            samples = self._asked(candidates, "needs", self._send, "samples")
             blobs = [candidates.blobs("pairs"), samples]
             ruled = self._run(blobs, kernels.rule_out, background=background.result())
             requests = self._checkpoint.stage(f"{name}/open", ruled)
@@ -182,9 +184,9 @@ class Search:
     def _verify(self, requests: Stage, name: str, background: Future[Any]) -> Stage:
         """Return the requested pairs that are similar by what the rule compares."""
         kinds = ["features"]
-        kinds += ["texts"] if self._settings.rule.keeps_texts else []
+        kinds += ["records"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        documents = self._asked(requests, "needs", kernels.send, *kinds)
+        documents = self._asked(requests, "needs", self._send, *kinds)
         blobs = [requests.blobs("pairs"), documents]
         judged = self._run(blobs, kernels.verify, tasks=_EVEN, background=background.result())
         return self._checkpoint.stage(f"{name}/verified", judged)

@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,9 @@ PARTS = 256
 _TASK_BITS = 32
 
 BYTES, TEXT = pa.large_binary(), pa.large_string()
+
+#: Tells in the schema of stored records whether they are lines.
+_LINES = b"lines"
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -135,6 +138,13 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     )
 
 
+def texts_of(records: pa.RecordBatch, settings: Settings) -> Any:
+    """Return the texts of records that were stored."""
+    kind = (records.schema.metadata or {})[_LINES]
+    read = _read(records, replace(settings, lines=kind == b"1"))
+    return _plain(read.texts, TEXT)
+
+
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     """Sketch the texts of a batch, and return all problems."""
     from neardup.recipe.batches import readable
@@ -176,8 +186,8 @@ def sketch(
     |---|---|---|
     | `info` | batch | JSON of its counts |
     | `problems` | batch, if any | JSON |
-    | `records` | batch of the input | the records as a packed batch, columns by position |
-    | `ids`, `texts` | batch | packed arrays; texts only if candidates are verified by them |
+    | `records` | batch | the records as a packed batch; of another collection only if needed |
+    | `ids` | batch | packed array |
     | `features`, `identities` | batch | 4 and 16 bytes per document |
     | `sketches` | batch | packed array |
     | `samples` | batch | samples of the shingles, of equal texts of a group once |
@@ -259,15 +269,12 @@ class _Group:
         }
         if problems:
             bodies["problems"] = problems_to_json(problems)
-        if self._settings.rule.keeps_texts:
-            bodies["texts"] = pack(_plain(read.texts, TEXT), compressed=True)
         if self._settings.compares_samples:
             numbers = (batch << PLACE_BITS) + np.arange(records.num_rows, dtype=np.int64)
             bodies["samples"] = self._corpus.samples(begin, numbers)
-        if not self._settings.is_other:
-            # Columns by position: names may repeat, or differ only in case.
-            names = [f"c{number}" for number in range(records.num_columns)]
-            bodies["records"] = pack(pa.record_batch(records.columns, names), compressed=True)
+        if self._settings.rule.keeps_texts or not self._settings.is_other:
+            are_lines = {_LINES: str(int(self._settings.lines))}
+            bodies["records"] = pack(records.replace_schema_metadata(are_lines), compressed=True)
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
 
