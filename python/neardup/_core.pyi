@@ -42,6 +42,7 @@ __all__ = [
     "content",
     "count_distinct",
     "count_records",
+    "counts_of_samples",
     "cut_text",
     "cuts",
     "edit_similarity",
@@ -49,7 +50,6 @@ __all__ = [
     "forbid_global_pool",
     "guess_encoding",
     "hashes_of",
-    "hashes_of_samples",
     "judge",
     "judge_pairs",
     "kept_records",
@@ -280,7 +280,7 @@ def bundled_stop_words() -> list[str]: ...
 def rows_of(arrays: Sequence[Any], rows: NDArray[np.int64]) -> Any: ...
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def hashes_of(array: Any) -> NDArray[np.uint64]: ...
-def hashes_of_samples(
+def counts_of_samples(
     samples: bytes, numbers: NDArray[np.int64], parts: int
 ) -> tuple[int, list[bytes]]: ...
 def common_shingles(counts: Sequence[bytes], subtracted: Sequence[bytes], texts: int) -> bytes: ...

@@ -250,6 +250,21 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
         neardup.spark.dedup_files(names, tmp_path / "other", threshold=0.9, **resumed)
 
 
+def test_a_job_goes_on_with_other_partitions(spark, tmp_path, monkeypatch):
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\n".join(lines(11, 250)))
+    checkpoint = str(tmp_path / "checkpoint")
+    with monkeypatch.context() as patch:
+        patch.setattr(shuffle.Search, "_lists", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            neardup.spark.dedup_files(
+                [source], tmp_path / "out", spark=spark, checkpoint=checkpoint, partitions=5
+            )
+    assert (tmp_path / "checkpoint" / "counts-10" / "_SUCCESS").exists()
+    result = same_files(spark, [str(source)], tmp_path, partitions=2)
+    assert result.summary.near_duplicates > 8
+
+
 @pytest.mark.parametrize("damaged", [b"{", b"[1]", b"7", b"\xff"])
 def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
@@ -431,6 +446,11 @@ def test_a_review_shows_the_same(spark, tmp_path):
         neardup.spark.dedup_files(
             inputs, tmp_path / "out2", review=tmp_path / "many.html", **options
         )
+    # A rule that compares fingerprints only.
     options["recipe"] = "news"
-    with pytest.raises(neardup.ParameterError, match="compares fingerprints only"):
-        neardup.spark.dedup_files(inputs, tmp_path / "out3", review=tmp_path / "r.html", **options)
+    many = neardup.spark.dedup_files(
+        inputs, tmp_path / "out3", review=tmp_path / "news.html", **options
+    )
+    del options["spark"], options["batch_documents"]
+    dedup_files(inputs, tmp_path / "k3.jsonl", review=tmp_path / "news-one.html", **options)
+    assert (tmp_path / "news.html").read_bytes() == (tmp_path / "news-one.html").read_bytes()

@@ -34,13 +34,17 @@ impl<'a> Bytes<'a> {
     pub(crate) fn varint(&mut self) -> Result<u64> {
         let mut number = 0;
         for (shift, &byte) in (0..u64::BITS).step_by(7).zip(self.rest) {
-            number |= u64::from(byte & 0x7F) << shift;
+            let bits = u64::from(byte & 0x7F);
+            if bits.leading_zeros() < shift {
+                break;
+            }
+            number |= bits << shift;
             if byte < 1 << 7 {
                 self.rest = &self.rest[shift as usize / 7 + 1..];
                 return Ok(number);
             }
         }
-        Err(self.damaged("a number that does not end"))
+        Err(self.damaged("a number without an end, or of more than 64 bits"))
     }
 
     /// `count` items of `N` bytes each.

@@ -65,7 +65,7 @@ mod _core {
     use crate::repeats::{Repeats, cuts};
     #[pymodule_export]
     use crate::shuffle::{
-        Shuffle, common_shingles, hashes_of_samples, judge_pairs, open_pairs, select_samples,
+        Shuffle, common_shingles, counts_of_samples, judge_pairs, open_pairs, select_samples,
     };
     #[pymodule_export]
     use crate::threads::forbid_global_pool;

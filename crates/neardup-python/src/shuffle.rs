@@ -1,12 +1,13 @@
 //! The steps of a distributed search, whose keys do not fit into one memory.
 
+use neardup_core::Error;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
-use neardup_core::verify::common_of_counts;
-use neardup_core::verify::count_bytes::{part_of, read_counts};
+use neardup_core::verify::count_bytes::{counts_in_parts, read_counts};
 use neardup_core::verify::sample_bytes::{self, NumberedSamples};
+use neardup_core::verify::{common_of_counts, counts_of_hashes};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -208,10 +209,10 @@ fn flags(flags: &[bool], documents: usize) -> PyResult<&[bool]> {
     }
 }
 
-/// The hashes of the samples of some documents, by ascending number: how many of these there are, and four
-/// bytes for each hash, in parts by its leading bits.
+/// Of the samples of some documents, by ascending number: how many of these there are, and how many of them
+/// have each hash, in parts by its leading bits.
 #[pyfunction]
-pub fn hashes_of_samples<'py>(
+pub fn counts_of_samples<'py>(
     py: Python<'py>,
     samples: &[u8],
     numbers: PyReadonlyArray1<'py, i64>,
@@ -219,20 +220,16 @@ pub fn hashes_of_samples<'py>(
 ) -> PyResult<(u64, Vec<Bound<'py, PyBytes>>)> {
     let numbers = numbers.as_slice()?;
     let numbers = of_documents(numbers, numbers.len())?;
-    let dealt = py.detach(|| {
+    let counts = py.detach(|| {
         let (texts, hashes) = sample_bytes::hashes_of(samples, &numbers)?;
-        let mut dealt = vec![Vec::new(); parts];
-        for hash in hashes {
-            dealt[part_of(hash, parts)].extend(hash.to_le_bytes());
-        }
-        Ok((texts, dealt))
+        Ok((texts, counts_in_parts(&counts_of_hashes(hashes), parts)))
     });
-    let (texts, dealt) = dealt.map_err(raise)?;
-    Ok((texts, to_python(py, Ok(dealt))?))
+    let (texts, counts) = counts.map_err(raise)?;
+    Ok((texts, to_python(py, Ok(counts))?))
 }
 
 /// The common shingles of a part of all hashes of a collection of `texts`: for each, four bytes of its hash
-/// and four of its count. `subtracted` are hashes of texts that were counted several times.
+/// and four of its count. The counts of texts that are in several groups are subtracted.
 #[pyfunction]
 pub fn common_shingles<'py>(
     py: Python<'py>,
@@ -240,14 +237,19 @@ pub fn common_shingles<'py>(
     subtracted: Vec<PyBackedBytes>,
     texts: u64,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let common = py.detach(|| {
+    let all_of = |parts: &[PyBackedBytes]| {
         let mut all = Vec::new();
-        counts
+        let read = parts
             .iter()
-            .try_for_each(|bytes| read_counts(bytes, &mut all))?;
-        let hashes = subtracted.iter().flat_map(|bytes| bytes.as_chunks().0);
-        let hashes = hashes.map(|&hash| u32::from_le_bytes(hash)).collect();
-        Ok(common_of_counts(all, hashes, texts))
+            .try_for_each(|bytes| read_counts(bytes, &mut all));
+        read.map(|()| all)
+    };
+    let common = py.detach(|| {
+        Ok(common_of_counts(
+            all_of(&counts)?,
+            all_of(&subtracted)?,
+            texts,
+        ))
     });
     let common = common.map_err(raise)?.into_iter();
     let bytes = common.flat_map(|(hash, count)| [hash, count]);
@@ -280,6 +282,14 @@ pub fn open_pairs<'py>(
     pairs: Vec<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pool = pool(1)?;
+    if let Some(bytes) = pairs.iter().find(|bytes| bytes.len() % 16 > 0) {
+        let found = format!("{} bytes", bytes.len());
+        return Err(raise(Error::input(
+            "pairs of documents",
+            "of 16 bytes each",
+            found,
+        )));
+    }
     let open = py.detach(|| {
         let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
         if let Some(table) = background.inner.shingle_frequencies() {

@@ -17,7 +17,7 @@ from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
-from neardup.spark.job import Job, SparkResult, check_reviewable, settings_of
+from neardup.spark.job import Job, SparkResult, settings_of
 from neardup.spark.ordering import OWN
 from neardup.spark.session import require_spark
 from neardup.writers.separate import check_separate
@@ -198,8 +198,6 @@ def dedup_files(
     if against is not None:
         others = open_files(spark, other_names, given["format"], fields)
     settings = settings_of(given, fields, lines=source.lines)
-    if out_review is not None:
-        check_reviewable(settings)
     job = Job(spark, settings, given)
     identity = {"files": source.sizes(), "against": None if others is None else others.sizes()}
     result = job.run(source, others, identity)

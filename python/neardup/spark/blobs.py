@@ -147,7 +147,7 @@ def _read(message: bytes, schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
 
 def served(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any) -> RDD[Blob]:
     """Return the blobs that a kernel yields, called for each stored blob whose sender has requests
-    of one kind: with an inbox of that blob and these.
+    of one kind: with an inbox of that blob and these, in any order.
 
     If the requests are few, all tasks get all of them, and nothing that is stored moves.
     """

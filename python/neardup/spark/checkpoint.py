@@ -29,7 +29,7 @@ _MANIFEST = "neardup-job.json"
 
 #: What a job makes in its folder: only this is deleted.
 _MADE = re.compile(
-    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|counts|background|round-\d+|removed|output"
+    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|counts-\d+|background|round-\d+|removed|output"
 )
 #: What Spark makes in a folder of output.
 _OUTPUT = re.compile(r"part-.*|[_.].*")
@@ -185,7 +185,7 @@ class Stage:
         return f"kind={kind}" in self._names
 
     def rows(self, *kinds: str) -> DataFrame:
-        """Return the blobs of some kinds as rows. Only their files count for the size of these."""
+        """Return the blobs of some kinds as rows, of which Spark knows the size."""
         schema = spark_schema(SCHEMA)
         found = [f"kind={kind}" for kind in kinds if self.has(kind)]
         if not found:
@@ -237,12 +237,9 @@ class Checkpoint:
         """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def table(self, name: str, frame: DataFrame, *, by: Sequence[str] = ()) -> DataFrame:
+    def table(self, name: str, frame: DataFrame) -> DataFrame:
         """Return the rows of a stage; computes `frame` unless the stage is complete."""
-        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
-        path = f"{self.path}/{name}"
-        if not self.has(name):
-            frame.write.mode("overwrite").options(**_OPTIONS).parquet(path, partitionBy=[*by])
+        path = self._write(name, frame)
         # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(path)
 
@@ -253,9 +250,16 @@ class Checkpoint:
         rows = blobs
         if not isinstance(rows, DataFrame):
             rows = self._spark.createDataFrame(rows, spark_schema(SCHEMA), verifySchema=False)
-        self.table(name, rows, by=["kind"])
-        path = f"{self.path}/{name}"
+        path = self._write(name, rows, "kind")
         return Stage(self._spark, path, self._folders.names(path))
+
+    def _write(self, name: str, frame: DataFrame, *by: str) -> str:
+        """Write a stage unless it is complete, and return its folder."""
+        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
+        path = f"{self.path}/{name}"
+        if not self.has(name):
+            frame.write.mode("overwrite").options(**_OPTIONS).parquet(path, partitionBy=[*by])
+        return path
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""

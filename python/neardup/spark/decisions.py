@@ -23,6 +23,7 @@ from neardup.spark.kernels import (
     NUMBER,
     REPEAT,
     WHOLE,
+    are_new,
     core_shuffle,
     parts_of,
 )
@@ -155,7 +156,7 @@ def admission(
     """Return, of the content of full lists by key and document, which are admitted because others
     are dropped, and which are kept and left out."""
     is_kept = ~dropped.have(full["number"])
-    begins = np.flatnonzero(np.append(True, full["key"][1:] != full["key"][:-1])[: len(full)])
+    begins = np.flatnonzero(are_new(full["key"]))
     lengths = np.diff(np.append(begins, len(full)))
     # The places in a list, with all documents and with those kept.
     place = np.arange(len(full)) - np.repeat(begins, lengths)
@@ -181,8 +182,7 @@ def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
 def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
     """Return the most similar pair of each document; of ties, that of the earliest document."""
     ordered = pairs[np.lexsort((pairs["earlier"], -pairs["similarity"], pairs["later"]))]
-    is_best = np.ones(len(ordered), np.bool_)
-    is_best[1:] = ordered["later"][1:] != ordered["later"][:-1]
+    is_best = are_new(ordered["later"])
     best = np.zeros(int(is_best.sum()), DECISION)
     for name in _NAMES:
         best[name] = ordered[name][is_best]

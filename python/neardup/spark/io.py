@@ -25,7 +25,7 @@ from neardup.spark import sketching
 from neardup.spark.blobs import (
     SCHEMA,
     from_rows,
-    inboxes,
+    inboxes_of_sorted,
     spark_schema,
     unpack,
 )
@@ -327,7 +327,7 @@ def kept_records(
 
 def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the records of batches without those removed, and without those of no features."""
-    for inbox in inboxes(from_rows(rows)):
+    for inbox in inboxes_of_sorted(from_rows(rows)):
         for body in inbox.bodies("records"):
             records = unpack(body)
             is_kept = np.ones(len(records), np.bool_)

@@ -46,6 +46,9 @@ _REMOVED = (
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
 
+#: Blobs that are sent to Python at once: a few of records or samples are large.
+_BLOBS = 8
+
 #: Bytes of input per verification unit.
 _UNIT_BYTES = 64 << 20
 
@@ -63,7 +66,7 @@ class SparkSummary(Summary):
     Parameters
     ----------
     rounds : int
-        Number of rounds of indexing and search until the decisions no longer changed.
+        Number of times that the rule was applied, until the decisions no longer changed.
     shuffled_bytes : int
         Compressed bytes that the executors wrote for shuffles.
     """
@@ -138,8 +141,7 @@ class SparkResult(ReprMixin):
         Raises
         ------
         ParameterError
-            If the rule compares no texts, so that the checkpoint has none; if `dedup_files` was
-            called without `review` and `checkpoint`.
+            If `dedup_files` was called without `review` and `checkpoint`.
         """
         if self._reviewed is None:
             raise ParameterError(
@@ -211,19 +213,6 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     return settings
 
 
-def check_reviewable(settings: Settings) -> None:
-    """Raise ParameterError if a checkpoint has no texts to review."""
-    if not settings.rule.keeps_texts:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must be left out with this recipe on Spark: its "
-                "rule compares fingerprints only, and no texts are kept. Give a "
-                "threshold too, or review on one machine.",
-                parameter="review",
-            )
-        )
-
-
 class Job:
     """One job over a table or files."""
 
@@ -272,7 +261,7 @@ class Job:
         layout = Layout((info.batch, info.group, info.documents) for info in seen)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
         tasks = self.partitions or max(cores, layout.groups)
-        with self._configured(tasks):
+        with self._configured(tasks, rows=_BLOBS):
             return self._search(source, documents, seen, checkpoint, layout, tasks)
 
     def write(self, kept: DataFrame, place: str) -> None:
@@ -293,11 +282,12 @@ class Job:
         summary.peak_memory = peak_memory(self.spark)
 
     def _configured(
-        self, partitions: int, split: int | None = None
+        self, partitions: int, split: int | None = None, rows: int | None = None
     ) -> AbstractContextManager[None]:
-        """Configure the session for the job, until the end of the block."""
+        """Configure the session for the job, until the end of the block; at most `rows` are sent to
+        Python at once, or a batch of documents."""
         parts = self.partitions or partitions
-        return settings_for(self.spark, parts, self.batch_documents, split)
+        return settings_for(self.spark, parts, rows or self.batch_documents, split)
 
     def _describe(self) -> dict[str, Any]:
         """Return everything that determines the result."""
@@ -383,7 +373,6 @@ class Job:
         from neardup.spark.review import review_of_job
 
         rule = self.settings.rule
-        check_reviewable(self.settings)
         bounds = (rule.measure, rule.threshold, rule.max_distance)
         with self._configured(self._parts):
             return review_of_job(documents, removed, self.settings, summary, bounds)

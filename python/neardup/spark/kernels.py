@@ -23,8 +23,8 @@ order of use:
 | `send` | batch | texts or sketches, requests | per unit: what the rule compares |
 | `verify` | unit | pairs, documents | similarities |
 
-The core does most of the work (`neardup._core.Shuffle`). All bodies of documents and pairs are
-arrays of the types below.
+The core does most of the work (`neardup._core.Shuffle`). Bodies of numbers and pairs are arrays of
+the types below.
 """
 
 from __future__ import annotations
@@ -184,25 +184,21 @@ def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return, for each document, the place of the lowest number among those with the same keys."""
     order = np.lexsort((numbers, *keys))
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = False
-    for key in keys:
-        is_new[1:] |= key[order][1:] != key[order][:-1]
-    begins = np.flatnonzero(is_new)
+    begins = np.flatnonzero(are_new(*(key[order] for key in keys)))
     firsts = np.empty(len(order), np.int64)
     firsts[order] = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
     return firsts
 
 
 def uncount(inbox: Inbox) -> Iterator[Blob]:
-    """Return the hashes of a batch's texts that an earlier group has counted too, for the parts."""
+    """Return the counts of a batch's texts that the group of the first copy has counted too."""
     from neardup import _core
 
     numbers = np.sort(inbox.rows("elsewhere", NUMBER))
     # Of equal texts of a group, only the one that was read first has a sample, and was counted.
     for samples in inbox.bodies("samples"):
-        texts, dealt = _core.hashes_of_samples(samples, numbers, PARTS)
-        for part, body in enumerate(dealt):
+        texts, counts = _core.counts_of_samples(samples, numbers, PARTS)
+        for part, body in enumerate(counts if texts else ()):
             yield Blob(part, "subtracted", inbox.receiver, with_texts(texts, body))
 
 
@@ -265,7 +261,8 @@ def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def _file(group: _Group, is_filed: NDArray[np.bool_]) -> Iterator[Blob]:
-    left_out = np.sort(group.inbox.rows("left_out", FILED))
+    left_out = group.inbox.rows("left_out", FILED)
+    left_out = np.sort(left_out[np.isin(left_out["number"], group.numbers[is_filed])])
     entries = core_shuffle(group.settings).file(
         group.sketches(),
         group.numbers,
@@ -289,7 +286,8 @@ def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
         full = np.empty(len(keys), FILED)
         full["key"], full["number"] = keys, numbers
         # A group passes them on.
-        yield Blob(asked[0].sender, "full", inbox.receiver, full.tobytes())
+        group = asked[inbox.receiver % len(asked)].sender
+        yield Blob(group, "full", inbox.receiver, full.tobytes())
 
 
 def candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
@@ -357,9 +355,17 @@ def requests(pairs: NDArray[Any], units: NDArray[np.int64], sender: int) -> Iter
 def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers, ascending. `np.unique` hashes them, which takes far longer."""
     ordered: NDArray[Any] = np.sort(numbers)
-    is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    distinct: NDArray[Any] = ordered[is_new]
+    distinct: NDArray[Any] = ordered[are_new(ordered)]
     return distinct
+
+
+def are_new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows have other keys than the row before."""
+    is_new = np.ones(len(keys[0]), np.bool_)
+    is_new[1:] = False
+    for key in keys:
+        is_new[1:] |= key[1:] != key[:-1]
+    return is_new
 
 
 def parts_of(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -397,7 +403,7 @@ def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
             yield Blob(unit, "sketches", inbox.receiver, pack(picked))
     for records in map(unpack, inbox.bodies("records")):
         every = _distinct(inbox.rows("needs", NEED)["place"])
-        texts = texts_of(records.take(pa.array(every)), settings)
+        texts = texts_of(records, every, settings)
         for unit, places in _needs(inbox):
             picked = texts.take(pa.array(np.searchsorted(every, places)))
             yield Blob(unit, "texts", inbox.receiver, pack(picked))
@@ -420,7 +426,7 @@ def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob
 def units_of(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
     """Return the unit that judges each pair.
 
-    The pairs are those of one group of `groups`, sorted by the later document.
+    The pairs are those of one group of `groups`; those of a later document follow each other.
 
     The unit is chosen by the first candidate of the later document: thus the pairs of similar
     documents meet, and each document is sent to few units. If a first candidate is estimated (from
@@ -428,7 +434,7 @@ def units_of(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np
     divided by batch among as many units as they need.
     """
     later, earlier = pairs["later"], pairs["earlier"]
-    begins = np.flatnonzero(np.append(True, later[1:] != later[:-1])[: len(later)])
+    begins = np.flatnonzero(are_new(later))
     if not len(begins):
         return np.empty(0, np.int64)
     firsts, inverse, laters = np.unique(

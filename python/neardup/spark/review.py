@@ -99,12 +99,12 @@ def _texts(
 
     def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for inbox in inboxes(from_rows(rows)):
-            wanted = pa.array(places.get(inbox.receiver, []), pa.int64())
+            wanted = np.array(places.get(inbox.receiver, []), np.int64)
             for records in map(unpack, inbox.bodies("records")):
-                texts = texts_of(records.take(wanted), settings).fill_null("")
+                texts = texts_of(records, wanted, settings).fill_null("")
                 yield pa.record_batch(
                     {
-                        "number": pc.add(wanted, inbox.receiver << PLACE_BITS),
+                        "number": pa.array(wanted + (inbox.receiver << PLACE_BITS)),
                         "text": pc.utf8_slice_codeunits(texts, 0, length),
                         "all": pc.utf8_length(texts).cast(pa.int64()),
                     }

@@ -47,21 +47,24 @@ def require_spark() -> None:
 
 @contextmanager
 def settings_for(
-    spark: SparkSession, partitions: int, documents: int, split: int | None = None
+    spark: SparkSession, partitions: int, rows: int, split: int | None = None
 ) -> Iterator[None]:
-    """Change the session's settings for a job, and restore them at the end of the block.
+    """Change the session's settings for a job, and restore them at the end of the block. At most
+    `rows` are sent to Python at once.
 
     With `split`, files are read in parts of at most that many bytes, each from a single file: Spark
     would otherwise combine small files by size and so break the order of the input.
     """
     wanted = {
         "spark.sql.shuffle.partitions": str(partitions),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(documents),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(rows),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
         # Rows are few, large and evenly distributed: planning again after each step would cost
         # more than it could gain.
         "spark.sql.adaptive.enabled": "false",
+        # With another environment, Spark would start Python again for functions of rows.
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
         # Blobs are stored by kind, without being sorted before.
         "spark.sql.maxConcurrentOutputFileWriters": "20",
     }

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -85,7 +84,6 @@ class Search:
         self._settings = settings
         self._layout = layout
         self._partitions = partitions
-        self._send = partial(kernels.send, settings=settings)
 
     def decide(self) -> Stage:
         """Return the blobs of `decisions.decide` for the whole collection."""
@@ -126,7 +124,8 @@ class Search:
         """Search and decide until nothing changes."""
         group = [self._of("features", "sketches"), repeats.blobs("repeats")]
         made = self._run([self._run(group, kernels.keys)], kernels.count)
-        counts = self._checkpoint.stage("counts", made).blobs("counts")
+        # A resumed job may have another number of buckets.
+        counts = self._checkpoint.stage(f"counts-{self._settings.buckets}", made).blobs("counts")
         inputs = [*group, counts]
         lists = self._lists(self._run(inputs, kernels.file), counts)
         first = self._checkpoint.stage(
@@ -175,7 +174,7 @@ class Search:
         """Judge candidate pairs: first by samples, if there are any, then by texts."""
         requests = candidates
         if self._settings.compares_samples:
-            samples = self._asked(candidates, "needs", self._send, "samples")
+            samples = self._sent(candidates, "samples")
             blobs = [candidates.blobs("pairs"), samples]
             ruled = self._run(blobs, kernels.rule_out, background=background.result())
             requests = self._checkpoint.stage(f"{name}/open", ruled)
@@ -186,8 +185,7 @@ class Search:
         kinds = ["features"]
         kinds += ["records"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        documents = self._asked(requests, "needs", self._send, *kinds)
-        blobs = [requests.blobs("pairs"), documents]
+        blobs = [requests.blobs("pairs"), self._sent(requests, *kinds)]
         judged = self._run(blobs, kernels.verify, tasks=_EVEN, background=background.result())
         return self._checkpoint.stage(f"{name}/verified", judged)
 
@@ -210,11 +208,17 @@ class Search:
         """Return blobs of the documents, for their groups."""
         return self._documents.blobs(*kinds)
 
-    def _asked(self, stage: Stage, request: str, kernel: Kernel, *kinds: str) -> RDD[Blob]:
+    def _sent(self, stage: Stage, *kinds: str) -> RDD[Blob]:
+        """Return what the units of a stage need of documents."""
+        return self._asked(stage, "needs", kernels.send, *kinds, settings=self._settings)
+
+    def _asked(
+        self, stage: Stage, request: str, kernel: Kernel, *kinds: str, **known: Any
+    ) -> RDD[Blob]:
         """Return what a kernel makes of documents for the requests of a stage."""
         if not stage.has(request):
             return self._spark.sparkContext.emptyRDD()
-        return served(self._documents.rows(*kinds), stage.rows(request), kernel)
+        return served(self._documents.rows(*kinds), stage.rows(request), kernel, **known)
 
     def _run(
         self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any

@@ -28,6 +28,8 @@ from neardup.spark.blobs import Blob, pack, to_rows
 from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from neardup import _core
 
 _spark = sys.modules.get("pyspark")
@@ -138,11 +140,20 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     )
 
 
-def texts_of(records: pa.RecordBatch, settings: Settings) -> Any:
-    """Return the texts of records that were stored."""
-    kind = (records.schema.metadata or {})[_LINES]
-    read = _read(records, replace(settings, lines=kind == b"1"))
+def texts_of(records: pa.RecordBatch, places: NDArray[np.int64], settings: Settings) -> Any:
+    """Return the texts of some of the records that were stored."""
+    are_lines = (records.schema.metadata or {})[_LINES] == b"1"
+    settings = replace(settings, fields=replace(settings.fields, id=None))
+    if not are_lines:
+        records = _with_text(records, settings)
+    read = _read(records.take(places), replace(settings, lines=are_lines))
     return _plain(read.texts, TEXT)
+
+
+def _with_text(rows: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
+    """Return only those columns that the text is in."""
+    columns = choose_columns(rows.schema, replace(settings.fields, id=None), "input")
+    return rows.select(list(columns.roots.get(columns.text, (columns.text,))))
 
 
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
@@ -177,7 +188,8 @@ def sketch(
     task: int,
     first: int = 0,
 ) -> Iterator[Blob]:
-    """Read and sketch the records of one task; yield blobs of each batch, for its group.
+    """Read and sketch the records of one task; yield blobs of each batch, for its group, and of
+    each group, for the parts of all hashes.
 
     A batch has at most `most` documents. `files` are by the hash of the path; the batches of a
     table have numbers from `first` on.
@@ -186,7 +198,7 @@ def sketch(
     |---|---|---|
     | `info` | batch | JSON of its counts |
     | `problems` | batch, if any | JSON |
-    | `records` | batch | the records as a packed batch; of another collection only if needed |
+    | `records` | batch | the records as a packed batch; of another table only the text |
     | `ids` | batch | packed array |
     | `features`, `identities` | batch | 4 and 16 bytes per document |
     | `sketches` | batch | packed array |
@@ -272,9 +284,10 @@ class _Group:
         if self._settings.compares_samples:
             numbers = (batch << PLACE_BITS) + np.arange(records.num_rows, dtype=np.int64)
             bodies["samples"] = self._corpus.samples(begin, numbers)
-        if self._settings.rule.keeps_texts or not self._settings.is_other:
-            are_lines = {_LINES: str(int(self._settings.lines))}
-            bodies["records"] = pack(records.replace_schema_metadata(are_lines), compressed=True)
+        if self._settings.is_other and not self._settings.lines:
+            records = _with_text(records, self._settings)
+        are_lines = {_LINES: str(int(self._settings.lines))}
+        bodies["records"] = pack(records.replace_schema_metadata(are_lines), compressed=True)
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
 

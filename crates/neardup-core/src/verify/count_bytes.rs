@@ -12,6 +12,7 @@ use crate::error::Result;
 const WHAT: &str = "stored counts";
 
 /// The part of a hash, of some that hashes are dealt into by their leading bits.
+#[inline]
 pub fn part_of(hash: u32, parts: usize) -> usize {
     (u64::from(hash) * parts as u64 >> u32::BITS) as usize
 }

@@ -53,7 +53,7 @@ pub use sample::Sample;
 pub(crate) use sample::sample_text;
 pub use samples::Samples;
 pub use shingle_frequencies::{
-    DEFAULT_ENTRIES, RARE, ShingleFrequencies, common_of_counts, counts_of,
+    DEFAULT_ENTRIES, RARE, ShingleFrequencies, common_of_counts, counts_of, counts_of_hashes,
 };
 pub use short::{SHORT, is_short};
 pub use units::Units;

@@ -130,12 +130,6 @@ impl Samples {
         self.hashes.extend_from_slice(hashes);
     }
 
-    /// Makes room for more documents, and for the hashes of all of them.
-    pub fn reserve(&mut self, documents: usize, hashes: usize) {
-        self.places.reserve_exact(documents);
-        self.hashes.reserve_exact(hashes);
-    }
-
     /// Whether memory is full, so that [room should be made](Self::make_room).
     pub fn is_full(&self) -> bool {
         HASH * self.hashes.len() >= self.most

@@ -23,6 +23,7 @@ Memory: 26 bytes per common shingle.
 
 use rayon::prelude::*;
 
+use super::count_bytes;
 use super::samples::Samples;
 use crate::buckets::{deal, gathered, sorted};
 use crate::error::Result;
@@ -266,25 +267,35 @@ fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
 pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
     let mut counts = Vec::new();
     samples.for_each_block(|block| {
-        counts.extend(common_of_samples(block, 1));
+        let more = common_of_samples(block, 1);
+        match counts.is_empty() {
+            true => counts = more,
+            false => counts.extend(more),
+        }
         Ok(())
     })?;
     Ok(added(counts))
 }
 
-/// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The hashes of
-/// texts that were counted in several parts are subtracted, once for each part too many.
+/// Hashes, ascending, and how often each is among them.
+pub fn counts_of_hashes(mut hashes: Vec<u32>) -> Vec<(u32, u32)> {
+    hashes.sort_unstable();
+    runs(&hashes, 1)
+}
+
+/// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The counts of
+/// texts that are in several parts are subtracted, once for each part too many.
 pub fn common_of_counts(
     counts: Vec<(u32, u32)>,
-    mut subtracted: Vec<u32>,
+    subtracted: Vec<(u32, u32)>,
     texts: u64,
 ) -> Vec<(u32, u32)> {
-    subtracted.sort_unstable();
-    let mut subtracted = subtracted.into_iter().peekable();
+    let mut subtracted = added(subtracted).into_iter().peekable();
     let mut counts = added(counts);
     counts.retain_mut(|(hash, count)| {
-        while let Some(one) = subtracted.next_if(|one| one <= hash) {
-            *count = count.saturating_sub(u32::from(one == *hash));
+        while subtracted.next_if(|one| one.0 < *hash).is_some() {}
+        if let Some((_, several)) = subtracted.next_if(|one| one.0 == *hash) {
+            *count = count.saturating_sub(several);
         }
         *count >= least_common(rare(texts))
     });
@@ -327,7 +338,7 @@ fn least_common(rare: u32) -> u32 {
 
 #[inline]
 fn part_of(hash: u32) -> usize {
-    (hash >> (u32::BITS - PART_BITS)) as usize
+    count_bytes::part_of(hash, 1 << PART_BITS)
 }
 
 #[cfg(test)]
@@ -465,7 +476,8 @@ mod tests {
                 .all(|counts| counts.is_sorted_by(|a, b| a.0 < b.0))
         );
         let several = [&texts[120..150], &texts[280..290], &texts[120..130]].concat();
-        let common = common_of_counts(counts.concat(), several.concat(), 300);
+        let several = counts_of_hashes(several.concat());
+        let common = common_of_counts(counts.concat(), several, 300);
         assert_eq!(common, whole.counts());
         assert!(common.len() > 20);
     }
