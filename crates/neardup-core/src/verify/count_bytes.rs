@@ -14,7 +14,7 @@ const WHAT: &str = "stored counts";
 /// The part of a hash, of some that hashes are dealt into by their leading bits.
 #[inline]
 pub fn part_of(hash: u32, parts: usize) -> usize {
-    (u64::from(hash) * parts as u64 >> u32::BITS) as usize
+    ((u64::from(hash) * parts as u64) >> u32::BITS) as usize
 }
 
 /// Serializes hashes, ascending, and how many texts have each, at least one, in parts.
