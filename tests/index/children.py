@@ -1,6 +1,9 @@
 """Processes that use an index, started fast enough to be killed by the dozen."""
 
+import contextlib
 import json
+import os
+import signal
 from itertools import islice
 
 from tests.forks import context
@@ -40,6 +43,15 @@ class Child:
             except (EOFError, OSError):
                 return False
         return True
+
+    @contextlib.contextmanager
+    def held(self):
+        """Hold it wherever it is, so that it does not end meanwhile, however fast it is."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._process.pid, signal.SIGCONT)
 
     def kill(self):
         """Kill it as nothing can be caught; reading goes on."""

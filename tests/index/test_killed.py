@@ -92,9 +92,10 @@ def test_killed_server(size, postgres, database_url, undisturbed):
     for number in range(2):
         child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
-            assert child.wait_for(1 + {0: 80, 40: 2, None: 5}[size] * (number + 1))
-            time.sleep(0.01 * rng.random())
-            postgres.kill()
+            more = rng.randrange({0: 20, 40: 1, None: 3}[size])
+            assert child.wait_for(1 + {0: 80, 40: 2, None: 5}[size] * (number + 1) + more)
+            with child.held():
+                postgres.kill()
             code = child.end()
         finally:
             postgres.start()
