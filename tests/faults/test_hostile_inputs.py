@@ -133,3 +133,15 @@ class TestRefused:
         blob = b"\x03\0\0\0" + bytes(16) + (2**31).to_bytes(4, "little") + bytes(16)
         with pytest.raises(InputError, match="found level 2147483648"):
             _core.Background.from_bytes(blob)
+
+    @pytest.mark.parametrize("parts", [0, (1 << 16) + 1, 1 << 60])
+    def test_parts_beyond_all_bounds(self, parts):
+        recipe = compiled(load_recipe("general"))
+        made = _core.Corpus(recipe, keeps_texts=False, shingle=5, workers=1)
+        made.push(pa.array(["一二三四五六七" * 9], pa.large_string()), titles=None, units=None)
+        numbers = np.zeros(1, np.int64)
+        samples = made.samples(0, numbers)
+        with pytest.raises(ParameterError, match=f"'parts' parameter must be 1 to 65536.*{parts} "):
+            made.counts(parts)
+        with pytest.raises(ParameterError, match=f"'parts' parameter must be 1 to 65536.*{parts} "):
+            _core.counts_of_samples(samples, numbers, parts)

@@ -112,3 +112,34 @@ impl<'a> Bytes<'a> {
         Error::input(self.what, "whole", found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_same_wherever_they_lie() {
+        let expected = [1, 1 << 31, 7];
+        let bytes: Vec<u8> = expected
+            .iter()
+            .flat_map(|&one: &u32| one.to_le_bytes())
+            .collect();
+        // Some of these places in memory are not a multiple of four.
+        for moved in 0..4 {
+            let all = [&vec![0; moved], bytes.as_slice()].concat();
+            let mut rest = Bytes::new("numbers", &all[moved..]);
+            assert_eq!(*rest.numbers(3).unwrap(), expected);
+            assert!(rest.numbers(1).is_err());
+        }
+    }
+
+    #[test]
+    fn numbers_of_more_than_64_bits_are_refused() {
+        let largest = [[0xFF; 9].as_slice(), &[1]].concat();
+        assert_eq!(Bytes::new("number", &largest).varint().unwrap(), u64::MAX);
+        for last in [2, 0x7F, 0x81] {
+            let damaged = [[0xFF; 9].as_slice(), &[last]].concat();
+            assert!(Bytes::new("number", &damaged).varint().is_err());
+        }
+    }
+}

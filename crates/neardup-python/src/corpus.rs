@@ -300,8 +300,9 @@ impl Corpus {
         let Some(samples) = self.inner.samples() else {
             return Ok((0, Vec::new()));
         };
-        let counts = self.threads.run(py, || counts_of(samples))?;
-        let dealt = counts_in_parts(&counts, parts);
+        let dealt = self
+            .threads
+            .run(py, || counts_in_parts(&counts_of(samples)?, parts))?;
         let dealt = dealt.iter().map(|bytes| PyBytes::new(py, bytes));
         Ok((samples.texts(), dealt.collect()))
     }

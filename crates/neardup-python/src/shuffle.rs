@@ -222,7 +222,7 @@ pub fn counts_of_samples<'py>(
     let numbers = of_documents(numbers, numbers.len())?;
     let counts = py.detach(|| {
         let (texts, hashes) = sample_bytes::hashes_of(samples, &numbers)?;
-        Ok((texts, counts_in_parts(&counts_of_hashes(hashes), parts)))
+        Ok((texts, counts_in_parts(&counts_of_hashes(hashes), parts)?))
     });
     let (texts, counts) = counts.map_err(raise)?;
     Ok((texts, to_python(py, Ok(counts))?))

@@ -6,16 +6,16 @@ place of another one in a full list: without it, the list *admits* a later docum
 adds the pairs with admitted documents to those of the first, and applies the rule again, until
 what lists admit no longer changes.
 
-The result is that of one machine, which decides document by document. Proof: the keys by which a
-document is filed and searched depend on its sketch and on counts of all documents, so whether an
-earlier document e is a candidate of d depends on those two and on the lists that have room for e.
-Without dropped documents, lists that were not full lose these and nothing else, and full ones
-admit further documents. Hence a kept e is in all lists in which it was in the first round, and its
-pairs of that round stay candidates; if some lists admit it, the round finds all its pairs anew. The
-rule looks at no pairs with a dropped e. When what lists admit is what the round before has searched
-for, its pairs are those of the lists of exactly the kept documents. There is one such set, since
-the lists of a document depend only on earlier kept ones; and each round decides at least one more
-document of the beginning rightly.
+The result is that of one machine, which decides document by document. Proof: the keys of a document
+depend on its sketch and on counts of all documents. So whether an earlier document e is a candidate
+of d depends on these, and on which lists have room for e. Leave out the dropped documents: a list
+that was not full loses them and nothing else; a full one loses them and admits later ones. So a
+kept e stays in all lists that it was in, and all candidate pairs with it that the first round found
+remain candidate pairs. If more lists admit e, a further round finds all pairs with it. The rule
+looks at no pairs with a dropped e. A round whose decisions make lists admit the same documents as
+before has therefore seen the pairs that there are if exactly the kept documents are filed. Only one
+set of kept documents has that property, because the lists of a document depend only on earlier kept
+ones. Each round decides correctly about at least one more document, from the first one on.
 
 Exact copies of a text wait for the decision on the first copy. If that one is dropped, their own
 pairs, found in the first round, are judged in the next: the most similar kept document of a copy

@@ -7,7 +7,10 @@ that more follow. Most hashes take two bytes.
 */
 
 use crate::bytes::Bytes;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// The most parts that hashes are dealt into.
+const MOST_PARTS: usize = 1 << 16;
 
 const WHAT: &str = "stored counts";
 
@@ -18,14 +21,22 @@ pub fn part_of(hash: u32, parts: usize) -> usize {
 }
 
 /// Serializes hashes, ascending, and how many texts have each, at least one, in parts.
-pub fn counts_in_parts(mut counts: &[(u32, u32)], parts: usize) -> Vec<Vec<u8>> {
+///
+/// # Errors
+///
+/// If there are more than 2^16 parts or none.
+pub fn counts_in_parts(mut counts: &[(u32, u32)], parts: usize) -> Result<Vec<Vec<u8>>> {
+    if !(1..=MOST_PARTS).contains(&parts) {
+        let bounds = format!("1 to {MOST_PARTS}");
+        return Err(Error::parameter("parts", bounds, parts));
+    }
     let of_parts = (0..parts).map(|part| {
         let end = counts.partition_point(|&(hash, _)| part_of(hash, parts) <= part);
         let (now, rest) = counts.split_at(end);
         counts = rest;
         counts_to_bytes(now)
     });
-    of_parts.collect()
+    Ok(of_parts.collect())
 }
 
 fn counts_to_bytes(counts: &[(u32, u32)]) -> Vec<u8> {
@@ -105,8 +116,11 @@ mod tests {
     #[test]
     fn parts_are_by_leading_bits() {
         let counts = [(0, 1), (3, 2), (u32::MAX / 2, 1), (u32::MAX, 7)];
+        for parts in [0, MOST_PARTS + 1, usize::MAX] {
+            assert!(counts_in_parts(&counts, parts).is_err());
+        }
         for parts in [1, 2, 5, 256] {
-            let all = counts_in_parts(&counts, parts);
+            let all = counts_in_parts(&counts, parts).unwrap();
             assert_eq!(all.len(), parts);
             for (part, bytes) in all.iter().enumerate() {
                 let own = counts.iter().copied();
