@@ -55,8 +55,8 @@ def plain(parts: Iterable[Part], language: str = "en") -> str:
     return "\n\n".join(shown)
 
 
-def markdown(title: str, introduction: str, parts: Iterable[Part], image: str) -> bytes:
-    """Return a report as Markdown, with the figure of the folder that `image` names at its end."""
+def markdown(title: str, introduction: str, parts: Iterable[Part], *images: str) -> bytes:
+    """Return a report as Markdown, with figures of the same folder at its end."""
     shown = [f"# {title}", introduction]
     for part in parts:
         if isinstance(part, Table):
@@ -65,7 +65,8 @@ def markdown(title: str, introduction: str, parts: Iterable[Part], image: str) -
             shown.append("\n".join(f"| {' | '.join(map(_escaped, cells))} |" for cells in lines))
         else:
             shown.append("\n".join(f"- {_escaped(sentence)}" for sentence in part))
-    return ("\n\n".join([*shown, f"![{title}]({image})"]) + "\n").encode()
+    shown += [f"![{title}]({image})" for image in images]
+    return ("\n\n".join(shown) + "\n").encode()
 
 
 def _escaped(text: str) -> str:

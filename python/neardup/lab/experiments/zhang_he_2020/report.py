@@ -13,8 +13,11 @@ from neardup.lab.figures import COLOURS, MARKERS, svg
 from neardup.lab.metrics import Scores
 from neardup.lab.report import Part, Table, csv_table, markdown
 
+#: The drawings, in the order of the paper's.
+_FIGURES = ("precision_by_topic.svg", "recall_by_topic.svg", "time_by_documents.svg")
+
 #: Names of all files of the results.
-FILES = ("report.md", "runs.csv", "time_by_documents.svg")
+FILES = ("report.md", "runs.csv", *_FIGURES)
 
 #: A figure at most this far from the paper's, above or below, counts as reproduced.
 _MARGIN = 0.05
@@ -126,11 +129,14 @@ def contents(result: PublishedResult) -> dict[str, bytes]:
         f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
         f"pairs of an original and its copy. Seed {result.seed}, neardup {neardup.__version__}."
     )
-    title, figure = "Methods on near-duplicates of known origin", "time_by_documents.svg"
+    title = "Methods on near-duplicates of known origin"
+    precision, recall, times = _FIGURES
     return {
-        "report.md": markdown(title, introduction, parts(result), figure),
+        "report.md": markdown(title, introduction, parts(result), *_FIGURES),
         "runs.csv": csv_table(list(_of_runs(result))),
-        figure: svg(lambda empty: _times(empty, result)),
+        precision: svg(lambda empty: _by_topic(empty, result, "precision")),
+        recall: svg(lambda empty: _by_topic(empty, result, "recall")),
+        times: svg(lambda empty: _times(empty, result)),
     }
 
 
@@ -155,6 +161,28 @@ def _of_runs(result: PublishedResult) -> Iterator[dict[str, object]]:
                     "aside": tally.aside,
                     "seconds": run.seconds,
                 }
+
+
+def _by_topic(figure: Any, result: PublishedResult, measure: str) -> None:
+    """A line for each method over the topics: its precision, or its recall, of documents."""
+    axes = figure.add_subplot()
+    lowest = 1.0
+    for style, name in enumerate(_SHOWN):
+        (run,) = (run for run in result.complete if run.name == name)
+        values = [getattr(tally.scores, measure) for tally in run.by_document[:-1]]
+        lowest = min(lowest, *values)
+        axes.plot(
+            result.topics,
+            values,
+            label=name,
+            color=COLOURS[style],
+            marker=MARKERS[style],
+            markersize=5,
+        )
+    # The differences between good methods are small.
+    axes.set(ylabel=f"{measure} of documents", ylim=(max(0, lowest - 0.05), 1.02))
+    axes.set_title(f"{measure.capitalize()} by topic")
+    figure.legend(loc="outside lower center", ncols=4)
 
 
 def _times(figure: Any, result: PublishedResult) -> None:
@@ -194,12 +222,17 @@ def verdict(result: PublishedResult) -> list[str]:
     lines = [f"Best on these copies: {best.name} {best.bound}, F1 {f1:.3f} of pairs."]
     if tied:
         lines.append(f"A tie: F1 is the same for {_listed(run.name for run in tied)}.")
-    results = findings(result.runs)
-    count = sum(line.startswith("Reproduced") for line in results)
-    lines.append(f"Reproduced on these texts: {count} of the paper's {len(results)} results.")
+    lines.append(reproduced(result))
     if result.true_pairs < _FEW:
         lines.append(f"{result.true_pairs} copies are few: one more or less moves the figures.")
     return lines
+
+
+def reproduced(result: PublishedResult) -> str:
+    """Return how many results of the paper are reproduced."""
+    results = findings(result.runs)
+    count = sum(line.startswith("Reproduced") for line in results)
+    return f"Reproduced on these texts: {count} of the paper's {len(results)} results."
 
 
 def findings(runs: Sequence[Run]) -> list[str]:
