@@ -13,6 +13,7 @@ from neardup.options.options import Form
 from neardup.options.signatures import completed, takes_options
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.batches import first_line
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepared
 from neardup.sketch import Fingerprint, number_of
@@ -276,11 +277,15 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     recipe = load_recipe(given["recipe"]).for_single_texts()
     distance = given["max_distance"]
     frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
-    first = _explained(a, "a", given["title_a"], recipe, distance)
+    titles = {name: given[name] for name in ("title_a", "title_b")}
+    if given["title_from_first_line"]:
+        for name, text in (("title_a", a), ("title_b", b)):
+            if titles[name] is None:
+                titles[name] = first_line(text)
+    first = _explained(a, "a", titles["title_a"], recipe, distance)
     if b is None:
         return Explanation(recipe.id, first, frequencies=frequencies)
-    second = _explained(b, "b", given["title_b"], recipe, distance)
-    titles = {name: given[name] for name in ("title_a", "title_b")}
+    second = _explained(b, "b", titles["title_b"], recipe, distance)
     verdict = compare(a, b, recipe=recipe, max_distance=distance, **titles).verdict
     others = {feature.word for feature in second.features}
     shared = tuple(feature.word for feature in first.features if feature.word in others)

@@ -82,7 +82,7 @@ def test_examples_work(run, line):
         ("serve key r", ["revoke"]),
         ("pairs --stri", ["--strip-markup"]),
         ("dedup --recipe k", ["keywords"]),
-        ("recipes new", ["news"]),
+        ("recipes new", ["news", "news-words"]),
         ("dedup --on-error ", ["keep", "drop", "stop"]),
         ("pairs --on-error ", ["keep", "stop"]),
         ("dedup --engine s", ["single", "spark"]),

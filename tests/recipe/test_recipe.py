@@ -1,6 +1,7 @@
 """Recipes: values with an id, saved as TOML."""
 
 import dataclasses
+import re
 import tomllib
 from contextlib import contextmanager
 
@@ -14,9 +15,11 @@ from neardup import (
     InputError,
     ParameterError,
     Recipe,
+    explain,
     fingerprint,
     load_recipe,
 )
+from neardup.cli.options import recipe_of
 from neardup.recipe import NAMES, assets
 
 CHANGES = [
@@ -55,6 +58,7 @@ IDS = {
     "shingle-sample": "0f5f7d627eea",
     "minhash": "c8a506e309c5",
     "news": "94d332f57a29",
+    "news-words": "99944a4ee0fa",
     "bkdr": "519c95e13cba",
 }
 DECIDE = [
@@ -93,13 +97,18 @@ def test_every_setting_is_in_the_list():
         ("weigh", "min_document_frequency"),
         ("sketch", "num_perm"),
         ("sketch", "size"),
+        ("sketch", "seed"),
     }
 
 
 @pytest.mark.parametrize(
     ("name", "stage", "settings"),
     [
-        ("bkdr", "sketch", [{"hash": name} for name in ("xxh3", "news", "bkdr")]),
+        (
+            "bkdr",
+            "sketch",
+            [{"hash": name} for name in ("xxh3", "news", "bkdr")] + [{"seed": 131}, {"seed": 1313}],
+        ),
         (
             "characters",
             "sketch",
@@ -118,7 +127,7 @@ def test_every_setting_is_in_the_list():
             [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
         ),
     ],
-    ids=["hash", "kind and size", "separator", "minimum document frequency", "measure"],
+    ids=["hash and seed", "kind and size", "separator", "minimum document frequency", "measure"],
 )
 def test_the_id_changes_with_each_value(name, stage, settings):
     recipe = load_recipe(name)
@@ -233,7 +242,8 @@ def test_toml_says_what_the_kind_of_sketch_looks_at(name):
         "minhash": {"kind", "num_perm"},
         "sample": {"kind", "size"},
     }
-    assert set(tomllib.loads(recipe.to_toml())["sketch"]) == written[recipe.sketch.kind]
+    expected = written[recipe.sketch.kind] | ({"seed"} if name == "bkdr" else set())
+    assert set(tomllib.loads(recipe.to_toml())["sketch"]) == expected
 
 
 RECIPES = [load_recipe(name) for name in NAMES]
@@ -458,3 +468,50 @@ def test_numbers_beyond_all_bounds(stage, settings):
     name = f"{stage}.{next(iter(settings))}"
     with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
         load_recipe("characters").replace(**{stage: settings})
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings", "stage", "expected"),
+    [
+        ("keywords", ["weigh.top=5"], "weigh", {"top": 5}),
+        ("keywords", ["weigh.top=none"], "weigh", {"top": None}),
+        ("classic", ["weigh.scheme=once"], "weigh", {"scheme": "once"}),
+        ("classic", ["weigh.drop_punctuation = true"], "weigh", {"drop_punctuation": True}),
+        ("general", ["normalize.fold=[]"], "normalize", {"fold": ()}),
+        ("news-words", ["segment.by=' '"], "segment", {"by": " "}),
+        ("news-words", ["segment.by=1"], "segment", {"by": "1"}),
+        ("bkdr", ["sketch.seed=131", "sketch.bits=8"], "sketch", {"seed": 131, "bits": 8}),
+        # The share of equal bits stays, as with --bits.
+        ("bkdr", ["sketch.bits=8"], "decide", {"max_distance": 3}),
+        ("bkdr", ["sketch.bits=8", "decide.max_distance=2"], "decide", {"max_distance": 2}),
+    ],
+)
+def test_set_changes_one_setting(recipe, settings, stage, expected):
+    changed = getattr(recipe_of(recipe, settings=settings), stage)
+    assert {name: getattr(changed, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("weigh.tpo=5", "must be one of drop_punctuation, idf, lowercase_units, marker_match"),
+        ("wiegh.top=5", "must be one of decide, description, name, normalize, segment, sketch"),
+        ("weigh.top", "STAGE.SETTING=VALUE, such as weigh.top=5. Got 'weigh.top'"),
+        ("name=x", "STAGE.SETTING=VALUE"),
+        ("weigh.top=five", "a whole number from 1"),
+        ("sketch.seed=0", "a whole number from 1"),
+        ("sketch.seed=131", "left out: it is for the hash bkdr"),
+        ("sketch.bits=65", "one of 32, 64, 128, 256"),
+    ],
+)
+def test_wrong_setting_is_refused_with_the_known_ones(setting, reason):
+    with pytest.raises(ParameterError, match=re.escape(reason)):
+        recipe_of("keywords", settings=[setting])
+
+
+@pytest.mark.parametrize("seed", [31, 131, 1313])
+def test_seed_of_bkdr(seed):
+    recipe = load_recipe("bkdr").replace(sketch={"seed": seed})
+    (feature,) = explain("渡轮/n", recipe=recipe).a.features
+    assert feature.hash == (ord("渡") * seed + ord("轮")) % 2**32
+    assert (recipe.id == load_recipe("bkdr").id) == (seed == 31)

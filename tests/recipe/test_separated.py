@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from tests.conftest import ROOT
 from tests.reference import sketch
 
 from neardup import compare, count_idf, dedup, explain, fingerprint, load_recipe
 
 #: The recipe that the guide pastes the printed words into.
-NEWS_WORDS = load_recipe(ROOT / "examples" / "news_words.toml")
+NEWS_WORDS = load_recipe("news-words")
 
 
 def separated(by):

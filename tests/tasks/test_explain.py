@@ -33,6 +33,8 @@ def test_the_factors_of_improved_make_the_score():
     for item in text.features:
         terms = 1 + item.part_of_speech + item.length + item.mark + item.title
         assert item.score == pytest.approx(item.tf * item.idf * terms)
+    titled = explain("图书馆重新开放\n" + A, recipe="improved", title_from_first_line=True).a
+    assert {f.word: f.title for f in titled.features}["开放"] == 5
     table = text.to_table()
     assert table.num_rows == len(features)
     assert table["hash"][0].as_py() == f"{text.features[0].hash:016x}"
@@ -76,7 +78,7 @@ def test_the_table_of_document_frequencies_is_named(recipe, name, printed, capsy
     result = explain(A, recipe=recipe)
     assert result.frequencies == result.to_dict()["frequencies"] == name
     options = {"recipe": recipe, "max_distance": None, "title_a": None, "title_b": None}
-    run(a=A, b=None, encoding=None, bits=None, all=False, json=False, **options)
+    run(a=A, b=None, encoding=None, bits=None, settings=[], all=False, json=False, **options)
     rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[:2])
     assert rows.get("idf") == printed
 
@@ -115,7 +117,7 @@ def test_the_command_prints_blank_words_in_quotes(capsys):
     from neardup.cli.explain import run
 
     text = "渡轮 停航\n\n"
-    options = {"encoding": None, "bits": None, "all": False, "json": False}
+    options = {"encoding": None, "bits": None, "settings": [], "all": False, "json": False}
     run(a=text, b=text, **options, recipe=load_recipe("news"))
     out = capsys.readouterr().out
     assert "words        渡轮/n ' '/x 停航/v " in out
@@ -126,5 +128,14 @@ def test_the_command_prints_no_controls_of_a_text(capsys):
     from neardup.cli.explain import run
 
     text = "渡轮\x1b[31m停航"
-    run(a=text, b=None, encoding=None, bits=None, all=False, json=False, recipe=load_recipe("news"))
+    run(
+        a=text,
+        b=None,
+        encoding=None,
+        bits=None,
+        settings=[],
+        all=False,
+        json=False,
+        recipe=load_recipe("news"),
+    )
     assert "\x1b" not in capsys.readouterr().out

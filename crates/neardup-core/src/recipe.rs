@@ -258,8 +258,7 @@ impl Recipe {
             (HashKind::News, 2) => self.run::<2>(simhash, News, normalized, title, scratch, words),
             (HashKind::News, _) => self.run::<4>(simhash, News, normalized, title, scratch, words),
             (HashKind::Bkdr, _) => {
-                let bkdr = Bkdr { bits: simhash.bits };
-                self.run::<1>(simhash, bkdr, normalized, title, scratch, words)
+                self.run::<1>(simhash, simhash.bkdr(), normalized, title, scratch, words)
             }
             (HashKind::Xxh3, 1) => self.run::<1>(simhash, Xxh3, normalized, title, scratch, words),
             (HashKind::Xxh3, 2) => self.run::<2>(simhash, Xxh3, normalized, title, scratch, words),
@@ -325,7 +324,7 @@ impl Recipe {
         };
         let mut hash: [u64; 4] = match (simhash.hash, simhash.words()) {
             (HashKind::News, _) => News.hash(word),
-            (HashKind::Bkdr, _) => widen(Bkdr { bits: simhash.bits }.hash(word)),
+            (HashKind::Bkdr, _) => widen(simhash.bkdr().hash(word)),
             (HashKind::Xxh3, 1) => widen(UnitHash::<1>::hash(Xxh3, word)),
             (HashKind::Xxh3, 2) => widen(UnitHash::<2>::hash(Xxh3, word)),
             (HashKind::Xxh3, _) => Xxh3.hash(word),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.messages import Message, system_words
 from neardup.base.reprs import measure_words
-from neardup.cli.options import Bits, StripMarkup, recipe_of
+from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
@@ -37,6 +37,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     encoding: o.Encoding,
     json: Annotated[bool, o.Option("Print all measures as JSON.", o.OUTPUT)],
     format: Annotated[
@@ -71,7 +72,9 @@ def run(
     _check_paths(a, b)
     deciding = ("recipe", "bits", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
-    options["recipe"] = recipe = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    options["recipe"] = recipe = recipe_of(
+        options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
+    )
     clock = Clock()
     with OutputSet([a, b, *recipe.files], [output, report]) as outputs:
         file = None if output is None else outputs.open_text(output, force=True)

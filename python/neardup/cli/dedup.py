@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from neardup.base.messages import Message
 from neardup.base.validation import check_choice
-from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import (
+    Bits,
+    FailOnDuplicates,
+    Inputs,
+    Quiet,
+    Settings,
+    StripMarkup,
+    file,
+    recipe_of,
+)
 from neardup.cli.terminal import end_with_problems
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
@@ -52,6 +61,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     fail_on_duplicates: FailOnDuplicates,
     engine: Annotated[
         Engine,
@@ -86,7 +96,9 @@ def run(
         neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html
         neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json
     """
-    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    options["recipe"] = recipe_of(
+        options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
+    )
     others: Any = {"removed": removed, "against": against, "review": review}
     of_cluster = {"master": master, "checkpoint": checkpoint}
     if check_choice(engine, "engine", get_args(Engine)) == "spark":

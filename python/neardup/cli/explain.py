@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import one_line
-from neardup.cli.options import Bits, recipe_of
+from neardup.cli.options import Bits, Settings, recipe_of
 from neardup.cli.terminal import WIDTH, print_rows, print_table, say
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
@@ -16,6 +16,7 @@ from neardup.recipe.stages import BUNDLED, CORPUS
 if TYPE_CHECKING:
     from neardup.explain import ExplainedText, Explanation
     from neardup.recipe import Recipe
+    from neardup.sketch import Fingerprint
 
 _TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
 _SHOWN = 20
@@ -29,6 +30,7 @@ def run(
     ],
     encoding: o.Encoding,
     bits: Bits,
+    settings: Settings,
     all: Annotated[bool, o.Option("Print every feature, not only the heaviest.", o.OUTPUT)],
     json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
     **options: Unpack[ExplainParameters],
@@ -45,7 +47,7 @@ def run(
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    options["recipe"] = recipe = recipe_of(options["recipe"], bits=bits)
+    options["recipe"] = recipe = recipe_of(options["recipe"], bits=bits, settings=settings)
     texts = [_text(text, encoding, recipe) for text in (a, b) if text is not None]
     explanation = explain(*texts, **options)
     if json:
@@ -97,12 +99,20 @@ def _print(explanation: Explanation, recipe: Recipe, most: int | None) -> None:
                 print(f"\n{name}")
             _print_text(text, most)
             if text.fingerprint is not None and recipe.sketch.hash == "news":
-                keys = " ".join(map(str, text.fingerprint.source_blocks(text.max_distance)))
-                _row(
-                    Message("source keys"), Message("{blocks}  (as the program cuts)", blocks=keys)
-                )
+                _row(Message("source keys"), _source_keys(text.fingerprint, text.max_distance))
     if explanation.b is not None:
         _print_differences(explanation, most)
+
+
+def _source_keys(fingerprint: Fingerprint, distance: int) -> Message:
+    """Return the block keys of the news program."""
+    if keys := fingerprint.source_blocks(distance):
+        return Message("{blocks}  (as the program cuts)", blocks=" ".join(map(str, keys)))
+    return Message(
+        "none: the fingerprint has {digits} digits, and the program cuts blocks of {width}",
+        digits=fingerprint.value.bit_length(),
+        width=fingerprint.bits // (distance + 1),
+    )
 
 
 def _frequencies(name: str, recipe: Recipe) -> str:
@@ -171,8 +181,8 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
         print(
             say(Message("... and {count:,} lighter ones: --all", count=len(text.features) - most))
         )
-    sums = " ".join(map(str, text.sums))
-    _row(Message("sums"), Message("{sums}  (bit 0 first)", sums=sums))
+    sums = " ".join(map(str, reversed(text.sums)))
+    _row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
     _row(Message("fingerprint"), str(text.fingerprint))
     if bits <= 64:
         _row(Message("unsigned"), str(text.fingerprint.written("unsigned")))

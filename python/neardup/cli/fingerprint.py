@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup.cli.options import Bits, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import Bits, Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
 from neardup.options.groups import FingerprintFilesParameters
 
@@ -23,6 +23,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     quiet: Quiet,
     **options: Unpack[FingerprintFilesParameters],
 ) -> None:
@@ -36,7 +37,9 @@ def run(
     from neardup.cli.watch import Watch
     from neardup.sketch import fingerprint_files
 
-    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    options["recipe"] = recipe_of(
+        options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
+    )
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         problems = fingerprint_files(inputs, output, **options)

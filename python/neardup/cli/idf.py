@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems, say, tell_line
 from neardup.options import options as o
 from neardup.options.groups import IdfParameters
@@ -22,6 +22,7 @@ def run(
     encoding: o.Encoding,
     force: o.Force,
     strip_markup: StripMarkup,
+    settings: Settings,
     quiet: Quiet,
     **options: Unpack[IdfParameters],
 ) -> None:
@@ -37,7 +38,9 @@ def run(
     from neardup.readers import open_sources
     from neardup.writers import OutputSet
 
-    recipe = options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup)
+    recipe = options["recipe"] = recipe_of(
+        options["recipe"], strip_markup=strip_markup, settings=settings
+    )
     with Watch(quiet=quiet) as watch, OutputSet([*inputs, *recipe.files], [output]) as outputs:
         file = outputs.open_text(output, force=force)
         sources = open_sources(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import tomllib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.base.messages import Language
+from neardup.base.validation import bad
 from neardup.options import options as o
 
 if TYPE_CHECKING:
@@ -36,6 +39,17 @@ Bits = Annotated[
         o.TEXT,
     ),
 ]
+Settings = Annotated[
+    list[str],
+    o.Option(
+        "Change a setting of the recipe, such as weigh.top=5; `neardup recipes NAME` prints the "
+        "settings of each stage. May be repeated.",
+        o.TEXT,
+        default=(),
+        flag="--set",
+        metavar="STAGE.SETTING=VALUE",
+    ),
+]
 ReportLanguage = Annotated[
     Language | None,
     o.Option(
@@ -48,10 +62,49 @@ FailOnDuplicates = Annotated[bool, o.Option("Exit with 1 if duplicates were foun
 Quiet = Annotated[bool, o.Option("Print errors only: no progress, no summary.", short="-q")]
 
 
-def recipe_of(recipe: AnyRecipe, *, strip_markup: bool = False, bits: int | None = None) -> Recipe:
-    """Return the recipe that the options name."""
+def recipe_of(
+    recipe: AnyRecipe,
+    *,
+    strip_markup: bool = False,
+    bits: int | None = None,
+    settings: Sequence[str] = (),
+) -> Recipe:
+    """Return the recipe that the options name, with the changes that they ask for."""
     from neardup.recipe import load_recipe
     from neardup.recipe.rule import with_bits
 
-    chosen = with_bits(load_recipe(recipe), bits)
-    return chosen.replace(normalize={"strip_markup": True}) if strip_markup else chosen
+    chosen = load_recipe(recipe)
+    changes = _changes(settings)
+    if strip_markup:
+        changes.setdefault("normalize", {})["strip_markup"] = True
+    # Another width keeps the share of equal bits, unless a distance is set as well.
+    width = changes.get("sketch", {}).pop("bits", None)
+    return with_bits(chosen, width if bits is None else bits).replace(**changes)
+
+
+def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the values of settings by stage and name."""
+    from neardup.recipe.stages import STAGES
+
+    changes: dict[str, dict[str, Any]] = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        stage, dot, name = path.strip().partition(".")
+        if not equals or not dot:
+            raise bad("settings", "STAGE.SETTING=VALUE, such as weigh.top=5", setting)
+        default = getattr(STAGES.get(stage), name, None)
+        changes.setdefault(stage, {})[name] = _value(text, default)
+    return changes
+
+
+def _value(text: str, default: object) -> Any:
+    """Return a value as a recipe file would have it; text needs no quotes."""
+    if default is None and text == "none":
+        return None
+    if not isinstance(default, str) or text[:1] in ("'", '"'):
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+            return tuple(value) if isinstance(value, list) else value
+        except tomllib.TOMLDecodeError:
+            pass
+    return text

@@ -6,7 +6,16 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import (
+    Bits,
+    FailOnDuplicates,
+    Inputs,
+    Quiet,
+    Settings,
+    StripMarkup,
+    file,
+    recipe_of,
+)
 from neardup.cli.terminal import end_with_problems
 from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
@@ -47,6 +56,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     fail_on_duplicates: FailOnDuplicates,
     quiet: Quiet,
     **options: Unpack[PairsFilesParameters],
@@ -61,7 +71,9 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 
-    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    options["recipe"] = recipe_of(
+        options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
+    )
     result: PairsResult | None = None
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup.cli.options import Bits, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import Bits, Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
 from neardup.options.groups import SketchFilesParameters
 
@@ -22,6 +22,7 @@ def run(
     ],
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     quiet: Quiet,
     **options: Unpack[SketchFilesParameters],
 ) -> None:
@@ -34,7 +35,9 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.sketch import sketch_files
 
-    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    options["recipe"] = recipe_of(
+        options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
+    )
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         summary = sketch_files(inputs, output, **options)

@@ -1,4 +1,4 @@
-"""What the original programs print of two texts, letter by letter: ``--format source``."""
+"""The output of the original programs about two texts: ``--format source``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def lines_of_source(
         return [_of_bkdr(comparison, texts, threshold)]
     if recipe.sketch.hash == "news":
         return _of_news(comparison, recipe, texts)
-    return [" ".join(name for name, _ in texts), f"相似率为：{answer:.2f}"]
+    a, b = (name for name, _ in texts)
+    # Python writes these numbers as Java does.
+    return [f"两篇文章({a} & {b})", f"相似率为：{round(answer, 2)}"]
 
 
 def _of_bkdr(
@@ -50,7 +52,6 @@ def _of_bkdr(
         assert most is not None
         # The program's own, or the largest share of equal bits that is not enough.
         threshold = 0.5 if most < bits / 2 <= most + 1 else 1 - (most + 1) / bits
-    # Python writes these numbers as Java does.
     values = f"相似度为{(bits - distance) / bits},{{}}阈值{float(threshold)}"
     if comparison.duplicate:
         return f"{values.format('超过')},所以新闻1与新闻2是相似的"
@@ -58,13 +59,21 @@ def _of_bkdr(
 
 
 def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, str]]) -> list[str]:
-    from neardup.sketch import fingerprint
+    from neardup.explain import explain
 
     _, distance = _distance(comparison, texts)
-    made = [fingerprint(text, recipe=recipe) for _, text in texts]
-    prints = [one for one in made if one is not None]
-    digits = [str(one.written("bits-lowest-first")) for one in prints]
-    return [*digits, *(str(one.value) for one in prints), "ns1与ns的汉明距离", str(distance)]
+    explained = [explain(text, recipe=recipe).a for _, text in texts]
+    prints = [one.fingerprint for one in explained if one.fingerprint is not None]
+    lower = recipe.weigh.lowercase_units
+    return [
+        *("".join(f"{w.lower() if lower else w} " for w, _ in one.words) for one in explained),
+        "simhash的二进制表示:",
+        *(str(one.written("bits-lowest-first")) for one in prints),
+        "simhash的BigInteger表示:",
+        *(str(one.value) for one in prints),
+        "ns1与ns的汉明距离",
+        str(distance),
+    ]
 
 
 def _distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple[int, int]:

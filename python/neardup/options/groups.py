@@ -182,6 +182,7 @@ class ExplainParameters(TypedDict, total=False):
     max_distance: o.MaxDistance
     title_a: o.TitleA
     title_b: o.TitleB
+    title_from_first_line: o.FirstLine
 
 
 # A cluster.

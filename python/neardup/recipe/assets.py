@@ -13,7 +13,17 @@ from neardup.base.files import read_whole
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
-from neardup.recipe.stages import BUNDLED, CORPUS, FILES, NONE, RUNS, SEPARATED, Stages, path_of
+from neardup.recipe.stages import (
+    BUNDLED,
+    CORPUS,
+    FILES,
+    NONE,
+    RUNS,
+    SEPARATED,
+    Sketch,
+    Stages,
+    path_of,
+)
 from neardup.recipe.word_lists import words_of
 
 if TYPE_CHECKING:
@@ -103,6 +113,8 @@ def _digest(recipe: Stages, _: _States) -> str:
         del table["normalize"]["fold"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
+    if recipe.sketch.seed == Sketch.seed:
+        table["sketch"].pop("seed", None)
     if recipe.weigh.min_document_frequency == 1:
         # Keeps the ids of recipes from before this setting existed.
         del table["weigh"]["min_document_frequency"]

@@ -96,6 +96,9 @@ def check_recipe(recipe: Stages) -> None:
     check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
     check_whole(sketch.num_perm, "sketch.num_perm", 16, 1024)
     check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
+    check_whole(sketch.seed, "sketch.seed", 1, _MAX_COUNT)
+    if sketch.hash != "bkdr" and sketch.seed != Sketch.seed:
+        raise bad("sketch.seed", "left out: it is for the hash bkdr", sketch.seed)
     _validate_kind(recipe)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
         raise bad(

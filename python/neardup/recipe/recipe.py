@@ -43,6 +43,7 @@ BuiltIn = Literal[
     "shingle-sample",
     "minhash",
     "news",
+    "news-words",
     "bkdr",
 ]
 NAMES: tuple[str, ...] = get_args(BuiltIn)

@@ -177,6 +177,9 @@ class Sketch:
         For ``simhash``: hash of a feature.
     tie : {0, 1}, default=0
         For ``simhash``: the bit where the weighted votes are equal.
+    seed : int, default=31
+        For the hash ``bkdr``: the multiplier, at least 1 and at most 2**31 - 1. Programs use 31,
+        131 and 1313.
     num_perm : int, default=128
         For ``minhash``: values of a signature; 16 to 1024.
     size : int, default=32
@@ -213,12 +216,16 @@ class Sketch:
     bits: int = 128
     hash: str = "xxh3"
     tie: int = 0
+    seed: int = 31
     num_perm: int = 128
     size: int = 32
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the kind of sketch uses."""
-        return {name: getattr(self, name) for name in ("kind", *OF_KIND[self.kind])}
+        settings = {name: getattr(self, name) for name in ("kind", *OF_KIND[self.kind])}
+        if self.hash != "bkdr":
+            settings.pop("seed", None)
+        return settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +300,7 @@ def in_folder(setting: str, value: str, folder: Path) -> str:
 
 #: The settings that each kind of sketch uses.
 OF_KIND = {
-    "simhash": ("bits", "hash", "tie"),
+    "simhash": ("bits", "hash", "tie", "seed"),
     "minhash": ("num_perm",),
     "sample": ("size",),
 }

@@ -25,10 +25,11 @@ pub(crate) struct Xxh3;
 #[derive(Clone, Copy)]
 pub(crate) struct News;
 
-/// The hash of the `bkdr` recipe, for fingerprints of `bits` bits.
+/// The hash of the `bkdr` recipe, for fingerprints of `bits` bits; `seed` is its multiplier.
 #[derive(Clone, Copy)]
 pub(crate) struct Bkdr {
     pub(crate) bits: u32,
+    pub(crate) seed: u32,
 }
 
 impl UnitHash<1> for Xxh3 {
@@ -102,7 +103,8 @@ fn multiply<const W: usize>(number: &mut [u64; W], factor: u64) {
 impl UnitHash<1> for Bkdr {
     fn hash(self, feature: &str) -> [u64; 1] {
         let hash = feature.encode_utf16().fold(0_i64, |hash, unit| {
-            hash.wrapping_mul(31).wrapping_add(i64::from(unit))
+            hash.wrapping_mul(i64::from(self.seed))
+                .wrapping_add(i64::from(unit))
         });
         // The original program takes the remainder in floating point, which rounds a hash
         // beyond 2^53 first, and casts it to a signed number of 32 bits whatever the width; a
@@ -222,15 +224,20 @@ mod tests {
         // 'a' = 97: (97 << 7) * 1000003 ^ 97 ^ 1.
         assert_eq!(News.hash("a"), [(12_416_u64 * 1_000_003) ^ 97 ^ 1]);
         assert_eq!(News.hash(""), [0_u64]);
-        let bkdr = Bkdr { bits: 64 };
+        let bkdr = Bkdr { bits: 64, seed: 31 };
         assert_eq!(bkdr.hash("ab"), [97 * 31 + 98]);
+        let other = Bkdr {
+            bits: 64,
+            seed: 131,
+        };
+        assert_eq!(other.hash("ab"), [97 * 131 + 98]);
         // One character beyond the Basic Multilingual Plane is two code units.
         assert_eq!(bkdr.hash("\u{20000}"), [0xD840 * 31 + 0xDC00]);
     }
 
     #[test]
     fn a_bkdr_remainder_is_rounded_and_cast_to_32_bits() {
-        let hash = |bits, word| Bkdr { bits }.hash(word)[0];
+        let hash = |bits, word| Bkdr { bits, seed: 31 }.hash(word)[0];
         // Computed by the original arithmetic: 157 is the remainder of the exact hash.
         assert_eq!(hash(8, "中国人民解放军海军"), 156);
         // 122 * (31^6 + ... + 1) is 112_073_884_594: from 2^31 on, 32 bits are negative.

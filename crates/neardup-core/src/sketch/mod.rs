@@ -61,7 +61,7 @@ pub enum HashKind {
     /// then x = (x * 1000003) XOR c for each, then x XOR the number of code
     /// units, modulo 2^bits; 0 for an empty feature. For 1 to 256 bits.
     News,
-    /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * 31 + c in
+    /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * seed + c in
     /// signed 64-bit arithmetic, then the absolute value, as a double its remainder by
     /// 2^bits, then cast to a signed number of 32 bits; a negative one becomes 0. For 1 to 64
     /// bits.
@@ -118,6 +118,8 @@ pub struct SimHash {
     pub hash: HashKind,
     /// The bit for a position where ones and zeros have equal weight: 0 or 1.
     pub tie: u8,
+    /// The multiplier of `bkdr`, at least 1.
+    pub seed: u32,
 }
 
 impl Default for SimHash {
@@ -126,6 +128,7 @@ impl Default for SimHash {
             bits: 128,
             hash: HashKind::Xxh3,
             tie: 0,
+            seed: 31,
         }
     }
 }
@@ -152,7 +155,18 @@ impl SimHash {
         if self.tie > 1 {
             return Err(Error::parameter("tie", "0 or 1", self.tie));
         }
+        if self.seed == 0 {
+            return Err(Error::parameter("seed", "at least 1", self.seed));
+        }
         Ok(())
+    }
+
+    /// The hash function `bkdr` with these settings.
+    pub(crate) fn bkdr(&self) -> hash::Bkdr {
+        hash::Bkdr {
+            bits: self.bits,
+            seed: self.seed,
+        }
     }
 
     /// 64-bit words in a fingerprint.

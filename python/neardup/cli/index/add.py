@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from neardup.base.interrupt import Interrupted
 from neardup.base.messages import N_, Message
 from neardup.cli.index import common
-from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import (
+    Bits,
+    FailOnDuplicates,
+    Inputs,
+    Quiet,
+    Settings,
+    StripMarkup,
+    file,
+    recipe_of,
+)
 from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters
@@ -29,6 +38,7 @@ def create(
     location: common.Location,
     strip_markup: StripMarkup,
     bits: Bits,
+    settings: Settings,
     quiet: Quiet,
     **options: Unpack[IndexParameters],
 ) -> None:
@@ -41,7 +51,7 @@ def create(
     from neardup import Index
 
     options["recipe"] = recipe_of(
-        options["recipe"] or "general", strip_markup=strip_markup, bits=bits
+        options["recipe"] or "general", strip_markup=strip_markup, bits=bits, settings=settings
     )
     options["must_exist"] = False
     with Index(location, **options) as index:
