@@ -403,7 +403,9 @@ def _decided(
     if options.on_error == "drop":
         keep &= collected.corpus.features()[own_rows] >= 0
     dropped = np.flatnonzero(decided.kept_for >= 0)
-    exact = int(decided.identical[dropped].sum())
+    # Of the others with one text, the first is a near-duplicate, and the rest repeat its text.
+    others = dropped[~decided.identical[dropped]]
+    near = collected.corpus.distinct_texts(others)
     kept_for = decided.kept_for[dropped]
     _, cluster, repeats = np.unique(kept_for, return_inverse=True, return_counts=True)
     optional = _titles(source, against, collected, decided, dropped) if titles else {}
@@ -413,8 +415,8 @@ def _decided(
     summary = pipeline.summary(
         "dedup",
         collected,
-        exact_duplicates=exact,
-        near_duplicates=len(dropped) - exact,
+        exact_duplicates=len(dropped) - near,
+        near_duplicates=near,
         kept=int(keep.sum()),
         largest_cluster=1 + int(repeats.max()) if len(repeats) else min(1, len(keep)),
         **decided.counts,

@@ -111,8 +111,8 @@ class Review:
         would have been dropped; `similarity`, which the two would have; and `is_against`, whether
         the other one is of the other collection.
     classes : tuple of (float, float, int)
-        Classes of similarity, from and to, with the number of near-duplicates in each, from the
-        lowest class that has one to 1.
+        Classes of similarity, from and to, with the number of removals in each whose text differs
+        from the kept one, from the lowest class that has one to 1.
     summary : Summary
     measure : str
         The similarity measure.

@@ -72,6 +72,7 @@ DECIDES = {
     "shingle-sample": ("sampled_resemblance", "postings"),
     "minhash": ("resemblance(5)", "bands"),
     "news": ("equal_bits", "blocks"),
+    "news-words": ("equal_bits", "blocks"),
     "bkdr": ("equal_bits", "scan"),
 }
 

@@ -242,7 +242,7 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(job.Checkpoint, "has", noted)
     result = same_files(spark, names, tmp_path, **options)
-    assert result.summary.near_duplicates > 5
+    assert result.summary.near_duplicates >= 5 < result.summary.exact_duplicates
     assert dict(done[:5])["documents"] is True
     assert dict(done)["round-0/verified"] is True
     assert dict(done)["round-0/decided"] is False

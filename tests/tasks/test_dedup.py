@@ -42,6 +42,16 @@ def test_what_comes_in_goes_out():
     assert count_idf(TABLE).documents == 4
 
 
+def test_exact_duplicates_of_a_dropped_text_count_as_exact():
+    """Of three equal texts that repeat another one, two repeat a text."""
+    repeated = FIRST + "！"
+    for texts in ([FIRST, *[repeated] * 3], [repeated, FIRST, repeated, FIRST]):
+        summary = dedup(texts).summary
+        assert (summary.exact_duplicates, summary.near_duplicates) == (2, 1)
+    summary = dedup([repeated] * 2, against=[FIRST]).summary
+    assert (summary.exact_duplicates, summary.near_duplicates) == (1, 1)
+
+
 @pytest.mark.parametrize("restores", [False, True])
 def test_removed_documents_say_how_many_the_kept_one_represents(make, restores):
     """The same number as the field of the kept record; a document of the other side has it too."""

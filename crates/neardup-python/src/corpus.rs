@@ -325,6 +325,23 @@ impl Corpus {
             .collect()
     }
 
+    /// The number of different texts among some documents, by their places.
+    fn distinct_texts(&self, documents: PyReadonlyArray1<'_, i64>) -> PyResult<usize> {
+        let len = self.inner.len();
+        let places = documents.as_slice()?;
+        if let Some(&beyond) = places.iter().find(|&&p| p < 0 || p as usize >= len) {
+            let bounds = format!("places below {len}");
+            return Err(raise(Error::parameter("documents", bounds, beyond)));
+        }
+        let mut found: Vec<u128> = places
+            .iter()
+            .map(|&place| self.inner.identity(place as usize))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        Ok(found.len())
+    }
+
     /// The sketch of each document as bytes.
     fn sketches(&self, py: Python<'_>) -> PyResult<Vec<Py<PyBytes>>> {
         let all = self.sketches_in_memory()?;

@@ -59,7 +59,8 @@ class Summary(Costs):
     unreadable : int
         Records without a usable text.
     exact_duplicates, near_duplicates : int
-        Records dropped because the text is identical, or similar.
+        Dropped records whose normalized text equals that of an earlier record, kept or not; and
+        the other dropped records.
     kept : int
         Kept records, with unreadable ones if they were kept.
     left_out : int

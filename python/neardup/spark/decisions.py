@@ -93,7 +93,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     # What the next round searches for.
     wanted = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
-    found = admitted = again = lists = unlisted_pairs = 0
+    found = exact = admitted = again = lists = unlisted_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
             found = int(inbox.rows("found", NUMBER).sum())
@@ -113,6 +113,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             continue
         pairs = inbox.rows("similar", JUDGED)
         copies = inbox.rows("copies", REPEAT)
+        with_text_of_others = copies["number"]
         if settings.against_only:
             copies = copies[copies["first"] < settings.first << PLACE_BITS]
         # Copies are not filed, so no document is dropped for one.
@@ -129,6 +130,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
         # The documents of another collection stay, also if they repeat each other.
         is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
         made = np.concatenate([best, _identical(copies[is_removed])])
+        exact += int(np.isin(made["later"], with_text_of_others).sum())
         if len(made):
             yield Blob(inbox.receiver, "removed", inbox.receiver, made["later"].tobytes())
         decisions.append(made)
@@ -139,6 +141,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     documents = unlisted.count()
     result = {
         "candidates": found,
+        "exact_duplicates": exact,
         "closed_lists": lists,
         "unlisted": documents,
         # Two documents that several lists left out are one pair.

@@ -382,10 +382,8 @@ class Job:
     ) -> SparkSummary:
         from pyspark.sql import functions as F
 
-        totals = removed.agg(
-            F.count("number"), F.sum(F.col("identical").cast("long")), F.max("cluster_size")
-        )
-        dropped, exact_count, largest = (value or 0 for value in totals.collect()[0])
+        totals = removed.agg(F.count("number"), F.max("cluster_size"))
+        dropped, largest = (value or 0 for value in totals.collect()[0])
         others = [info for info in seen if info.batch < self.settings.first]
         of_input = seen[len(others) :]
         read = sum(info.documents for info in of_input)
@@ -395,8 +393,8 @@ class Job:
             read=read,
             against=sum(info.documents for info in others),
             unreadable=unreadable,
-            exact_duplicates=exact_count,
-            near_duplicates=dropped - exact_count,
+            exact_duplicates=search.exact_duplicates,
+            near_duplicates=dropped - search.exact_duplicates,
             kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen),
             candidates=search.candidates,

@@ -64,7 +64,7 @@ class Search:
     """A search among sketched documents, the blobs of `sketching.sketch`.
 
     After `decide`: `rounds`; `candidates`, the pairs of the first round and the last, some with
-    dropped documents; and what full lists left out, as of
+    dropped documents; the exact duplicates, and what full lists left out, as of
     :class:`neardup.run.summary.Summary`.
     """
 
@@ -76,7 +76,7 @@ class Search:
         layout: Layout,
         partitions: int,
     ) -> None:
-        self.rounds = self.candidates = 0
+        self.rounds = self.candidates = self.exact_duplicates = 0
         self.closed_lists = self.unlisted = self.unlisted_pairs = 0
         self._documents = documents
         self._spark = documents.spark
@@ -148,7 +148,7 @@ class Search:
             more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
             similar = self._judge(more, name, background).rows("similar")
             decided, result = self._apply_rule(pairs.union(more.rows("found")).union(similar))
-        for field in ("candidates", "closed_lists", "unlisted", "unlisted_pairs"):
+        for field in ("candidates", "exact_duplicates", "closed_lists", "unlisted", "unlisted_pairs"):
             setattr(self, field, result[field])
         return decided
 
