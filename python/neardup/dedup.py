@@ -308,7 +308,7 @@ def dedup_files(
             write_rows(run.outputs["removed"], result.removed, removed_schema(result.removed))
         if review is not None:
             page = _reviewer(result, collected, decided, run.sources, run.against)()
-            run.outputs["review"].write(page.to_html().encode())
+            run.outputs["review"].write(page.to_html(language=chosen.language).encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)

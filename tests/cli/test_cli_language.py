@@ -122,3 +122,17 @@ def test_a_command_names_the_language_of_report_and_messages(run):
 def test_no_command_in_chinese(run):
     result = run("--language", "zh", code=2)
     assert "缺少命令" in result.err
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"serve"}))
+def test_language_after_any_command_is_that_of_the_messages(run, name):
+    chinese(run(*name.split(), "--language", "zh", "--nosuch", code=2).err)
+    wrong = run(*name.split(), "--language", "fr", code=2).err
+    assert "--language must be one of zh, en. Got 'fr' instead." in wrong
+
+
+@pytest.mark.parametrize("words", [["--language", "zh"], []], ids=["named", "environment"])
+def test_review_has_the_language_of_the_command(run, words):
+    run("dedup", "in.jsonl", "-o", "out.jsonl", "--review", "review.html", *words)
+    language = "zh" if words else "en"
+    assert f'<html lang="{language}' in Path("review.html").read_text("utf-8")

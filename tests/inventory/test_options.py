@@ -31,8 +31,8 @@ OTHERS = [
     neardup.Index.add,
     neardup.Index.add_many,
 ]
-#: Options that only functions take.
-ONLY_FUNCTIONS = {"progress", "must_exist"}
+#: Options that only functions take; every command has `--language`.
+ONLY_FUNCTIONS = {"progress", "must_exist", "language"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -97,6 +97,7 @@ BY_NAME = {
     "form": ("octal", 7, None),
     "format": ("xml", 7),
     "inputs": (*_PATHS, None),
+    "language": ("fr", 7, "zh_CN"),
     "least": (0, -1, 10_001, 1.5, "7", True),
     "max_distance": (-1, 129, 1.5, "3", True),
     "max_text": (0, -1, 1.5, "x", "257MiB", None, True),

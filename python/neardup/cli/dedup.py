@@ -16,7 +16,7 @@ from neardup.cli.options import (
     file,
     recipe_of,
 )
-from neardup.cli.terminal import end_with_problems
+from neardup.cli.terminal import end_with_problems, language
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import DedupFilesParameters
@@ -99,6 +99,7 @@ def run(
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
+    options["language"] = language()
     others: Any = {"removed": removed, "against": against, "review": review}
     of_cluster = {"master": master, "checkpoint": checkpoint}
     if check_choice(engine, "engine", get_args(Engine)) == "spark":

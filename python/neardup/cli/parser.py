@@ -171,12 +171,18 @@ def parameters_of(run: Run) -> tuple[Parameter, ...]:
     return tuple(sorted(parameters, key=panel))
 
 
+@cache
+def _accepted_by(run: Run) -> tuple[Parameter, ...]:
+    """Return the parameters of a command, with the program's language, which its help omits."""
+    parameters = parameters_of(run)
+    if any(parameter.name == "language" for parameter in parameters):
+        return parameters
+    return (*parameters, *(p for p in parameters_of(_run_program) if p.name == "language"))
+
+
 def flags_of(run: Run) -> dict[str, str]:
     """Return what the user of a command calls each parameter."""
-    # The language is an option of the program itself, before the command.
-    return {"language": "--language"} | {
-        parameter.name: parameter.title for parameter in parameters_of(run)
-    }
+    return {parameter.name: parameter.title for parameter in _accepted_by(run)}
 
 
 def read(words: Sequence[str]) -> tuple[Run, dict[str, Any]]:
@@ -229,7 +235,10 @@ def children(name: str) -> list[str]:
 def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
     """Return the value of each parameter, the default for one that the words do not name."""
     parameters = parameters_of(run)
-    given = _given(name, parameters, words)
+    given = _given(name, _accepted_by(run), words)
+    if "language" in given:
+        choose_flags(flags_of(run))
+        choose_language(given["language"])
     values: dict[str, Any] = {}
     if "given" in run.__annotations__:
         values["given"] = set(given)

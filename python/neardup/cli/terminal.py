@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
-from neardup.base.messages import Message, in_language, language_of_environment
+from neardup.base.messages import Language, Message, in_language, language_of_environment
 from neardup.base.reprs import measure_words, padded, plain_table, width_of
 
 #: A line of a summary: its name, a count, a note.
@@ -17,11 +17,11 @@ WIDTH = 11
 #: The number of what there is nothing of.
 NONE = Message("none")
 
-_chosen: str | None = None
+_chosen: Language | None = None
 _flags: Mapping[str, str] = {}
 
 
-def choose_language(language: str | None) -> None:
+def choose_language(language: Language | None) -> None:
     """Set the language of all messages; None leaves the choice to the environment."""
     global _chosen
     # An error about `language` itself is in the environment's language.
@@ -41,12 +41,12 @@ def choose_flags(flags: Mapping[str, str]) -> None:
     _flags = flags
 
 
-def language() -> str:
+def language() -> Language:
     """Return the user's language."""
     return _chosen or language_of_environment()
 
 
-def read_language(chosen: str | None) -> str:
+def read_language(chosen: Language | None) -> Language:
     """Return the language that an option of a command names, for all messages from now on."""
     if chosen is not None:
         choose_language(chosen)

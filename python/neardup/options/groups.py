@@ -109,6 +109,7 @@ class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     annotate: o.Annotate
     cluster_size: o.ClusterSize
     dry_run: o.DryRun
+    language: o.ReviewLanguage
 
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
@@ -202,6 +203,7 @@ class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
     """Options of `neardup.spark.dedup_files`."""
 
     format: o.Format
+    language: o.ReviewLanguage
 
 
 # The index.

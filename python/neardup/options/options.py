@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from neardup.base.memory import check_max_text, check_memory
+from neardup.base.messages import Language
 from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import (
@@ -353,6 +354,14 @@ WorkFolder = Annotated[
         "complete stage by the same call with the same folder. Emptied at the end.",
         metavar="DIR",
         check=_or_none(check_path),
+    ),
+]
+ReviewLanguage = Annotated[
+    Language | None,
+    Option(
+        "Language of the review. By default that of the environment, which is English if the "
+        "environment sets neither.",
+        panel=None,
     ),
 ]
 ProgressCallbacks = Annotated[

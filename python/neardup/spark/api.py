@@ -217,7 +217,7 @@ def dedup_files(
         folders.move(made, wanted)
     if out_review is not None:
         page = result.review()
-        folders.write(out_review, page.to_html())
+        folders.write(out_review, page.to_html(language=given["language"]))
         result = replace(result, _reviewed=lambda: page)
     job.clock.lap("write")
     job.finish(result.summary)

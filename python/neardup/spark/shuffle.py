@@ -148,7 +148,13 @@ class Search:
             more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
             similar = self._judge(more, name, background).rows("similar")
             decided, result = self._apply_rule(pairs.union(more.rows("found")).union(similar))
-        for field in ("candidates", "exact_duplicates", "closed_lists", "unlisted", "unlisted_pairs"):
+        for field in (
+            "candidates",
+            "exact_duplicates",
+            "closed_lists",
+            "unlisted",
+            "unlisted_pairs",
+        ):
             setattr(self, field, result[field])
         return decided
 
