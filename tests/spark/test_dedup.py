@@ -3,6 +3,7 @@
 import gzip
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import orjson
 import pyarrow as pa
@@ -12,6 +13,8 @@ import neardup
 import neardup.spark
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
+from neardup.options.signatures import completed
+from neardup.readers.fields import Fields
 from neardup.review import ALIGNED
 from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
@@ -40,9 +43,13 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
         spark=spark,
         removed=out / "removed",
         checkpoint=str(folder / "checkpoint"),
+        report=out / "report.json",
         force=True,
         **options,
     )
+    report = orjson.loads((out / "report.json").read_bytes())
+    assert report["summary"]["kept"] == result.summary.kept
+    assert report["settings"]["output"] == str(out / "kept")
     # The parts of a folder have no byte order mark.
     kept = (folder / "kept.jsonl").read_bytes().removeprefix(b"\xef\xbb\xbf")
     assert read_parts(out / "kept") == kept
@@ -246,8 +253,9 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
     assert dict(done[:5])["documents"] is True
     assert dict(done)["round-0/verified"] is True
     assert dict(done)["round-0/decided"] is False
-    with pytest.raises(neardup.InputError, match=r"run with another threshold.*checkpoint="):
-        neardup.spark.dedup_files(names, tmp_path / "other", threshold=0.9, **resumed)
+    for name, value in (("threshold", 0.9), ("max_text", "1MB")):
+        with pytest.raises(neardup.InputError, match=rf"run with another {name}.*checkpoint="):
+            neardup.spark.dedup_files(names, tmp_path / "other", **{name: value}, **resumed)
 
 
 def test_a_job_goes_on_with_other_partitions(spark, tmp_path, monkeypatch):
@@ -381,6 +389,7 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
         ("threshold", 0),
         ("recipe", "characters"),
         ("order_by", "nothing"),
+        ("order_by", "n.id"),
         ("on_error", "ignore"),
         ("partitions", 0),
         ("batch_documents", 1 << 17),
@@ -391,6 +400,33 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
         neardup.spark.dedup([{"text": "x"}])
     with pytest.raises(neardup.InputError, match="must hold text"):
         neardup.spark.dedup(frame, text_field="n")
+
+
+def test_checkpoint_depends_on_all_that_decides():
+    """No stage of another rule is reused: all of the rule is in the description of the job."""
+    containment = neardup.load_recipe("containment")
+
+    def described(recipe=containment, **options):
+        given = completed(neardup.spark.dedup_files, {"recipe": recipe, **options})
+        settings = job.settings_of(given, Fields(max_text=given["max_text"]), lines=True)
+        known = SimpleNamespace(settings=settings, batch_documents=given["batch_documents"])
+        return repr(job.Job._describe(known))
+
+    decide = {"direction": "both", "shingle": 4, "common": "none", "min_features": 3}
+    changes = [{"recipe": containment.replace(decide={name: decide[name]})} for name in decide]
+    changes += [{"threshold": 0.9}, {"max_text": "1MB"}, {"batch_documents": 7}]
+    changes += [{"exhaustive": True}, {"against_only": True}]
+    assert len({described(), *(described(**change) for change in changes)}) == 1 + len(changes)
+
+
+def test_order_by_a_nested_field(spark):
+    frame = spark.createDataFrame(
+        [("一样的正文内容在这里写一遍", (2,)), ("一样的正文内容在这里写一遍", (1,))],
+        "text string, meta struct<id: int>",
+    )
+    result = neardup.spark.dedup(frame, order_by="meta.id", id_field="meta.id")
+    assert [row.id for row in result.removed.collect()] == ["2"]
+    result.close()
 
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])

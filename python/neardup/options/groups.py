@@ -204,6 +204,7 @@ class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
 
     format: o.Format
     language: o.ReviewLanguage
+    report: o.Report
 
 
 # The index.

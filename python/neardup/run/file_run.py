@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
-from neardup.run.summary import Summary, versions
+from neardup.run.summary import Summary, report_text
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
@@ -195,24 +194,17 @@ class FileRun:
             "inputs": self._inputs,
             "against": self._against,
             **self._outputs,
-            # The recipe has a part of its own.
-            **{
-                name: value
-                for name, value in options.given.items()
-                if name not in ("recipe", "progress")
-            },
+            **options.given,
         }
-        content = {
-            "summary": summary.to_dict(),
-            "settings": settings,
-            "recipe": {"id": collected.recipe_id(), **asdict(options.recipe)},
-            "plan": asdict(plan),
-            "problems": list(map(str, [*self.pipeline.problems, *self.sources.problem_lines])),
-            "notes": [*self.sources.notes, *self.pipeline.notes],
-            "versions": versions(),
-        }
-        text = json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath)
-        self.outputs["report"].write(text.encode(errors="backslashreplace") + b"\n")
+        text = report_text(
+            summary,
+            settings,
+            recipe={"id": collected.recipe_id(), **asdict(options.recipe)},
+            plan=asdict(plan),
+            problems=[*self.pipeline.problems, *self.sources.problem_lines],
+            notes=[*self.sources.notes, *self.pipeline.notes],
+        )
+        self.outputs["report"].write(text.encode(errors="backslashreplace"))
 
 
 def _states(others: list[str], format: str | None) -> list[Any]:

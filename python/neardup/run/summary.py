@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,6 +181,29 @@ def template_notes(summary: Summary) -> list[Message]:
             )
         )
     return notes
+
+
+def report_text(
+    summary: Summary,
+    settings: Mapping[str, Any],
+    *,
+    recipe: dict[str, Any],
+    plan: dict[str, Any],
+    problems: Iterable[object],
+    notes: Sequence[str],
+) -> str:
+    """Return the report of a run as JSON."""
+    content = {
+        "summary": summary.to_dict(),
+        # The recipe has a part of its own.
+        "settings": {n: v for n, v in settings.items() if n not in ("recipe", "progress")},
+        "recipe": recipe,
+        "plan": plan,
+        "problems": list(map(str, problems)),
+        "notes": notes,
+        "versions": versions(),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath) + "\n"
 
 
 def versions() -> dict[str, str]:

@@ -157,7 +157,7 @@ def dedup_files(
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
-    out_review = None if review is None else os.fspath(review)
+    files = [None if path is None else os.fspath(path) for path in (review, given["report"])]
     names = [os.fspath(path) for path in inputs]
     other_names = [] if against is None else paths_of(against, "against")
     checkpoint = given["checkpoint"]
@@ -167,10 +167,11 @@ def dedup_files(
         folders,
         [*names, *other_names],
         recipe_files=load_recipe(given["recipe"]).files,
-        file=out_review,
+        files=files,
         whole=[out, out_removed, given["checkpoint"]],
     )
-    for path in filter(None, (out, out_removed, out_review)):
+    out_review, out_report = files
+    for path in filter(None, (out, out_removed, *files)):
         if folders.exists(path) and not given["force"]:
             raise OutputError(
                 Message(
@@ -221,6 +222,10 @@ def dedup_files(
         result = replace(result, _reviewed=lambda: page)
     job.clock.lap("write")
     job.finish(result.summary)
+    if out_report is not None:
+        paths = {"inputs": names, "against": other_names or None, "output": out}
+        paths |= {"removed": out_removed, "review": out_review}
+        folders.write(out_report, job.report(result, {**paths, **given, "checkpoint": checkpoint}))
     if checkpoint is None:
         result.close()
         if out_review is None:
@@ -234,14 +239,14 @@ def _check_separate(
     inputs: Sequence[str],
     *,
     recipe_files: Sequence[str],
-    file: str | None,
+    files: Sequence[str | None],
     whole: Sequence[str | None],
 ) -> None:
     """Refuse outputs that are not apart from the inputs, by their names on Spark's file systems."""
     roots = [root for name in inputs for root in folders.roots(name)]
     outputs = [folders.full_name(path) for path in whole if path is not None]
-    files = [] if file is None else [folders.full_name(file)]
-    check_separate([*roots, *recipe_files], files, outputs)
+    named = [folders.full_name(path) for path in files if path is not None]
+    check_separate([*roots, *recipe_files], named, outputs)
 
 
 def _check_against(given: Mapping[str, Any], against: object) -> None:

@@ -139,7 +139,7 @@ class Folders:
         system, place = self._open(path)
         stream = system.create(place, True)
         try:
-            stream.write(bytearray(text.encode()))
+            stream.write(bytearray(text.encode(errors="backslashreplace")))
         finally:
             stream.close()
 

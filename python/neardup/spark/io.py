@@ -34,7 +34,7 @@ from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.sketching import Settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 FORMATS = ("jsonl", "parquet")
@@ -63,21 +63,31 @@ class Source:
 
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
     """Return a table as a source, sorted by columns."""
-    for name in order_by:
-        if name not in frame.columns:
-            raise ParameterError(
-                Message(
-                    "{parameter:named} must name columns of the table. Got {value} "
-                    "instead. The columns are {choices}.",
-                    code="no_such_field",
-                    parameter="order_by",
-                    value=repr(name),
-                    choices=", ".join(frame.columns),
-                )
-            )
     _check_columns(frame, fields)
-    ordered = frame.sort(*order_by) if order_by else frame
+    ordered = frame.sort(*(_column(frame, name) for name in order_by)) if order_by else frame
     return Source(ordered, frame.schema, {}, lines=False)
+
+
+def _column(frame: DataFrame, name: str) -> Column:
+    """Return the column of a name, or of a path such as meta.id."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as F
+
+    column = F.col(f"`{name}`" if name in frame.columns else name)
+    try:
+        frame.select(column)
+    except AnalysisException as error:
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name columns of the table. Got {value} "
+                "instead. The columns are {choices}.",
+                code="no_such_field",
+                parameter="order_by",
+                value=repr(name),
+                choices=", ".join(frame.columns),
+            )
+        ) from error
+    return column
 
 
 def open_files(

@@ -6,7 +6,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ from neardup.readers.batch import REMEMBERED, stopped
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS, load_recipe
 from neardup.recipe.rule import measured_by, rule
-from neardup.run.summary import Summary, template_notes
+from neardup.run.plan import plan_of
+from neardup.run.summary import Summary, report_text, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.io import BatchInfo, Source
@@ -281,6 +282,19 @@ class Job:
         summary.shuffled_bytes = shuffled_bytes(self.spark) - self.shuffled_before
         summary.peak_memory = peak_memory(self.spark)
 
+    def report(self, result: SparkResult, settings: Mapping[str, Any]) -> str:
+        """Return the report of a finished job as JSON."""
+        recipe, summary = self.settings.recipe, result.summary
+        documents = summary.read + summary.against
+        return report_text(
+            summary,
+            settings,
+            recipe={"id": recipe.id, **asdict(recipe)},
+            plan=asdict(plan_of(recipe, self.settings.rule, documents, look_ups=True)),
+            problems=result.problems,
+            notes=template_notes(summary),
+        )
+
     def _configured(
         self, partitions: int, split: int | None = None, rows: int | None = None
     ) -> AbstractContextManager[None]:
@@ -291,15 +305,12 @@ class Job:
 
     def _describe(self) -> dict[str, Any]:
         """Return everything that determines the result."""
-        from neardup.recipe.assets import digest
-
-        settings, decide = self.settings, self.settings.rule
-        bounds = ("threshold", "max_distance", "measure", "common", "min_features")
-        names = ("scheme", "exhaustive", *bounds)
+        settings, fields = self.settings, self.settings.fields
         return {
-            "recipe": f"{settings.recipe.name}-{digest(settings.recipe)}",
-            **{name: getattr(decide, name) for name in names},
-            "fields": [settings.fields.text, settings.fields.id],
+            "recipe": settings.recipe.id,
+            **asdict(settings.rule),
+            "fields": [fields.text, fields.id],
+            "max_text": fields.max_text,
             "lines": settings.lines,
             "against_only": settings.against_only,
             "batch_documents": self.batch_documents,
