@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, NoReturn
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, refuse
-from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
+from neardup.readers.pdf_layout import Line, lay_out
+from neardup.readers.running_lines import without_running_lines
 
 # pdfium may run in one thread of a process at a time.
 _ALONE = threading.Lock()
