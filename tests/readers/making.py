@@ -121,6 +121,15 @@ def pdf(pages, stated=None):
     return out + f"{end}startxref\n{len(out)}\n%%EOF\n".encode()
 
 
+def without_page(data, number):
+    """Return a PDF of `pdf` in which the page of a number, from 1, is damaged."""
+    begin = -1
+    for _ in range(number):
+        begin = data.index(b"<< /Type /Page ", begin + 1)
+    end = data.index(b"endobj", begin)
+    return data[:begin] + b" " * (end - begin) + data[end:]
+
+
 def column(texts, *, x=90, top=760, size=12, wide=20, indent=2, leading=18):
     """Set paragraphs in lines of so many letters, as a typesetter does."""
     lines = []

@@ -56,9 +56,12 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     done = 0
     for part in paper.hidden:
         hidden.setdefault(part.kind, []).append((part.begin, part.end, part.count))
-        begin = max(part.begin, done)
-        pieces += [paper.text[done:begin], " " * (part.end - begin)]
-        done = max(part.end, done)
+    # Garbled letters are no letters of the paper.
+    unread = [*((part.begin, part.end) for part in paper.hidden), *paper.garbled_spans]
+    for begin, end in sorted(unread):
+        begin = max(begin, done)
+        pieces += [paper.text[done:begin], " " * (end - begin)]
+        done = max(end, done)
     text = "".join([*pieces, paper.text[done:]])
     compared, words = _core.unmask(text)
     unseen = [match.span() for match in _INVISIBLE.finditer(text)]
