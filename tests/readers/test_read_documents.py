@@ -400,8 +400,8 @@ def test_pdf_too_many_pages():
 # Word documents with macros, and files that are none
 
 
-def repacked(data, without=(), content_type=None):
-    """Make a Word document without some parts, or of another content type."""
+def repacked(data, without=(), content_type=None, cut=None, change=()):
+    """Make a Word document without some parts, of another content type, or with a damaged part."""
     usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
     out = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
@@ -409,8 +409,16 @@ def repacked(data, without=(), content_type=None):
             part = old.read(name)
             if content_type is not None:
                 part = part.replace(usual, content_type.encode())
+            if name == cut:
+                part = part[:-8]
+            for old_bytes, new_bytes in change:
+                part = part.replace(old_bytes, new_bytes)
             new.writestr(name, part)
     return out.getvalue()
+
+
+ELSEWHERE = (b'Target="word/document.xml"', b'Target="http://a.b/c.xml" TargetMode="External"')
+PARTS = ("word/document.xml", "word/styles.xml", "word/footnotes.xml", "_rels/.rels")
 
 
 @pytest.mark.parametrize(
@@ -436,6 +444,16 @@ def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, conten
         (repacked(docx(paragraph(LONG)), ["[Content_Types].xml"]), "one without [Content_Types]"),
         (repacked(docx(paragraph(LONG)), ["_rels/.rels"]), "one without _rels/.rels"),
         (repacked(docx(paragraph(LONG)), ["word/document.xml"]), "one without word/document.xml"),
+        *(
+            (
+                repacked(docx(paragraph(LONG), footnotes=paragraph(OTHER)), cut=part),
+                f"one whose part {part} is damaged",
+            )
+            for part in PARTS
+        ),
+        (repacked(docx(paragraph(LONG)), change=[ELSEWHERE]), "one whose text is in another file"),
+        (repacked(docx(paragraph(LONG)), change=[(b"w:body", b"w:tbl")]), "one without a body"),
+        (repacked(docx(paragraph(LONG)), change=[(b"document.main", b"x")]), "a damaged file"),
         (docx(paragraph(LONG))[:-60], "a damaged file"),
         (bytes(range(256)) * 8, "a file that is no archive (zip)"),
         (b"P", "a damaged file"),

@@ -18,11 +18,20 @@ from typing import Any, NoReturn
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.archives import check_zip
-from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
+from neardup.readers.batch import show
+from neardup.readers.extracted import (
+    TINY,
+    HiddenText,
+    Limits,
+    Paragraphs,
+    UnreadableFileError,
+    is_like,
+    refuse,
+)
 
 _MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
-_XML_SHARE = 4
+_XML, _XML_SHARE = (".xml", ".rels"), 4
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -88,16 +97,17 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
 
     _check_archive(data, name, limits)
     try:
-        document = _opened(data)
-        body = document.element.body
+        package = _opened(data)
+        if _is_elsewhere(package):
+            _refuse_document(name, Message("one whose text is in another file"))
+        document = package.main_document_part.document
+        body = getattr(document.element, "body", None)
         styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
-    except KeyError as error:
-        missing = _MISSING.search(str(error))
-        found = Message("one without {part}", part=missing[1]) if missing else _said(error)
-        _refuse_document(name, found)
+    except UnreadableFileError:
+        raise
     except Exception as error:  # A parser may raise anything for a damaged file.
-        _refuse_document(name, _said(error))
+        _refuse_document(name, _damage(data, error))
     if body is None:
         _refuse_document(name, Message("one without a body"))
     has_background = document.element.find(f"{_W}background") is not None
@@ -114,14 +124,37 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
 
 
 def _opened(data: bytes) -> Any:
-    """Open a document; `docx.Document` refuses those with macros and templates."""
+    """Open a package; `docx.Document` refuses those with macros and templates."""
     from docx.opc.part import PartFactory
     from docx.package import Package
     from docx.parts.document import DocumentPart
 
     for content_type in _MAIN_PARTS:
         PartFactory.part_type_for.setdefault(content_type, DocumentPart)
-    return Package.open(io.BytesIO(data)).main_document_part.document
+    return Package.open(io.BytesIO(data))
+
+
+def _is_elsewhere(package: Any) -> bool:
+    """Return whether the text of a document is not in its file, as a link to a page is."""
+    relations = (one for one in package.rels.values() if one.reltype.endswith("/officeDocument"))
+    return any(relation.is_external for relation in relations)
+
+
+def _damage(data: bytes, error: Exception) -> Message:
+    """Return what is wrong with an archive; other programs have their own words for it."""
+    from docx.oxml.parser import parse_xml
+
+    missing = _MISSING.search(str(error)) if isinstance(error, KeyError) else None
+    if missing:
+        return Message("one without {part}", part=show(missing[1]))
+    with contextlib.suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.namelist():
+            if part.lower().endswith(_XML):
+                try:
+                    parse_xml(archive.read(part))
+                except Exception:
+                    return Message("one whose part {part} is damaged", part=show(part))
+    return Message("a damaged file")
 
 
 def _refuse_document(name: str, content: str) -> NoReturn:
@@ -137,21 +170,17 @@ def _check_archive(data: bytes, name: str, limits: Limits) -> None:
     """Refuse an archive that is no document, or too large when unpacked."""
     try:
         members = check_zip(io.BytesIO(data), name, limits.max_unpacked_bytes, _TRUST)
-    except zipfile.BadZipFile as error:
-        _refuse_document(name, _said(error))
+    except zipfile.BadZipFile:
+        _refuse_document(name, Message("a damaged file"))
     names = {member.filename for member in members}
     for part in _NEEDED:
         if part not in names:
             _refuse_document(name, Message("one without {part}", part=part))
-    xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
+    xml = sum(m.file_size for m in members if m.filename.lower().endswith(_XML))
     most = limits.max_unpacked_bytes // _XML_SHARE
     if xml > most:
         reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=most)
         refuse(name, reason, str(xml), _TRUST)
-
-
-def _said(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:60] or type(error).__name__
 
 
 @dataclass(frozen=True)
