@@ -12,6 +12,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 #: Operators that show a picture of one point.
 PICTURE = "BI /W 1 /H 1 /BPC 8 /CS /G ID x EI"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -155,9 +156,13 @@ def run(text, properties=""):
     return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
 
 
-def docx(body, *, footnotes=None, styles="", members=(), before=""):
+def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", settings=""):
     """Make a Word document of the XML of its body, and of what is before that."""
     kinds = {"styles": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>'}
+    if settings:
+        kinds["settings"] = f'<w:settings xmlns:w="{WORD}">{settings}</w:settings>'
+    if theme:
+        kinds["theme"] = f'<a:clrScheme xmlns:a="{DRAWING}">{theme}</a:clrScheme>'
     if footnotes is not None:
         kinds["footnotes"] = f'<w:footnotes xmlns:w="{WORD}">{footnotes}</w:footnotes>'
     types = "application/vnd.openxmlformats-officedocument.wordprocessingml"
@@ -182,7 +187,8 @@ def docx(body, *, footnotes=None, styles="", members=(), before=""):
         archive.writestr(
             "word/document.xml",
             f'<w:document xmlns:w="{WORD}" xmlns:mc='
-            '"http://schemas.openxmlformats.org/markup-compatibility/2006">'
+            '"http://schemas.openxmlformats.org/markup-compatibility/2006"'
+            ' xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml">'
             f"{before}<w:body>{body}</w:body></w:document>",
         )
         for kind, xml in kinds.items():

@@ -219,7 +219,7 @@ def test_pdf_text_that_nobody_sees(before, kind):
         assert "白字" in document.text
     else:
         begin = document.pages[1]
-        assert document.hidden == (HiddenText(begin, begin, kind, 2),)
+        assert document.hidden == (HiddenText(begin, begin, kind, 2, "白字"),)
         assert document.notes == ("2 characters of hidden text are left out.",)
         assert document.text == "\n".join([LONG, LONG, OTHER])
 

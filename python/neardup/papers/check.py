@@ -19,7 +19,7 @@ from neardup.options.signatures import completed, takes_options
 from neardup.pages.excerpts import around
 from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.cover import cover_of
-from neardup.papers.hiding import revealed, unmasked
+from neardup.papers.hiding import as_shown, revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
@@ -171,7 +171,7 @@ def read_paper(
     from neardup.readers.file_text import FileText, read_file
 
     if isinstance(paper, FileText):
-        return paper, "paper"
+        return as_shown(paper), "paper"
     if not isinstance(paper, (str, os.PathLike)):
         raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
     if isinstance(paper, str) and _is_text(paper):
@@ -184,7 +184,7 @@ def read_paper(
                 value=repr(paper[:20]),
             )
         )
-    return read_file(paper, encoding=encoding), os.path.basename(paper)
+    return as_shown(read_file(paper, encoding=encoding)), os.path.basename(paper)
 
 
 def _is_text(paper: str) -> bool:

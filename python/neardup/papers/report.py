@@ -485,7 +485,7 @@ def _hiding(report: Report) -> list[_Hiding]:
             (
                 place.page,
                 text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
-                beginning(text[place.begin : place.end], _ASIDE_HEAD),
+                beginning(place.text or text[place.begin : place.end], _ASIDE_HEAD),
                 text[place.end : place.end + _BESIDE].partition("\n")[0],
             )
             for place in finding.places[:_PLACES]

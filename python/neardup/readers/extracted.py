@@ -18,6 +18,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 TINY = 2
 #: Colours whose parts differ by at most this are hard to tell apart.
 _ALIKE = 0x10
+#: Characters of text that is left out.
+_EXCERPT = 200
 #: Ranges of pages that a message names.
 _SHOWN = 8
 _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
@@ -89,12 +91,18 @@ class HiddenText:
         document's hidden text and all of a PDF's is left out.
     count : int
         Number of characters, without white space unless the text is left out.
+    text : str, default=""
+        The beginning of text that is left out, up to 200 characters.
     """
 
     begin: int
     end: int
     kind: str
     count: int
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text[:_EXCERPT])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import re
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -111,7 +111,9 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         if page:
             paragraphs.pictures += [begin] * page.pictures
             paragraphs.hidden += [
-                HiddenText(begin, begin, kind, count) for kind, count in page.left_out.items()
+                HiddenText(begin, begin, kind, len("".join(text.split())), text.strip())
+                for kind, text in page.left_out.items()
+                if text.strip()
             ]
     return paragraphs, tuple(notes)
 
@@ -172,8 +174,8 @@ def _refuse_damaged(name: str) -> NoReturn:
 class _Page(NamedTuple):
     lines: list[Line]
     pictures: int
-    #: Characters that nobody sees, by kind.
-    left_out: Counter[str]
+    #: Text that nobody sees, by kind.
+    left_out: Mapping[str, str]
 
 
 def _page(document: Any, number: int) -> _Page | None:
@@ -198,15 +200,15 @@ def _page(document: Any, number: int) -> _Page | None:
         return None
 
 
-def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
+def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], dict[str, str]]:
     """Return a text without pieces of some kinds, where its letters are, and what is left out."""
     import pypdfium2.raw as pdfium
 
     # pdfium counts in units of UTF-16.
     units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
-    left_out: Counter[str] = Counter()
     if not kinds:
-        return text, units, left_out
+        return text, units, {}
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
     kept = []
     for place, letter in enumerate(text):
         index = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, units[place])
@@ -214,9 +216,10 @@ def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[in
         kind = kinds.get(ctypes.addressof(piece.contents)) if piece else None
         if kind is None:
             kept.append(place)
-        elif not letter.isspace():
-            left_out[kind] += 1
-    return "".join(text[place] for place in kept), [units[place] for place in kept], left_out
+        else:
+            left_out[kind].append(" " if letter.isspace() else letter)
+    hidden = {kind: plain("".join(letters)) for kind, letters in left_out.items()}
+    return "".join(text[place] for place in kept), [units[place] for place in kept], hidden
 
 
 def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
