@@ -30,6 +30,9 @@ _MARK = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 #: Marks that can move a letter.
 _MOVING = re.compile("[\u061c\u200f\u202b\u202d\u202e\u2067\u2068]")
 _DEEPEST = 125
+#: Characters in which the first letter of an isolate is looked for.
+_FIRST = 200
+_BLANK = frozenset(("WS", "BN", "PDF", "PDI", *_OPENS))
 _NEUTRAL = frozenset(("B", "S", "WS", "ON", "ES", "ET", "CS", "BN", *_ISOLATES, "PDI"))
 
 
@@ -60,9 +63,10 @@ def as_read(line: str) -> str:
     """
     classes = list(map(_class, line))
     base = _base(classes)
-    shown = _visual(_levels(*_explicit(classes, base), base))
+    shown = _visual(_reset(_levels(*_explicit(classes, base), base), classes, base))
     plain = ["BN" if _MARK.match(line[at]) else classes[at] for at in shown]
-    order = _visual(_levels(plain, [base] * len(plain), [0] * len(plain), base))
+    flat = _levels(plain, [base] * len(plain), [0] * len(plain), base)
+    order = _visual(_reset(flat, plain, base))
     return _MARK.sub("\u2060", "".join(line[shown[at]] for at in order))
 
 
@@ -76,13 +80,15 @@ def _class(letter: str) -> str:
     return bidirectional(letter) or "L"
 
 
-def _base(classes: Sequence[str]) -> int:
-    """Return the level of a line: 1 if its first strong letter goes to the left."""
+def _base(classes: Sequence[str], *, is_isolate: bool = False) -> int:
+    """Return the level of a line, or of an isolate: 1 if its first letter goes to the left."""
     depth = 0
     for one in classes:
         if one in _ISOLATES:
             depth += 1
         elif one == "PDI":
+            if is_isolate and not depth:
+                break
             depth = max(depth - 1, 0)
         elif not depth and one in ("L", "R", "AL"):
             return int(one != "L")
@@ -113,6 +119,8 @@ def _explicit(classes: Sequence[str], base: int) -> tuple[list[str], list[int], 
         found.append("BN" if one == "PDF" or (is_opened and not is_isolate) else override or one)
         if is_opened and len(stack) < _DEEPEST:
             direction, of_opened = _OPENS[one]
+            if one == "FSI" and _base(classes[at : at + _FIRST], is_isolate=True):
+                direction = "R"
             odd = direction == "R"
             deeper = level + 1 if (level + 1) % 2 == odd else level + 2
             stack.append((deeper, of_opened, is_isolate))
@@ -128,21 +136,40 @@ def _levels(
     What is inside of an isolate does not part the text around it.
     """
     resolved = list(levels)
+    kept = [at for at, one in enumerate(classes) if one != "BN"]
     runs: defaultdict[int, list[list[int]]] = defaultdict(list)
-    for at, (isolate, level) in enumerate(zip(isolates, levels, strict=True)):
-        of_isolate = runs[isolate]
-        if not of_isolate or levels[of_isolate[-1][-1]] != level:
+    for place, at in enumerate(kept):
+        of_isolate = runs[isolates[at]]
+        if not of_isolate or levels[kept[of_isolate[-1][-1]]] != levels[at]:
             of_isolate.append([])
-        of_isolate[-1].append(at)
+        of_isolate[-1].append(place)
+    edges = [base, *(levels[at] for at in kept), base]
     for run in (run for of_isolate in runs.values() for run in of_isolate):
-        level, first, last = levels[run[0]], run[0], run[-1]
-        before = max(level, levels[first - 1] if first else base)
-        after = max(level, levels[last + 1] if last + 1 < len(levels) else base)
+        level = levels[kept[run[0]]]
+        # An isolate that nothing ends goes on to the end of the line.
+        is_open = classes[kept[run[-1]]] in _ISOLATES
+        before, after = edges[run[0]], base if is_open else edges[run[-1] + 2]
+        before, after = max(level, before), max(level, after)
         sides = "LR"[before % 2], "LR"[after % 2]
-        strong = _strong([classes[at] for at in run], sides[0])
-        for at, found in zip(run, _implicit(strong, level, *sides), strict=True):
-            resolved[at] = found
+        strong = _strong([classes[kept[place]] for place in run], sides[0])
+        for place, found in zip(run, _implicit(strong, level, *sides), strict=True):
+            resolved[kept[place]] = found
+    # What is removed goes with what precedes it.
+    for at, one in enumerate(classes):
+        if one == "BN":
+            resolved[at] = resolved[at - 1] if at else base
     return resolved
+
+
+def _reset(levels: list[int], classes: Sequence[str], base: int) -> list[int]:
+    """Return the levels with that of the line for tabs and for spaces before them: rule L1."""
+    is_end = True
+    for at in range(len(levels) - 1, -1, -1):
+        is_tab = classes[at] in ("S", "B")
+        is_end = is_tab or (is_end and classes[at] in _BLANK)
+        if is_end:
+            levels[at] = base
+    return levels
 
 
 def _strong(classes: Sequence[str], before: str) -> list[str]:
