@@ -203,6 +203,12 @@ def test_docx_text_that_styles_make_unseen():
         ("3 Tr", "hidden_text"),
         ("0.1 0 0 0.1 81 684 cm", "tiny_text"),
         ("1 g 80 680 300 40 re f 1 g", "white_text"),
+        ("7 Tr", "hidden_text"),
+        ("0 0 1 1 re W n", "hidden_text"),
+        ("1 Tz", "tiny_text"),
+        ("0.01 0 0 1 90 0 cm", "tiny_text"),
+        ("0 0 595 842 re W n", None),
+        ("80 Tz", None),
         ("0.8 g", None),
         ("1 1 0 rg", None),
         ("1 g 1 Tr", None),
@@ -222,6 +228,26 @@ def test_pdf_text_that_nobody_sees(before, kind):
         assert document.hidden == (HiddenText(begin, begin, kind, 2, "白字"),)
         assert document.notes == ("2 characters of hidden text are left out.",)
         assert document.text == "\n".join([LONG, LONG, OTHER])
+
+
+@pytest.mark.parametrize(
+    ("box", "is_covered"),
+    [
+        ("1 g 80 690 300 30 re f 1 0 0 rg", True),
+        ("0 g 80 690 300 30 re f", True),
+        ("0 g 80 690 15 30 re f", False),
+        ("0 G 80 690 300 30 re S", False),
+    ],
+)
+def test_pdf_text_below_a_later_rectangle(box, is_covered):
+    covered = [(90, 700, 12, "盖住"), (90, 600, 12, "后", box)]
+    document = read_bytes(pdf([[*column([LONG]), *covered]]), "a.pdf")
+    shown = (HiddenText(0, 0, "hidden_text", 2, "盖住"),) if is_covered else ()
+    assert document.hidden == shown
+    assert ("盖住" in document.text) != is_covered
+    # A rectangle below the text is its ground.
+    below = [(90, 600, 12, "前"), (90, 700, 12, "盖住", box)]
+    assert read_bytes(pdf([[*column([LONG]), *below]]), "a.pdf").hidden == ()
 
 
 def test_pdf_letters_between_hidden_ones():
