@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import LAST, A, B, last_line_apart, records_of
+from tests.readers.making import column, pdf, without_page
 
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
 TASKS = ("dedup", "pairs", "fingerprint", "idf")
@@ -211,3 +212,30 @@ def test_a_name_that_is_too_long(run, files, line):
     assert all(part.startswith("neardup: ") for part in said.splitlines())
     assert re.search("file name too long|no such file|no file matches|cannot be", said.lower())
     assert files() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *((task, "a.pdf", "-o", "out.jsonl", "--format", "text") for task in TASKS),
+        ("check", "a.pdf", "--library", "b.txt"),
+        ("check", "b.txt", "--library", "a.pdf"),
+        ("check", "b.txt", "--library", "b.txt", "--exclude", "a.pdf"),
+        ("check", "a.pdf", "b.txt", "--among", "-q"),
+        ("compare", "a.pdf", "b.txt"),
+        ("explain", "a.pdf"),
+        ("index", "add", "i.db", "a.pdf"),
+        ("repeats", "a.pdf", "b.txt", "-o", "out.jsonl", "--format", "text"),
+        ("contamination", "b.txt", "--tests", "a.pdf"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_damaged_page_is_a_problem_and_the_others_are_read(run, words):
+    pages = [column([text * 3]) for text in (A, B, A[::-1], B[::-1])]
+    Path("a.pdf").write_bytes(without_page(pdf(pages), 3))
+    Path("b.txt").write_text(B * 3, "utf-8")
+    result = run(*words, code=2)
+    lines = [line for line in result.err.splitlines() if "damaged" in line]
+    assert lines == [
+        "neardup: a.pdf: page 3 of 4 is damaged and left out. Download or copy it again."
+    ]

@@ -10,7 +10,7 @@ from tests.readers.making import column, docx, pdf, run
 from neardup import check
 from neardup.papers import check_files
 from neardup.papers.batch import Checked
-from neardup.papers.hiding import MOST_PLACES, revealed, unmasked
+from neardup.papers.hiding import MOST_PLACES, as_shown, revealed, unmasked
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import HIDING
 from neardup.readers import read_bytes
@@ -117,6 +117,79 @@ def test_invisible_characters_within_words(make, library):
     }
 
 
+RLO, LRO, PDF, RLI, PDI, RLM = "\u202e", "\u202d", "\u202c", "\u2067", "\u2069", "\u200f"
+WORDS = ENGLISH.split()
+HEBREW = "המעבורת יוצאת מהנמל הצפוני בשבע בבוקר ושומר המגדלור סופר את הנוסעים פעמיים בכל יום"
+#: A text in its stored order, which is shown as another one.
+DIRECTIONS = {
+    "each line": (
+        "\n".join(RLO + " ".join(WORDS[at : at + 6])[::-1] for at in range(0, len(WORDS), 6)),
+        ENGLISH,
+    ),
+    "a paragraph": (RLO + ENGLISH[::-1] + PDF, ENGLISH),
+    "in a paragraph": (f"{OWN}{RLO}{ENGLISH[::-1]}{PDF} And more.", ENGLISH),
+    "Chinese": (RLO + CHINESE[::-1], CHINESE),
+    "nested": (f"{RLO}{ENGLISH[60:][::-1]}{LRO}{ENGLISH[:60]}{PDF}{PDF}", ENGLISH),
+    "isolated words": (" ".join(RLI + RLO + word[::-1] + PDF + PDI for word in WORDS), ENGLISH),
+    "words between marks": (RLI + f" {RLM}".join(reversed(WORDS)) + PDI, ENGLISH),
+    "words after a mark": (RLM + f" {RLM}".join(reversed(WORDS)), ENGLISH),
+    "Hebrew": (LRO + HEBREW[::-1], HEBREW),
+    "turned twice": (RLO + LRO + ENGLISH + PDF + PDF, None),
+    "open at the end": (ENGLISH + RLO, None),
+}
+
+
+@pytest.mark.parametrize("way", DIRECTIONS)
+def test_text_behind_directional_marks_is_compared_as_it_is_shown(make, library, way):
+    stored, shown = DIRECTIONS[way]
+    make("library/harbour.txt", HEBREW)
+    report = check(make("paper.txt", stored), library)
+    check_consistent(report)
+    own = counted(OWN + "And more.") if OWN in stored else 0
+    assert report.copied == report.characters - own == counted(shown or ENGLISH)
+    if shown is None:
+        assert (of(report), report.text) == ({}, stored)
+        return
+    assert "reordered_text" in of(report)
+    # The report shows what a reader of the paper sees.
+    words = "".join(report.text.split()).replace("\u2060", "")
+    assert "".join(shown.split())[:30] in words
+    place = next(one for one in report.findings if one.kind == "reordered_text").places[0]
+    excerpt = report.text[place.begin : place.begin + 20].replace("\u2060", "")
+    assert excerpt in report.to_html(language="en").replace("\u2060", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"המעבורת \u202aThe ferry{PDF} יוצאת {RLM}12{RLM} מהנמל",
+        f"\u202bتغادر العبارة Ferry الميناء 12.5{PDF} الشمالي",
+        f"The word {RLI}{HEBREW[:7]}{PDI} means ferry, {RLM}here{RLM}: 3{RLM}",
+        f"{HEBREW} (The ferry, at 9:30){RLM} {HEBREW}",
+    ],
+)
+def test_directional_marks_that_move_no_letter_are_innocent(text):
+    paper = FileText(text, "text")
+    assert as_shown(paper) is paper
+
+
+def test_order_of_a_pdf_is_that_of_its_places():
+    paper = FileText(RLO + ENGLISH, "pdf")
+    assert as_shown(paper) is paper
+
+
+def test_hidden_text_is_in_the_report(library):
+    hidden = run("藏起来的话", "<w:rPr><w:vanish/></w:rPr>")
+    papers = [
+        read_bytes(docx(f"<w:p>{run(CHINESE)}{hidden}</w:p>"), "a.docx"),
+        read_bytes(pdf([[*column([CHINESE]), (90, 620, 12, "藏起来的话", "3 Tr")]]), "a.pdf"),
+    ]
+    for paper in papers:
+        report = check(paper, library)
+        assert "<mark>藏起来的话</mark>" in report.to_html()
+        assert report.to_dict()["findings"][0]["places"][0]["text"] == "藏起来的话"
+
+
 def test_hidden_white_and_tiny_text_of_word(library):
     inserted = "".join(run(letter) + run("猫", WHITE) for letter in CHINESE)
     tiny = run("小小", '<w:rPr><w:sz w:val="2"/></w:rPr>')
@@ -192,7 +265,7 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
     (finding,) = json.loads(report.to_json())["findings"]
     assert (finding["kind"], finding["places"][0]) == (
         "look_alikes",
-        {"begin": 0, "end": 3, "page": None},
+        {"begin": 0, "end": 3, "page": None, "text": ""},
     )
     assert finding["kind"] in HIDING
 

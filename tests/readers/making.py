@@ -12,6 +12,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 #: Operators that show a picture of one point.
 PICTURE = "BI /W 1 /H 1 /BPC 8 /CS /G ID x EI"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -121,6 +122,15 @@ def pdf(pages, stated=None):
     return out + f"{end}startxref\n{len(out)}\n%%EOF\n".encode()
 
 
+def without_page(data, number):
+    """Return a PDF of `pdf` in which the page of a number, from 1, is damaged."""
+    begin = -1
+    for _ in range(number):
+        begin = data.index(b"<< /Type /Page ", begin + 1)
+    end = data.index(b"endobj", begin)
+    return data[:begin] + b" " * (end - begin) + data[end:]
+
+
 def column(texts, *, x=90, top=760, size=12, wide=20, indent=2, leading=18):
     """Set paragraphs in lines of so many letters, as a typesetter does."""
     lines = []
@@ -146,9 +156,13 @@ def run(text, properties=""):
     return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
 
 
-def docx(body, *, footnotes=None, styles="", members=(), before=""):
+def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", settings=""):
     """Make a Word document of the XML of its body, and of what is before that."""
     kinds = {"styles": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>'}
+    if settings:
+        kinds["settings"] = f'<w:settings xmlns:w="{WORD}">{settings}</w:settings>'
+    if theme:
+        kinds["theme"] = f'<a:clrScheme xmlns:a="{DRAWING}">{theme}</a:clrScheme>'
     if footnotes is not None:
         kinds["footnotes"] = f'<w:footnotes xmlns:w="{WORD}">{footnotes}</w:footnotes>'
     types = "application/vnd.openxmlformats-officedocument.wordprocessingml"
@@ -173,7 +187,8 @@ def docx(body, *, footnotes=None, styles="", members=(), before=""):
         archive.writestr(
             "word/document.xml",
             f'<w:document xmlns:w="{WORD}" xmlns:mc='
-            '"http://schemas.openxmlformats.org/markup-compatibility/2006">'
+            '"http://schemas.openxmlformats.org/markup-compatibility/2006"'
+            ' xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml">'
             f"{before}<w:body>{body}</w:body></w:document>",
         )
         for kind, xml in kinds.items():

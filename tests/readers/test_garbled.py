@@ -180,7 +180,7 @@ def test_short_texts_are_not_judged(name):
 
 
 @pytest.mark.parametrize(
-    ("share", "is_read"), [(0.1, True), (0.25, True), (0.4, False), (0.9, False)]
+    ("share", "is_read"), [(0.1, True), (0.25, True), (0.4, True), (0.6, False), (0.9, False)]
 )
 def test_a_garbled_part_is_noted_or_refused(share, is_read):
     pages = 40
@@ -195,5 +195,28 @@ def test_a_garbled_part_is_noted_or_refused(share, is_read):
     document = read_bytes(text.encode(), "a.txt")
     assert document.text == text
     (note,) = document.notes
-    assert abs(note.values["share"] - share) < 0.05
+    assert note.values["share"] == document.garbled
+    assert abs(document.garbled - share) < 0.01
     assert "runs of accented letters" in note
+    ((begin, end),) = document.garbled_spans
+    assert "".join(text[begin:end].split()) == "".join(text[-1001 * wrong + 1 :].split())
+
+
+@pytest.mark.parametrize("share", [0.02, 0.21, 0.34, 0.48, 0.52])
+@pytest.mark.parametrize("on", [range(40), range(8, 20)], ids=["all pages", "some pages"])
+def test_formulas_without_a_meaning_have_their_true_share(share, on):
+    formula = "".join(chr(0xE000 + at % 90) for at in range(round(600 * share / (1 - share))))
+    pages = [CHINESE * 3 + (formula if page in on else "") for page in range(40)]
+    shown = [column([text], wide=30, leading=12) for text in pages]
+    letters = sum(len(text) for text in pages)
+    true = sum(text.count(sign) for text in pages for sign in set(formula)) / letters
+    if true > 0.5:
+        with pytest.raises(UnreadableFileError, match=f"in {true:.1%} of it"):
+            read_bytes(pdf(shown), "a.pdf")
+        return
+    document = read_bytes(pdf(shown), "a.pdf")
+    assert document.garbled == pytest.approx(true)
+    (note,) = document.notes
+    assert f"{true:.1%} of the text" in note
+    assert f"Pages: {on[0] + 1}-{on[-1] + 1}." in note
+    assert document.text.count(CHINESE[:40]) == 120

@@ -203,6 +203,12 @@ def test_docx_text_that_styles_make_unseen():
         ("3 Tr", "hidden_text"),
         ("0.1 0 0 0.1 81 684 cm", "tiny_text"),
         ("1 g 80 680 300 40 re f 1 g", "white_text"),
+        ("7 Tr", "hidden_text"),
+        ("0 0 1 1 re W n", "hidden_text"),
+        ("1 Tz", "tiny_text"),
+        ("0.01 0 0 1 90 0 cm", "tiny_text"),
+        ("0 0 595 842 re W n", None),
+        ("80 Tz", None),
         ("0.8 g", None),
         ("1 1 0 rg", None),
         ("1 g 1 Tr", None),
@@ -219,9 +225,29 @@ def test_pdf_text_that_nobody_sees(before, kind):
         assert "白字" in document.text
     else:
         begin = document.pages[1]
-        assert document.hidden == (HiddenText(begin, begin, kind, 2),)
+        assert document.hidden == (HiddenText(begin, begin, kind, 2, "白字"),)
         assert document.notes == ("2 characters of hidden text are left out.",)
         assert document.text == "\n".join([LONG, LONG, OTHER])
+
+
+@pytest.mark.parametrize(
+    ("box", "is_covered"),
+    [
+        ("1 g 80 690 300 30 re f 1 0 0 rg", True),
+        ("0 g 80 690 300 30 re f", True),
+        ("0 g 80 690 15 30 re f", False),
+        ("0 G 80 690 300 30 re S", False),
+    ],
+)
+def test_pdf_text_below_a_later_rectangle(box, is_covered):
+    covered = [(90, 700, 12, "盖住"), (90, 600, 12, "后", box)]
+    document = read_bytes(pdf([[*column([LONG]), *covered]]), "a.pdf")
+    shown = (HiddenText(0, 0, "hidden_text", 2, "盖住"),) if is_covered else ()
+    assert document.hidden == shown
+    assert ("盖住" in document.text) != is_covered
+    # A rectangle below the text is its ground.
+    below = [(90, 600, 12, "前"), (90, 700, 12, "盖住", box)]
+    assert read_bytes(pdf([[*column([LONG]), *below]]), "a.pdf").hidden == ()
 
 
 def test_pdf_letters_between_hidden_ones():
@@ -340,72 +366,6 @@ def test_pdf_columns():
     )
 
 
-def test_pdf_paragraph_across_pages_and_running_lines():
-    # No two lines alike: those would run through the pages.
-    lines = column(["".join(chr(0x4E00 + 7 * i) for i in range(500))])
-    pages = []
-    for number in range(4):
-        part = [
-            (x, 760 - 18 * i, size, text)
-            for i, (x, _, size, text) in enumerate(lines[6 * number : 6 * number + 6])
-        ]
-        pages.append([(200, 800, 9, "某某大学学位论文"), *part, (290, 40, 9, f"- {number + 1} -")])
-    document = read_bytes(pdf(pages), "a.pdf")
-    assert document.text == "".join(line[3] for line in lines[:24])
-    widths = [sum(len(line[3]) for line in lines[: 6 * number]) for number in range(4)]
-    assert document.pages == tuple(widths)
-    assert document.notes == (
-        "Running headers and footers are left out: '某某大学学位论文', '- 1 -'.",
-    )
-
-
-def filled(number, lines=30, top=740):
-    """Return a page of text of its own."""
-    letters = random.Random(number)
-    text = "".join(chr(letters.randrange(0x4E00, 0x9000)) for _ in range(20 * lines))
-    return column([text], top=top, indent=0)
-
-
-def test_pdf_titles_of_chapters_at_the_head_of_odd_pages():
-    chapters = [("第一章 绪论", 5), ("第二章 方法", 3), ("第三章 结果", 2), ("第四章 讨论", 7)]
-    pages = []
-    for title, count in chapters:
-        # A chapter begins on an odd page.
-        pages += [[]] * (len(pages) % 2)
-        for of_chapter in range(count):
-            number = len(pages) + 1
-            if of_chapter == 0:
-                page = [(90, 700, 16, title), *filled(number, 25, 660)]
-            else:
-                head = title if number % 2 else "某某大学硕士论文"
-                page = [(220, 800, 9, head), *filled(number)]
-            pages.append(page)
-    document = read_bytes(pdf(pages), "a.pdf")
-    assert [title for title, _ in headings(document)] == [title for title, _ in chapters]
-    assert [document.text.count(title) for title, _ in chapters] == [1] * len(chapters)
-    assert "某某大学" not in document.text
-    assert len("".join(document.text.split())) == 20 * (25 * 4 + 30 * 13) + 4 * 5
-
-
-@pytest.mark.parametrize(
-    ("heads", "dropped"),
-    [
-        ([(200, 800, 9, "渡口研究 2026年第3期")] * 2, True),
-        ([(200, 800, 9, f"{page} · 渡口研究") for page in (14, 15)], True),
-        ([(200, 800, 9, head) for head in ("渡口研究", "王岚：渡口志的来源")], False),
-        # A sentence, a heading, and a line of the text itself.
-        ([(200, 800, 9, "渡口停航三天。")] * 2, False),
-        ([(200, 800, 16, "渡口研究")] * 2, False),
-        ([(90, 758, 12, "渡口的水位每日测量四次早晚各两次均有记录")] * 2, False),
-    ],
-)
-def test_pdf_heads_of_a_paper_of_two_pages(heads, dropped):
-    pages = [[head, *filled(number)] for number, head in enumerate(heads)]
-    document = read_bytes(pdf(pages), "a.pdf")
-    assert all((head[3] in document.text) != dropped for head in heads)
-    assert bool(document.notes) == dropped
-
-
 def test_pdf_latin_words_are_joined():
     lines = ["The observations were inde-", "pendently corroborated by the", "neighbours."]
     page = [(90, 700 - 18 * i, 12, text) for i, text in enumerate(lines)]
@@ -466,8 +426,8 @@ def test_pdf_too_many_pages():
 # Word documents with macros, and files that are none
 
 
-def repacked(data, without=(), content_type=None):
-    """Make a Word document without some parts, or of another content type."""
+def repacked(data, without=(), content_type=None, cut=None, change=()):
+    """Make a Word document without some parts, of another content type, or with a damaged part."""
     usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
     out = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
@@ -475,8 +435,16 @@ def repacked(data, without=(), content_type=None):
             part = old.read(name)
             if content_type is not None:
                 part = part.replace(usual, content_type.encode())
+            if name == cut:
+                part = part[:-8]
+            for old_bytes, new_bytes in change:
+                part = part.replace(old_bytes, new_bytes)
             new.writestr(name, part)
     return out.getvalue()
+
+
+ELSEWHERE = (b'Target="word/document.xml"', b'Target="http://a.b/c.xml" TargetMode="External"')
+PARTS = ("word/document.xml", "word/styles.xml", "word/footnotes.xml", "_rels/.rels")
 
 
 @pytest.mark.parametrize(
@@ -502,6 +470,16 @@ def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, conten
         (repacked(docx(paragraph(LONG)), ["[Content_Types].xml"]), "one without [Content_Types]"),
         (repacked(docx(paragraph(LONG)), ["_rels/.rels"]), "one without _rels/.rels"),
         (repacked(docx(paragraph(LONG)), ["word/document.xml"]), "one without word/document.xml"),
+        *(
+            (
+                repacked(docx(paragraph(LONG), footnotes=paragraph(OTHER)), cut=part),
+                f"one whose part {part} is damaged",
+            )
+            for part in PARTS
+        ),
+        (repacked(docx(paragraph(LONG)), change=[ELSEWHERE]), "one whose text is in another file"),
+        (repacked(docx(paragraph(LONG)), change=[(b"w:body", b"w:tbl")]), "one without a body"),
+        (repacked(docx(paragraph(LONG)), change=[(b"document.main", b"x")]), "a damaged file"),
         (docx(paragraph(LONG))[:-60], "a damaged file"),
         (bytes(range(256)) * 8, "a file that is no archive (zip)"),
         (b"P", "a damaged file"),

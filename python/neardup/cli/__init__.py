@@ -14,7 +14,14 @@ from typing import Any
 from neardup.base import interrupt, messages
 from neardup.base.messages import Message, system_words
 from neardup.cli.parser import flags_of, read
-from neardup.cli.terminal import choose_flags, choose_language, tell, tell_note
+from neardup.cli.terminal import (
+    choose_flags,
+    choose_language,
+    end_with_problems,
+    tell,
+    tell_note,
+    told_problems,
+)
 
 
 def main() -> int:
@@ -22,6 +29,7 @@ def main() -> int:
     # Until the words name another.
     choose_language(None)
     messages.announce = tell_note
+    told_problems.clear()
     files, values, code = _files_written(), dict[str, Any](), 0
     try:
         run, values = read(sys.argv[1:])
@@ -29,6 +37,8 @@ def main() -> int:
         interrupt.raise_interrupts()
         run(**values)
         sys.stdout.flush()
+        if told_problems:
+            end_with_problems()
     except BaseException as error:
         interrupt.restore()
         code = _reported(error)

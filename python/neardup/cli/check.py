@@ -529,9 +529,15 @@ def _print_notes(reports: "list[Report]") -> None:
     """Print the notes; a note on all papers is printed once."""
     from neardup.papers.report import shown_notes
     from neardup.papers.report_files import split_notes
-    from neardup.readers.batch import show
+    from neardup.readers.batch import code_of, show
 
-    common, other_notes = split_notes([shown_notes(report.notes) for report in reports])
+    # A damaged page is a problem, which was told.
+    told = ("damaged_page",)
+    shown = [
+        [note for note in shown_notes(report.notes) if code_of(note) not in told]
+        for report in reports
+    ]
+    common, other_notes = split_notes(shown)
     for note in common:
         tell_line(say(Message("note: {note}", note=note)))
     for report, notes in zip(reports, other_notes, strict=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 from neardup.base.messages import Message, system_words
 from neardup.base.reprs import measure_words
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
-from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell
+from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell, tell_problem
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
@@ -251,5 +251,7 @@ def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
         record = read_record(data, path, encodings=encodings)
         for note in record.notes:
             tell(Message("{file}: {said:inside}", file=path, said=note))
+        for problem in record.problems:
+            tell_problem(problem.message)
         texts.append(record.text)
     return texts

@@ -19,6 +19,8 @@ NONE = Message("none")
 
 _chosen: Language | None = None
 _flags: Mapping[str, str] = {}
+#: What `tell_problem` has printed.
+told_problems: list[object] = []
 
 
 def choose_language(language: Language | None) -> None:
@@ -89,6 +91,12 @@ def tell_line(line: str) -> None:
 def tell_note(note: str) -> None:
     """Print a note."""
     tell(Message("note: {note}", note=note))
+
+
+def tell_problem(problem: object) -> None:
+    """Print a problem, by which the command ends with exit code 2 when it is done."""
+    told_problems.append(problem)
+    tell(problem)
 
 
 def rule_words(measure: str, threshold: float | None, max_distance: int | None) -> Message:

@@ -123,7 +123,7 @@ def check_files(
         raise bad(
             "library", "given, unless the papers are compared with each other (among)", library
         )
-    excluded = texts_of(exclude, encoding)
+    excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
     for note in passed_over(papers):
         progress.note(note)
@@ -177,6 +177,8 @@ def _read(paths: Sequence[str], encoding: str | None, progress: Progress) -> Ite
             progress.problem(error.message)
             yield path, None, error.message
             continue
+        for lost in read.problems:
+            progress.problem(lost)
         if any(map(str.isalnum, read.text)):
             yield path, read, None
             continue

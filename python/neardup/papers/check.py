@@ -19,10 +19,11 @@ from neardup.options.signatures import completed, takes_options
 from neardup.pages.excerpts import around
 from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.cover import cover_of
-from neardup.papers.hiding import revealed, unmasked
+from neardup.papers.hiding import as_shown, revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.verdict import MOST_UNREAD, unread_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,10 +144,13 @@ def check(
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
+    progress = given["progress"]
     read, own_name = read_paper(paper, "paper", encoding)
-    excluded = texts_of(exclude, encoding)
+    for problem in read.problems:
+        progress.problem(problem)
+    excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
-    with opened(library, workers, given["progress"], encoding) as documents:
+    with opened(library, workers, progress, encoding) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(
             documents,
@@ -167,7 +171,7 @@ def read_paper(
     from neardup.readers.file_text import FileText, read_file
 
     if isinstance(paper, FileText):
-        return paper, "paper"
+        return as_shown(paper), "paper"
     if not isinstance(paper, (str, os.PathLike)):
         raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
     if isinstance(paper, str) and _is_text(paper):
@@ -180,7 +184,7 @@ def read_paper(
                 value=repr(paper[:20]),
             )
         )
-    return read_file(paper, encoding=encoding), os.path.basename(paper)
+    return as_shown(read_file(paper, encoding=encoding)), os.path.basename(paper)
 
 
 def _is_text(paper: str) -> bool:
@@ -192,9 +196,11 @@ def _is_text(paper: str) -> bool:
 
 
 def texts_of(
-    exclude: str | Path | FileText | Sequence[str | Path | FileText], encoding: str | None
+    exclude: str | Path | FileText | Sequence[str | Path | FileText],
+    encoding: str | None,
+    progress: Progress,
 ) -> list[str]:
-    """Return the texts of excluded files."""
+    """Return the texts of excluded files; what of them could not be read is a problem."""
     from neardup.readers.file_text import FileText
 
     if isinstance(exclude, (str, os.PathLike, FileText)):
@@ -205,7 +211,10 @@ def texts_of(
             "a path, a list of paths, or of what neardup.readers.read_file returned",
             exclude,
         )
-    return [read_paper(file, "exclude", encoding)[0].text for file in exclude]
+    read = [read_paper(file, "exclude", encoding)[0] for file in exclude]
+    for problem in (problem for file in read for problem in file.problems):
+        progress.problem(problem)
+    return [file.text for file in read]
 
 
 def check_limits(limits: ReportLimits | None) -> ReportLimits:
@@ -310,7 +319,13 @@ class Checking:
         numbers = {match.document.position for match in listed}
         unlisted = [match for match in matches if match.document.position not in numbers]
         documents = self.library.readable - len(skipped)
-        notes = [*paper.notes, *self.library.notes]
+        lost = (problem.message for problem in paper.problems)
+        notes = [*lost, *paper.notes, *self.library.notes]
+        unread = unread_share(paper)
+        if unread >= MOST_UNREAD:
+            notes.append(
+                Message("{share:.1%} of the paper could not be read: no verdict.", share=unread)
+            )
         if marks.total == 0:
             letters = any(map(str.isalnum, text))
             notes.append(
@@ -391,6 +406,7 @@ class Checking:
             cover=cover_of(paper),
             without_sources=tuple(left_out),
             findings=findings,
+            unread=unread,
             shared=int(shared.sum()),
             runs=marks.runs(
                 [

@@ -1,4 +1,4 @@
-"""What hides copied text from a comparison: look-alike letters, invisible characters, hidden text.
+"""What hides copied text from a comparison: look-alikes, what is invisible, another order.
 
 `revealed` returns the text that is compared, in which every character has its place of the original
 text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and
@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from neardup.papers.directions import reordered_lines
 from neardup.papers.results import Finding, Place
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.extracted import FileText, HiddenText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
+
+_REORDERED = "reordered_text"
 
 #: Latin, Greek and Cyrillic.
 _LETTERS = (
@@ -43,6 +44,27 @@ _INVISIBLE = re.compile(
 )
 
 
+def as_shown(paper: FileText) -> FileText:
+    """Return a paper whose letters are in the order in which a reader reads them.
+
+    Where directional marks move letters, the text is what they show, and a part of `hidden`.
+    """
+    # In a PDF, places decide what is shown.
+    moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
+    if not moved:
+        return paper
+    pieces, done = [], 0
+    for begin, end, read in moved:
+        pieces += [paper.text[done:begin], read]
+        done = end
+    parts = [
+        HiddenText(begin, end, _REORDERED, sum(map(str.isalnum, read)))
+        for begin, end, read in moved
+    ]
+    text = "".join([*pieces, paper.text[done:]])
+    return replace(paper, text=text, hidden=(*paper.hidden, *parts))
+
+
 def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     """Return the text of a paper that is compared, and what would have hidden copied text.
 
@@ -51,33 +73,37 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     """
     from neardup import _core
 
-    hidden: dict[str, list[tuple[int, int, int]]] = {}
+    hidden: dict[str, list[HiddenText]] = {}
     pieces = []
     done = 0
     for part in paper.hidden:
-        hidden.setdefault(part.kind, []).append((part.begin, part.end, part.count))
-        begin = max(part.begin, done)
-        pieces += [paper.text[done:begin], " " * (part.end - begin)]
-        done = max(part.end, done)
+        hidden.setdefault(part.kind, []).append(part)
+    # Garbled letters are no letters of the paper.
+    unread = [(part.begin, part.end) for part in paper.hidden if part.kind != _REORDERED]
+    unread += paper.garbled_spans
+    for begin, end in sorted(unread):
+        begin = max(begin, done)
+        pieces += [paper.text[done:begin], " " * (end - begin)]
+        done = max(end, done)
     text = "".join([*pieces, paper.text[done:]])
     compared, words = _core.unmask(text)
     unseen = [match.span() for match in _INVISIBLE.finditer(text)]
     found = {
-        "look_alikes": words,
-        "invisible": [(begin, end, end - begin) for begin, end in unseen],
+        "look_alikes": [HiddenText(begin, end, "", count) for begin, end, count in words],
+        "invisible": [HiddenText(begin, end, "", end - begin) for begin, end in unseen],
         **hidden,
-        "pictures": [(offset, offset, 1) for offset in paper.pictures],
+        "pictures": [HiddenText(offset, offset, "", 1) for offset in paper.pictures],
     }
     findings = (_finding(kind, parts, paper.pages) for kind, parts in found.items() if parts)
     return compared, tuple(findings)
 
 
-def _finding(kind: str, parts: Sequence[tuple[int, int, int]], pages: Sequence[int]) -> Finding:
+def _finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
     places = (
-        Place(begin, end, bisect_right(pages, begin) or None)
-        for begin, end, _ in parts[:MOST_PLACES]
+        Place(part.begin, part.end, bisect_right(pages, part.begin) or None, part.text)
+        for part in parts[:MOST_PLACES]
     )
-    return Finding(kind, sum(count for _, _, count in parts), tuple(places))
+    return Finding(kind, sum(part.count for part in parts), tuple(places))
 
 
 def unmasked(text: str) -> str:

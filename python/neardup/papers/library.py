@@ -239,22 +239,28 @@ class _Files(_Texts):
     def _read(self, inputs: Sequence[str | Path], progress: Progress, encoding: str | None) -> None:
         from neardup.readers import open_sources
         from neardup.readers.batch import strings
+        from neardup.readers.grouped import Grouped
 
         unreadable: list[str] = []
+        lost = Grouped()
         sources = open_sources(inputs, encoding=encoding, only_text_in_folders=True)
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
-            for problem in batch.problems:
+            for row, problem in batch.row_problems:
+                progress.problem(problem)
+                if row < len(batch) and batch.texts[row].is_valid:
+                    lost.add(problem)
+                    continue
                 self.problems += problem.count
                 unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
-                progress.problem(problem)
             titles = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
             files: list[str | None] = [None] * len(batch)
             for row, source, _ in batch.runs:
                 files[row] = source
             self._add(batch.texts, strings(batch.ids), titles, files)
             progress.advance(len(batch), batch.bytes_read)
-        self.notes += [*sources.problem_lines, *sources.notes]
+        lines = (line for line, _ in lost.lines())
+        self.notes += [*lines, *sources.problem_lines, *sources.notes]
         if self.problems:
             names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
             self.notes.append(

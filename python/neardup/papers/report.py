@@ -34,7 +34,7 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.verdict import Thresholds, Verdict
+from neardup.papers.verdict import MOST_UNREAD, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
 VERSION = 1
@@ -110,6 +110,9 @@ class Report(ReprMixin):
         Ids of the sources that the caller left out, and that the paper has text of.
     findings : tuple of Finding
         What may hide copied text, by kind, and the number of pictures.
+    unread : float
+        Share of the paper that could not be read, in [0, 1]: damaged pages, and text in no
+        language. From 5 % on there is no verdict.
     shared : int
         Counted characters that many documents of the library share, which are not copied.
     runs : CountedRuns or None
@@ -136,13 +139,16 @@ class Report(ReprMixin):
     thresholds: Thresholds | None = None
     without_sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    unread: float = 0.0
     shared: int = 0
     runs: CountedRuns | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict on the paper; None without thresholds."""
-        return None if self.thresholds is None else self.thresholds.verdict(self.rates.total)
+        """The verdict on the paper; None without thresholds, or if too much could not be read."""
+        if self.thresholds is None or self.unread >= MOST_UNREAD:
+            return None
+        return self.thresholds.verdict(self.rates.total)
 
     @property
     def number(self) -> str:
@@ -479,7 +485,7 @@ def _hiding(report: Report) -> list[_Hiding]:
             (
                 place.page,
                 text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
-                beginning(text[place.begin : place.end], _ASIDE_HEAD),
+                beginning(place.text or text[place.begin : place.end], _ASIDE_HEAD),
                 text[place.end : place.end + _BESIDE].partition("\n")[0],
             )
             for place in finding.places[:_PLACES]
@@ -494,7 +500,8 @@ def _counts(report: Report, language: str) -> str | None:
     runs = report.runs
     if runs is None:
         return None
-    thresholds = report.thresholds or Thresholds()
+    # The page gives no verdict where the report has none.
+    thresholds = (report.verdict and report.thresholds) or Thresholds()
     low, high = thresholds.pass_below, thresholds.reject_above
     verdicts = [thresholds.verdict(rate) for rate in (0.0, low, high, 1.0) if rate is not None]
     passages = [

@@ -15,7 +15,14 @@ WORDING = ("furniture", "common", "shared")
 EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
 #: Kinds of findings that may hide copied text; pictures are counted beside them.
-HIDING = ("look_alikes", "invisible", "hidden_text", "white_text", "tiny_text")
+HIDING = (
+    "look_alikes",
+    "invisible",
+    "reordered_text",
+    "hidden_text",
+    "white_text",
+    "tiny_text",
+)
 
 
 @dataclass(frozen=True)
@@ -185,11 +192,14 @@ class Place:
         text: a picture, or hidden text.
     page : int or None
         The page, from 1; None if the format has no pages.
+    text : str, default=""
+        The beginning of hidden text that is not in the paper's text.
     """
 
     begin: int
     end: int
     page: int | None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -198,10 +208,12 @@ class Finding:
 
     Parameters
     ----------
-    kind : {'look_alikes', 'invisible', 'hidden_text', 'white_text', 'tiny_text', 'pictures'}
-        Letters of another script that look like those of the word; invisible characters within
-        words; text of a Word document or PDF that is hidden, white, or at most 2 points high;
-        and pictures, in which text is not read.
+    kind : str
+        'look_alikes': letters of another script that look like those of the word; 'invisible':
+        invisible characters within words; 'reordered_text': letters that directional marks show in
+        another order than the file has them; 'hidden_text', 'white_text', 'tiny_text': text of a
+        Word document or PDF that is hidden, white, or at most 2 points high; and 'pictures', in
+        which text is not read. The report has reordered text as it is shown.
     count : int
         Number of letters, characters or pictures.
     places : tuple of Place

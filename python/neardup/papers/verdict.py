@@ -5,12 +5,19 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.pages.words import percent
+
+if TYPE_CHECKING:
+    from neardup.readers.file_text import FileText
+
+
+#: If this share of a paper could not be read, or more, it has no verdict.
+MOST_UNREAD = 0.05
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,13 @@ class Thresholds:
             )
             return Verdict("reject", sentence)
         return None
+
+
+def unread_share(paper: FileText) -> float:
+    """Return the share of a paper that could not be read: damaged pages and garbled text."""
+    reasons = (problem.reason for problem in paper.problems)
+    damaged: int = sum(reason.values["count"] for reason in reasons if isinstance(reason, Message))
+    return 1 - (1 - damaged / max(1, len(paper.pages))) * (1 - paper.garbled)
 
 
 def thresholds_of(pass_below: str | None, reject_above: str | None) -> Thresholds | None:

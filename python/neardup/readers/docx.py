@@ -18,17 +18,21 @@ from typing import Any, NoReturn
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.archives import check_zip
-from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
+from neardup.readers.batch import show
+from neardup.readers.docx_paragraph import SKIPPED, Paragraph
+from neardup.readers.docx_unseen import Looks, W, is_on, row_formats, value_of
+from neardup.readers.extracted import (
+    HiddenText,
+    Limits,
+    Paragraphs,
+    UnreadableFileError,
+    refuse,
+)
 
 _MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
-_XML_SHARE = 4
+_XML, _XML_SHARE = (".xml", ".rels"), 4
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
-_VML = "{urn:schemas-microsoft-com:vml}"
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 #: Parts without which an archive is no document.
 _NEEDED = ("[Content_Types].xml", "_rels/.rels")
@@ -59,24 +63,6 @@ _PROPERTIES = {
     "KSOTemplateDocerSaveRecord": "wps_account",
 }
 
-_SKIPPED = frozenset(
-    {
-        f"{_W}pPr",
-        f"{_W}rPr",
-        f"{_W}tblPr",
-        f"{_W}trPr",
-        f"{_W}tcPr",
-        f"{_W}sectPr",
-        # Deletions of tracked changes.
-        f"{_W}del",
-        f"{_W}moveFrom",
-        f"{_W}delText",
-        # Field instructions, ruby text, and fallbacks for old versions.
-        f"{_W}instrText",
-        f"{_W}rt",
-        f"{_MC}Fallback",
-    }
-)
 _HEADING = re.compile(r"(?:heading|标题|標題)\s*([1-9])$")
 _TITLES = ("title", "标题", "標題")
 _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用", "明顯引用", "鮮明引文")
@@ -88,20 +74,21 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
 
     _check_archive(data, name, limits)
     try:
-        document = _opened(data)
-        body = document.element.body
+        package = _opened(data)
+        if _is_elsewhere(package):
+            _refuse_document(name, Message("one whose text is in another file"))
+        document = package.main_document_part.document
+        body = getattr(document.element, "body", None)
         styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
-    except KeyError as error:
-        missing = _MISSING.search(str(error))
-        found = Message("one without {part}", part=missing[1]) if missing else _said(error)
-        _refuse_document(name, found)
+    except UnreadableFileError:
+        raise
     except Exception as error:  # A parser may raise anything for a damaged file.
-        _refuse_document(name, _said(error))
+        _refuse_document(name, _damage(data, error))
     if body is None:
         _refuse_document(name, Message("one without a body"))
-    has_background = document.element.find(f"{_W}background") is not None
-    reading = _Reading(styles, "" if has_background else "FFFFFF")
+    has_background = document.element.find(f"{W}background") is not None
+    reading = _Reading(styles, {"ground": "" if has_background else "FFFFFF"})
     reading.blocks(body)
     first_note = len(reading.paragraphs)
     for root in notes:
@@ -114,14 +101,37 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
 
 
 def _opened(data: bytes) -> Any:
-    """Open a document; `docx.Document` refuses those with macros and templates."""
+    """Open a package; `docx.Document` refuses those with macros and templates."""
     from docx.opc.part import PartFactory
     from docx.package import Package
     from docx.parts.document import DocumentPart
 
     for content_type in _MAIN_PARTS:
         PartFactory.part_type_for.setdefault(content_type, DocumentPart)
-    return Package.open(io.BytesIO(data)).main_document_part.document
+    return Package.open(io.BytesIO(data))
+
+
+def _is_elsewhere(package: Any) -> bool:
+    """Return whether the text of a document is not in its file, as a link to a page is."""
+    relations = (one for one in package.rels.values() if one.reltype.endswith("/officeDocument"))
+    return any(relation.is_external for relation in relations)
+
+
+def _damage(data: bytes, error: Exception) -> Message:
+    """Return what is wrong with an archive; other programs have their own words for it."""
+    from docx.oxml.parser import parse_xml
+
+    missing = _MISSING.search(str(error)) if isinstance(error, KeyError) else None
+    if missing:
+        return Message("one without {part}", part=show(missing[1]))
+    with contextlib.suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.namelist():
+            if part.lower().endswith(_XML):
+                try:
+                    parse_xml(archive.read(part))
+                except Exception:
+                    return Message("one whose part {part} is damaged", part=show(part))
+    return Message("a damaged file")
 
 
 def _refuse_document(name: str, content: str) -> NoReturn:
@@ -137,21 +147,17 @@ def _check_archive(data: bytes, name: str, limits: Limits) -> None:
     """Refuse an archive that is no document, or too large when unpacked."""
     try:
         members = check_zip(io.BytesIO(data), name, limits.max_unpacked_bytes, _TRUST)
-    except zipfile.BadZipFile as error:
-        _refuse_document(name, _said(error))
+    except zipfile.BadZipFile:
+        _refuse_document(name, Message("a damaged file"))
     names = {member.filename for member in members}
     for part in _NEEDED:
         if part not in names:
             _refuse_document(name, Message("one without {part}", part=part))
-    xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
+    xml = sum(m.file_size for m in members if m.filename.lower().endswith(_XML))
     most = limits.max_unpacked_bytes // _XML_SHARE
     if xml > most:
         reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=most)
         refuse(name, reason, str(xml), _TRUST)
-
-
-def _said(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:60] or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -164,23 +170,28 @@ class _Styles:
     levels: dict[str, int]
     quotes: frozenset[str]
     formats: dict[str, dict[str, str]]
+    looks: Looks
 
     @classmethod
     def of(cls, document: Any) -> _Styles:
         root = document.styles.element
+        looks = Looks()
         stated: dict[str, int] = {}
         base = {"": ""}
-        own = {"": _formats(root.find(f"{_W}docDefaults/{_W}rPrDefault/{_W}rPr"))}
+        # A damaged theme has no colours.
+        with contextlib.suppress(Exception):
+            looks = Looks.of(_notes(document, "theme"), _notes(document, "settings"))
+        own = {"": looks.formats(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))}
         quotes: set[str] = set()
         default = ""
-        for style in root.iterchildren(f"{_W}style"):
-            key = style.get(f"{_W}styleId")
+        for style in root.iterchildren(f"{W}style"):
+            key = style.get(f"{W}styleId")
             if key is None:
                 continue
-            kind = style.get(f"{_W}type", "paragraph")
-            name = _value(style, "name").strip().lower()
+            kind = style.get(f"{W}type", "paragraph")
+            name = value_of(style, "name").strip().lower()
             match = _HEADING.match(name)
-            outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+            outline = style.find(f"{W}pPr/{W}outlineLvl")
             if match:
                 stated[key] = int(match[1])
             elif name in _TITLES:
@@ -189,13 +200,14 @@ class _Styles:
                 stated[key] = _outline(outline)
             if name in _QUOTES:
                 quotes.add(key)
-            if kind == "paragraph" and style.get(f"{_W}default") in ("1", "true", "on"):
+            if kind == "paragraph" and style.get(f"{W}default") in ("1", "true", "on"):
                 default = key
-            base[key] = _value(style, "basedOn") or ("" if kind == "paragraph" else key)
-            own[key] = _formats(style.find(f"{_W}pPr")) | _formats(style.find(f"{_W}rPr"))
+            base[key] = value_of(style, "basedOn") or ("" if kind == "paragraph" else key)
+            own[key] = looks.formats(style.find(f"{W}pPr"))
+            own[key] |= looks.formats(style.find(f"{W}rPr"))
             # A style of tables may colour some of the rows.
             if kind == "table" and any(
-                _fill(shading) is not None for shading in style.iter(f"{_W}shd")
+                looks.fill(shading) is not None for shading in style.iter(f"{W}shd")
             ):
                 own[key]["ground"] = ""
         levels: dict[str, int] = {}
@@ -214,16 +226,16 @@ class _Styles:
             for style in reversed(chain):
                 formats[key] |= own.get(style, {})
         formats[""] = formats.get(default, formats[""])
-        return cls(levels, frozenset(quoted), formats)
+        return cls(levels, frozenset(quoted), formats, looks)
 
     def named(self, parent: Any, element: str) -> dict[str, str]:
         """Return the formats of the style that an element of `parent` names; empty for none."""
-        name = _value(parent, element)
+        name = value_of(parent, element)
         return self.formats.get(name, {}) if name else {}
 
 
 def _outline(element: Any) -> int:
-    value = str(element.get(f"{_W}val", ""))
+    value = str(element.get(f"{W}val", ""))
     # Level 9 is body text.
     return int(value) + 1 if value in tuple("012345678") else 0
 
@@ -254,61 +266,84 @@ def _properties(document: Any) -> Iterator[tuple[str, str]]:
 
 
 class _Reading:
-    """One pass through a document's tree; `ground` is the colour below the text, "" if unknown."""
+    """One pass through a document's tree; `around` are the formats of what surrounds the text.
 
-    def __init__(self, styles: _Styles, ground: str) -> None:
+    Its ground is the colour below the text, "" if unknown.
+    """
+
+    def __init__(self, styles: _Styles, around: dict[str, str]) -> None:
         self.paragraphs = Paragraphs()
         self._styles = styles
-        self._ground = ground
+        self._around = around
+        #: Of each open field, whether its code goes on, which nobody sees.
+        self._fields: list[bool] = []
 
     def blocks(self, parent: Any) -> None:
         """Add paragraphs and tables, also those inside wrapper elements."""
+        open_: Paragraph | None = None
         for child in parent.iterchildren():
-            if child.tag == f"{_W}p":
-                style = _style(child)
-                formats = {"ground": self._ground} | self._styles.formats.get(style, {})
-                formats |= _formats(child.find(f"{_W}pPr"))
-                reading = _Paragraph(self._styles, formats)
-                reading.collect(child)
-                quoted = style in self._styles.quotes
-                self.paragraphs.add(
-                    reading.text,
-                    self._level(child),
-                    quoted=quoted,
-                    hidden=reading.hidden,
-                    pictures=reading.pictures,
-                )
-                for box in reading.boxes:
-                    ground, self._ground = self._ground, ""
-                    self.blocks(box)
-                    self._ground = ground
-            elif child.tag == f"{_W}tbl":
+            if child.tag == f"{W}p":
+                open_ = self._paragraph(child, open_)
+            elif child.tag == f"{W}tbl":
                 self._table(child)
-            elif child.tag not in _SKIPPED:
+            elif child.tag not in SKIPPED:
                 self.blocks(child)
+
+    def _paragraph(self, element: Any, open_: Paragraph | None) -> Paragraph | None:
+        """Add a paragraph to the open one before it, if any; return it if it remains open."""
+        style, level = _style(element), self._level(element)
+        properties = element.find(f"{W}pPr")
+        formats = self._around | self._styles.formats.get(style, {})
+        formats |= self._styles.looks.formats(properties)
+        reading = open_ or Paragraph(self._styles.named, self._styles.looks, self._fields)
+        reading.collect(element, formats)
+        # One that ends with a hidden mark goes on in the next one, as a reader sees it.
+        mark = None if properties is None else properties.find(f"{W}rPr")
+        after = element.getnext()
+        if (
+            (is_on(self._styles.looks.formats(mark), "vanish") or _is_deleted(mark))
+            and after is not None
+            and after.tag == element.tag
+            and self._level(after) == level
+        ):
+            return reading
+        self.paragraphs.add(
+            reading.text,
+            level,
+            quoted=style in self._styles.quotes,
+            hidden=reading.hidden,
+            pictures=reading.pictures,
+        )
+        for box in reading.boxes:
+            around, self._around = self._around, self._around | {"ground": ""}
+            self.blocks(box)
+            self._around = around
+        return None
 
     def notes(self, root: Any) -> None:
         """Add footnotes or endnotes, without separators."""
         for note in root.iterchildren():
-            if isinstance(note.tag, str) and note.get(f"{_W}type") is None:
+            if isinstance(note.tag, str) and note.get(f"{W}type") is None:
                 self.blocks(note)
 
     def _table(self, table: Any) -> None:
         """Add a table, one line per row; the paragraphs of a cell stay separate."""
-        properties = table.find(f"{_W}tblPr")
-        formats = _formats(properties) | self._styles.named(properties, "tblStyle")
-        ground = formats.get("ground", self._ground)
-        for row in table.iter(f"{_W}tr"):
-            if next(row.iterancestors(f"{_W}tbl")) is not table:
+        properties = table.find(f"{W}tblPr")
+        formats = self._styles.looks.formats(properties)
+        formats |= self._styles.named(properties, "tblStyle")
+        around = self._around | formats
+        for row in table.iter(f"{W}tr"):
+            if next(row.iterancestors(f"{W}tbl")) is not table:
                 continue
+            of_row = around | row_formats(row)
             cells: list[str] = []
             hidden: list[HiddenText] = []
             pictures: list[int] = []
             length = 0
-            for cell in row.iter(f"{_W}tc"):
-                if next(cell.iterancestors(f"{_W}tr")) is row:
-                    of_cell = _formats(cell.find(f"{_W}tcPr"))
-                    inside = _Reading(self._styles, of_cell.get("ground", ground))
+            for cell in row.iter(f"{W}tc"):
+                if next(cell.iterancestors(f"{W}tr")) is row:
+                    of_cell = self._styles.looks.formats(cell.find(f"{W}tcPr"))
+                    inside = _Reading(self._styles, of_row | of_cell)
                     inside.blocks(cell)
                     found = inside.paragraphs
                     hidden += [
@@ -330,116 +365,15 @@ class _Reading:
             )
 
     def _level(self, paragraph: Any) -> int:
-        outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
+        outline = paragraph.find(f"{W}pPr/{W}outlineLvl")
         if outline is not None:
             return _outline(outline)
         return self._styles.levels.get(_style(paragraph), 0)
 
 
-class _Paragraph:
-    """The text of one paragraph of some formats, its pictures and what of it nobody sees."""
-
-    def __init__(self, styles: _Styles, formats: dict[str, str]) -> None:
-        self.boxes: list[Any] = []
-        self.hidden: list[HiddenText] = []
-        self.pictures: list[int] = []
-        self._styles = styles
-        self._formats = formats
-        self._parts: list[str] = []
-        self._length = 0
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)
-
-    def _add(self, text: str) -> None:
-        self._parts.append(text)
-        self._length += len(text)
-
-    def collect(self, element: Any) -> None:
-        """Add what is in an element."""
-        for child in element.iterchildren():
-            tag = child.tag
-            if not isinstance(tag, str) or tag in _SKIPPED:
-                continue
-            if tag in (f"{_W}t", f"{_M}t"):
-                self._add(child.text or "")
-            elif tag in (f"{_W}br", f"{_W}cr"):
-                self._add("\n")
-            elif tag in (f"{_W}tab", f"{_W}ptab"):
-                self._add("\t")
-            elif tag == f"{_W}noBreakHyphen":
-                self._add("-")
-            elif tag == f"{_W}txbxContent":
-                self.boxes.append(child)
-            elif tag == f"{_W}r":
-                self._run(child)
-            else:
-                if tag == f"{_PIC}pic" or (tag == f"{_VML}imagedata" and not _is_object(child)):
-                    self.pictures.append(self._length)
-                self.collect(child)
-
-    def _run(self, run: Any) -> None:
-        direct = run.find(f"{_W}rPr")
-        formats = self._formats | self._styles.named(direct, "rStyle") | _formats(direct)
-        kind = _unseen(formats)
-        if kind == "hidden_text":
-            count = sum(len(text.text or "") for text in run.iter(f"{_W}t"))
-            if count:
-                self.hidden.append(HiddenText(self._length, self._length, "hidden_text", count))
-            return
-        begin, first = self._length, len(self._parts)
-        self.collect(run)
-        count = sum(len("".join(part.split())) for part in self._parts[first:])
-        if kind is not None and count:
-            self.hidden.append(HiddenText(begin, self._length, kind, count))
-
-
 def _style(paragraph: Any) -> str:
-    return _value(paragraph.find(f"{_W}pPr"), "pStyle")
+    return value_of(paragraph.find(f"{W}pPr"), "pStyle")
 
 
-def _value(parent: Any, name: str, default: str = "") -> str:
-    element = None if parent is None else parent.find(f"{_W}{name}")
-    return "" if element is None else str(element.get(f"{_W}val", default))
-
-
-def _formats(properties: Any) -> dict[str, str]:
-    """Return the formats that may make letters unseen, and the colour below, "" if unknown."""
-    if properties is None:
-        return {}
-    named = {name: _value(properties, name, "on") for name in ("vanish", "sz", "color")}
-    formats = {name: value for name, value in named.items() if value}
-    shading, highlight = properties.find(f"{_W}shd"), _value(properties, "highlight")
-    if highlight not in ("", "none"):
-        formats["ground"] = "FFFFFF" if highlight == "white" else ""
-    elif shading is not None and (fill := _fill(shading)) is not None:
-        formats["ground"] = fill
-    return formats
-
-
-def _fill(shading: Any) -> str | None:
-    """Return the colour of a shading, "" for a pattern; None if what is below shows."""
-    fill = str(shading.get(f"{_W}fill", "auto"))
-    if shading.get(f"{_W}val") not in ("clear", "nil"):
-        return ""
-    return None if fill.lower() == "auto" else fill
-
-
-def _unseen(formats: dict[str, str]) -> str | None:
-    """Return why nobody sees the text of a run; None if it is visible."""
-    if formats.get("vanish", "off") not in ("0", "false", "off"):
-        return "hidden_text"
-    size = formats.get("sz", "")
-    if size.isascii() and size.isdigit() and int(size) <= 2 * TINY:
-        return "tiny_text"
-    try:
-        letters, ground = (bytes.fromhex(formats.get(name, "")) for name in ("color", "ground"))
-    except ValueError:  # For example 'auto', which shows on every ground.
-        return None
-    return "white_text" if len(letters) == 3 and is_like(letters, ground) else None
-
-
-def _is_object(image: Any) -> bool:
-    """Return whether an image shows an embedded object, such as a formula."""
-    return next(image.iterancestors(f"{_W}object"), None) is not None
+def _is_deleted(mark: Any) -> bool:
+    return mark is not None and mark.find(f"{W}del") is not None

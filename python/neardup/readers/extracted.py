@@ -18,6 +18,10 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 TINY = 2
 #: Colours whose parts differ by at most this are hard to tell apart.
 _ALIKE = 0x10
+#: Characters of text that is left out.
+_EXCERPT = 200
+#: Ranges of pages that a message names.
+_SHOWN = 8
 _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
 
 
@@ -87,12 +91,18 @@ class HiddenText:
         document's hidden text and all of a PDF's is left out.
     count : int
         Number of characters, without white space unless the text is left out.
+    text : str, default=""
+        The beginning of text that is left out, up to 200 characters.
     """
 
     begin: int
     end: int
     kind: str
     count: int
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text[:_EXCERPT])
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +142,13 @@ class FileText:
     pictures : tuple of int
         Where the pictures of a Word or PDF document are in the text, in code points: the place
         in the paragraph or the beginning of the page.
+    garbled : float
+        Share of the characters, without white space, that are in no language, in [0, 1], because a
+        font does not say what they are or an encoding is wrong. A note names the pages.
+    garbled_spans : tuple of tuple of int
+        Which letters are: half-open spans of the text, in code points, in text order.
+    problems : tuple of Problem
+        Parts of the file that could not be read: the damaged pages of a PDF.
     """
 
     text: str
@@ -145,6 +162,9 @@ class FileText:
     properties: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[HiddenText, ...] = ()
     pictures: tuple[int, ...] = ()
+    garbled: float = 0.0
+    garbled_spans: tuple[tuple[int, int], ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class UnreadableFileError(InputError):
@@ -173,6 +193,24 @@ def plain(text: str) -> str:
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as ranges, of which the first are shown.
+
+    Examples
+    --------
+    >>> ranges([9, 2, 3, 4])
+    '2-4, 9'
+    """
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in parts[:_SHOWN]]
+    return ", ".join([*shown, *(["…"] if parts[_SHOWN:] else [])])
+
+
 def is_like(colour: Sequence[int], ground: Sequence[int]) -> bool:
     """Return whether letters of a colour are as good as invisible on a ground."""
     return len(colour) == len(ground) and all(
@@ -192,6 +230,7 @@ class Paragraphs:
         self.properties: dict[str, str] = {}
         self.hidden: list[HiddenText] = []
         self.pictures: list[int] = []
+        self.problems: list[Problem] = []
 
     def state(self, properties: Iterable[tuple[str, str]]) -> None:
         """Add what the file states of itself."""

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import zipfile
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -26,6 +27,7 @@ from neardup.readers.extracted import (
     Paragraphs,
     UnreadableFileError,
     plain,
+    ranges,
     refuse,
 )
 from neardup.readers.formats import by_name
@@ -57,7 +59,7 @@ _SAVE_AGAIN = N_(
     "Open it in the program that wrote it, and save it again in UTF-8, as .docx or as .pdf."
 )
 #: Beyond this share of garbled text, a file is refused.
-_TOO_GARBLED = 0.3
+_TOO_GARBLED = 0.5
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
 _PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
 _UNPACK = N_("Unpack it, and name the files or their folder.")
@@ -251,10 +253,24 @@ def _in_language(file: FileText, name: str, remedy: str) -> FileText:
         return file
     parts = {"share": found.share, "kind": Message(found.kind)}
     if found.share > _TOO_GARBLED:
-        content = Message("an unusable text layer ({kind}, in {share:.0%} of it)", **parts)
+        content = Message("an unusable text layer ({kind}, in {share:.1%} of it)", **parts)
         refuse(name, Message("must have text in a language", code="garbled"), content, remedy)
-    note = Message("{share:.0%} of the text is in no language ({kind}).", **parts)
-    return replace(file, notes=(*file.notes, note))
+    note = Message("{share:.1%} of the text is in no language ({kind}).", **parts)
+    if file.pages:
+        # A long span is on several pages.
+        on = {
+            page
+            for begin, end in found.spans
+            for page in range(bisect_right(file.pages, begin), bisect_left(file.pages, end) + 1)
+        }
+        note = Message(
+            "{share:.1%} of the text is in no language ({kind}). Pages: {pages}.",
+            **parts,
+            pages=ranges(on),
+        )
+    letters = (span for span in found.spans if any(map(str.isalnum, file.text[slice(*span)])))
+    notes = (*file.notes, note)
+    return replace(file, notes=notes, garbled=found.share, garbled_spans=tuple(letters))
 
 
 def _is_pdf(data: bytes) -> bool:
@@ -286,6 +302,7 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
         ),
         properties=paragraphs.properties,
         pictures=tuple(min(picture, length) for picture in paragraphs.pictures),
+        problems=tuple(paragraphs.problems),
     )
 
 

@@ -20,8 +20,16 @@ from neardup.readers.encodings import FREQUENT_CHINESE
 
 #: Characters of a piece, and the shortest text that is judged by more than single characters.
 _PIECE, _SHORTEST = 1000, 100
-#: A text without meaning is judged from this length on.
-_FEW = 20
+#: A text without meaning is judged from this length on. Single characters without a meaning count
+#: if there are more than this, and more than this share.
+_FEW, _FEW_SHARE = 20, 0.001
+#: A piece is garbled as a whole if that many of its characters have no meaning, or are in runs.
+_NEARLY_ALL, _HALF = 0.8, 0.5
+
+#: The first character of private use.
+_PRIVATE = 0xE000
+#: What `_codes` leaves out.
+_WHITE = [code for code in range(0x3001) if chr(code).isspace() or not code]
 
 # Bits of what a character is.
 _UPPER, _LOWER, _LETTER, _SIGN, _UNKNOWN = 1, 2, 4, 8, 16
@@ -48,10 +56,14 @@ _ROWS = (
 
 
 class Garbled(NamedTuple):
-    """The share of a text that is garbled, in [0, 1], and what most of that has."""
+    """The share of a text that is garbled, in [0, 1], what most of that has, and where it is.
+
+    The share is of the characters but white space; the spans of the text are half-open.
+    """
 
     share: float
     kind: str
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def garbled(text: str) -> Garbled:
@@ -62,7 +74,7 @@ def garbled(text: str) -> Garbled:
     >>> garbled("城市湖泊中的水鸟群落随季节变化。" * 20).share
     0.0
     >>> garbled("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
-    Garbled(share=1.0, kind='runs of accented letters, as of a wrong encoding')
+    Garbled(share=1.0, kind='runs of accented letters, as of a wrong encoding', spans=((0, 640),))
     """
     codes = _codes(text)
     if len(codes) < _FEW:
@@ -80,9 +92,11 @@ def garbled(text: str) -> Garbled:
     def has(bit: int) -> npt.NDArray[np.bool_]:
         return bits & bit > 0
 
-    found = {_UNKNOWN_NAME: total(has(_UNKNOWN)) > 0.3 * sizes}
+    found = {_UNKNOWN_NAME: total(has(_UNKNOWN)) > _NEARLY_ALL * sizes}
     if len(codes) >= _SHORTEST:
-        found[_RUNS] = total(_in_runs(has(_ACCENTED))) > 0.3 * sizes
+        runs = _in_runs(has(_ACCENTED))
+        in_runs = total(runs)
+        found[_RUNS] = in_runs > _HALF * sizes
         cased = has(_UPPER | _LOWER)
         pairs = total(_with_next(cased, cased))
         rises = total(_with_next(has(_LOWER), has(_UPPER)))
@@ -105,9 +119,32 @@ def garbled(text: str) -> Garbled:
         is_doubled &= total(letters) >= 100
         # Sequences of a few letters, such as genes, may be doubled.
         found[_DOUBLED] = is_doubled & (_distinct(codes, letters, begins, is_doubled) >= 20)
-    is_garbled = np.logical_or.reduce(list(found.values()))
-    share = float(sizes[is_garbled].sum() / len(codes))
-    return Garbled(share, max(found, key=lambda kind: sizes[found[kind]].sum()) if share else "")
+    parts = {kind: np.repeat(is_garbled, sizes) for kind, is_garbled in found.items()}
+    # Control characters are in no text that was read from a document.
+    single = has(_UNKNOWN) & (codes >= _PRIVATE)
+    if np.count_nonzero(single) > _few(len(codes)):
+        parts[_UNKNOWN_NAME] |= single
+    if len(codes) >= _SHORTEST and (in_runs > 0.3 * sizes).any():
+        parts[_RUNS] |= runs
+    places = np.logical_or.reduce(list(parts.values()))
+    share = float(places.mean())
+    if not share:
+        return Garbled(0.0, "")
+    kind = max(parts, key=lambda kind: np.count_nonzero(parts[kind]))
+    return Garbled(share, kind, _spans(text, places))
+
+
+def _few(length: int) -> float:
+    return max(min(_FEW, 0.3 * length), _FEW_SHARE * length)
+
+
+def _spans(text: str, places: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Return the spans of a text in which all characters but white space are marked."""
+    held = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    shown = np.flatnonzero(~np.isin(held, _WHITE))
+    edges = np.flatnonzero(np.diff(places, prepend=False, append=False))
+    begins, ends = shown[edges[::2]], shown[edges[1::2] - 1] + 1
+    return tuple(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
 def _may_be_garbled(codes: npt.NDArray[np.uint16], bits: npt.NDArray[np.uint16], size: int) -> bool:
@@ -118,7 +155,7 @@ def _may_be_garbled(codes: npt.NDArray[np.uint16], bits: npt.NDArray[np.uint16],
     """
     counts = dict(zip(_BITS, (np.bincount(bits, minlength=1024) @ _MEMBERS).tolist(), strict=True))
     return bool(
-        counts[_UNKNOWN] > 0.3 * size
+        counts[_UNKNOWN] > _few(len(codes))
         or counts[_ACCENTED] > 0.3 * size
         or (counts[_CASED_ABROAD] > 0.15 * 50 and counts[_UPPER] > 0.12 * 50)
         or (counts[_SIGN] > 0.2 * size and counts[_UPPER] > 0.12 * 20)

@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import re
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -18,8 +18,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, refuse
-from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
+from neardup.readers.batch import Problem
+from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, ranges, refuse
+from neardup.readers.pdf_layout import Line, lay_out
+from neardup.readers.running_lines import without_running_lines
 
 # pdfium may run in one thread of a process at a time.
 _ALONE = threading.Lock()
@@ -27,7 +29,6 @@ _ALONE = threading.Lock()
 _ENDS = re.compile(r"\r\n|\r|\n")
 #: Characters that pdfium versions return for a hyphen at the end of a line.
 _HYPHENS = "\x02\ufffe\u00ad"
-_NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 
 _PROPERTIES = {
     "Title": "title",
@@ -41,6 +42,7 @@ _DATE = re.compile(r"D:\d{14}(?:([-+Z])(?:(\d\d)'?(\d\d)?)?)?")
 _ID_BYTES = 256
 
 OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
+_PRINT = N_("Open it in a PDF reader and print it into a new file.")
 _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 
@@ -66,7 +68,8 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             properties = list(_properties(document))
         finally:
             document.close()
-    damaged = sum(page is None for page in read_pages)
+    lost = [number for number, page in enumerate(read_pages, 1) if page is None]
+    damaged = len(lost)
     read = [page.lines if page else [] for page in read_pages]
     if count == 0 or damaged == count:
         _refuse_damaged(name)
@@ -78,15 +81,6 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             Message("must have a text layer", code="no_text_layer"),
             Message.counted("1 page of pictures", "{count} pages of pictures", count=count),
             Message("Recognize the text first, for example: {command}", command=OCR),
-        )
-    notes += _unidentified(read)
-    if damaged:
-        notes.append(
-            Message(
-                "{damaged} of {count} pages are damaged and could not be read.",
-                damaged=damaged,
-                count=count,
-            )
         )
     if blank:
         notes.append(
@@ -102,11 +96,24 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         notes.append(Message("Running headers and footers are left out: {lines}.", lines=lines))
     paragraphs = lay_out(kept)
     paragraphs.state(properties)
+    if lost:
+        reason = Message.counted(
+            "page {pages} of {total} is damaged and left out",
+            "{count} of {total} pages are damaged and left out ({pages})",
+            code="damaged_page",
+            count=damaged,
+            total=count,
+            pages=ranges(lost),
+        )
+        again = Message("Download or copy it again.")
+        paragraphs.problems.append(Problem(name, None, None, reason, None, again))
     for begin, page in zip(paragraphs.pages, read_pages, strict=True):
         if page:
             paragraphs.pictures += [begin] * page.pictures
             paragraphs.hidden += [
-                HiddenText(begin, begin, kind, count) for kind, count in page.left_out.items()
+                HiddenText(begin, begin, kind, len("".join(text.split())), text.strip())
+                for kind, text in page.left_out.items()
+                if text.strip()
             ]
     return paragraphs, tuple(notes)
 
@@ -149,7 +156,7 @@ def _refuse_unopened(name: str, error: str) -> None:
             name,
             Message("must be encrypted in a way that pdfium knows", code="encrypted"),
             Message("another one"),
-            Message("Open it in a PDF reader and print it into a new file."),
+            Message(_PRINT),
         )
     _refuse_damaged(name)
 
@@ -160,30 +167,15 @@ def _refuse_damaged(name: str) -> NoReturn:
         name,
         reason,
         content,
-        Message("Open it in a PDF reader and print it into a new file."),
+        Message(_PRINT),
     )
-
-
-def _unidentified(pages: list[list[Line]]) -> Iterator[Message]:
-    """Yield a note on text of fonts that do not say which characters they show."""
-    total = unknown = 0
-    for page in pages:
-        for line in page:
-            total += len(line.text)
-            unknown += len(_NO_CHARACTER.findall(line.text))
-    if unknown > 20 and unknown > 0.001 * total:
-        yield Message(
-            "The file's fonts do not identify {unknown} of {count} characters.",
-            unknown=unknown,
-            count=total,
-        )
 
 
 class _Page(NamedTuple):
     lines: list[Line]
     pictures: int
-    #: Characters that nobody sees, by kind.
-    left_out: Counter[str]
+    #: Text that nobody sees, by kind.
+    left_out: Mapping[str, str]
 
 
 def _page(document: Any, number: int) -> _Page | None:
@@ -208,15 +200,15 @@ def _page(document: Any, number: int) -> _Page | None:
         return None
 
 
-def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
+def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], dict[str, str]]:
     """Return a text without pieces of some kinds, where its letters are, and what is left out."""
     import pypdfium2.raw as pdfium
 
     # pdfium counts in units of UTF-16.
     units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
-    left_out: Counter[str] = Counter()
     if not kinds:
-        return text, units, left_out
+        return text, units, {}
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
     kept = []
     for place, letter in enumerate(text):
         index = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, units[place])
@@ -224,9 +216,10 @@ def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[in
         kind = kinds.get(ctypes.addressof(piece.contents)) if piece else None
         if kind is None:
             kept.append(place)
-        elif not letter.isspace():
-            left_out[kind] += 1
-    return "".join(text[place] for place in kept), [units[place] for place in kept], left_out
+        else:
+            left_out[kind].append(" " if letter.isspace() else letter)
+    hidden = {kind: plain("".join(letters)) for kind, letters in left_out.items()}
+    return "".join(text[place] for place in kept), [units[place] for place in kept], hidden
 
 
 def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:

@@ -2,8 +2,7 @@
 
 A PDF has no paragraphs. A line continues in the next line if it reaches the right
 edge of its column and the next line begins at the left edge, in the same size and at
-the usual distance. Lines that recur at the top or bottom of many pages, apart from
-their numbers, are running headers and footers and are left out.
+the usual distance. `running_lines` has left out headers and footers.
 """
 
 from __future__ import annotations
@@ -11,24 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from statistics import median
 
 from neardup.readers.extracted import Paragraphs
 
-#: A running line occurs on at least this many pages, and on this share of them.
-_PAGES, _SHARE = 3, 0.4
-#: Of fewer pages, if any lines recur at this height on such a share, apart from the text.
-_SHARE_OF_ANY, _APART = 0.25, 1.3
-#: Lines at each end of a page that may be running lines.
-_OUTER = 3
-_SAME_HEIGHT = 6
 #: A heading is at least this much larger than the body.
-_LARGER = 1.15
+LARGER = 1.15
 _LONGEST_HEADING = 80
 
-_NUMBER = re.compile(r"[0-9０-９]+|\b[ivxlcIVXLC]+\b")
-_SPACE = re.compile(r"\s+")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—"
 _CHINESE = re.compile(f"[{_WIDE}]")
 #: Hanging paragraphs: the first line begins left of the others.
@@ -73,82 +63,10 @@ class _Column:
     flush: bool
 
 
-def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], list[str]]:
-    """Return the pages without page numbers and running lines, and the dropped lines.
-
-    A line that recurs at its height on few pages, such as the title of a chapter or the head of a
-    paper of two pages, must also stand apart from the text, at a height where lines recur.
-    """
-    by_height = [sorted(page, key=lambda line: -line.base) for page in pages]
-    pattern_of = {id(line): _pattern(line) for page in by_height for line in _outer(page)}
-    patterns = [sorted({pattern_of[id(line)] for line in _outer(page)}) for page in by_height]
-    count = Counter(pattern for of_page in patterns for pattern in of_page)
-    least = max(_PAGES, _SHARE * len(pages))
-    running = {
-        pattern
-        for pattern, pages_with in count.items()
-        if pages_with >= least and pattern[0][-1] not in _SENTENCE
-    }
-    # Of a chapter with one such page the title is elsewhere, as a heading.
-    titles = Counter(_pattern(line)[0] for page in pages for line in page)
-    heights: Counter[int] = Counter()
-    for of_page in patterns:
-        heights.update({height for shape, height in of_page if count[shape, height] > 1})
-    few = max(min(_PAGES, len(pages)), _SHARE_OF_ANY * len(pages), 2)
-    body, _ = _body(pages)
-
-    def recurs(line: Line, pattern: tuple[str, int]) -> bool:
-        shape, height = pattern
-        return (
-            heights[height] >= few
-            and titles[shape] > 1
-            and shape[-1] not in _SENTENCE
-            and _step(line.size) < _LARGER * body
-        )
-
-    dropped: dict[tuple[str, int], str] = {}
-    kept = []
-    for page, ordered in zip(pages, by_height, strict=True):
-        away = set()
-        # No text is above a running header or below a running footer.
-        for inward in (ordered, ordered[::-1]):
-            end = inward[:_OUTER]
-            lines = list(takewhile(lambda line: pattern_of[id(line)] in running, end))
-            # Two such lines are rather a paragraph.
-            for line in end[len(lines) : len(lines) + 1]:
-                if recurs(line, pattern_of[id(line)]) and _stands_apart(inward, len(lines) + 1):
-                    lines.append(line)
-            for line in lines:
-                away.add(id(line))
-                dropped.setdefault(pattern_of[id(line)], line.text[:40])
-        kept.append([line for line in page if id(line) not in away])
-    return kept, list(dropped.values())
-
-
-def _outer(page: list[Line]) -> list[Line]:
-    """Return the lines at both ends of a page, each once."""
-    return page if len(page) <= 2 * _OUTER else [*page[:_OUTER], *page[-_OUTER:]]
-
-
-def _pattern(line: Line) -> tuple[str, int]:
-    """Return what a line has in common with the same running line on other pages."""
-    return _NUMBER.sub("#", _SPACE.sub("", line.text)), round(line.base / _SAME_HEIGHT)
-
-
-def _stands_apart(inward: list[Line], count: int) -> bool:
-    """Return whether the first lines of a page, from its edge inwards, are far from the others."""
-    others = inward[count:]
-    if not others:
-        return False
-    distances = [abs(line.base - after.base) for line, after in pairwise(others)]
-    leading = median([distance for distance in distances if distance] or [others[0].size])
-    return abs(inward[count - 1].base - others[0].base) > _APART * leading
-
-
 def lay_out(pages: list[list[Line]]) -> Paragraphs:
     """Join lines to paragraphs, and recognize headings by their size."""
     pages = [_with_page_numbers(_unbroken(page)) for page in pages]
-    body, leading = _body(pages)
+    body, leading = body_of(pages)
     levels = _levels(pages, body)
     out = Paragraphs()
     parts: list[str] = []
@@ -164,7 +82,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
         # An entry of a table of contents may be as large, but is no heading.
         listed = last_is_entry or _LEADERS.search(text)
         is_heading = len(text) <= _LONGEST_HEADING and not listed
-        out.add(text, levels.get(_step(size), 0) if is_heading else 0)
+        out.add(text, levels.get(step(size), 0) if is_heading else 0)
         parts.clear()
         begins.clear()
 
@@ -251,13 +169,13 @@ def _entries(page: list[Line]) -> list[bool]:
     ]
 
 
-def _body(pages: list[list[Line]]) -> tuple[float, float]:
+def body_of(pages: list[list[Line]]) -> tuple[float, float]:
     """Return the font size and the line distance of the body."""
     heights: Counter[float] = Counter()
     distances = []
     for page in pages:
         for line in page:
-            heights[_step(line.size)] += len(line.text)
+            heights[step(line.size)] += len(line.text)
         for above, below in pairwise(page):
             if 0 < above.base - below.base < 4 * above.size:
                 distances.append(above.base - below.base)
@@ -266,13 +184,13 @@ def _body(pages: list[list[Line]]) -> tuple[float, float]:
     return body, median(distances) if distances else 0.0
 
 
-def _step(height: float) -> float:
+def step(height: float) -> float:
     return round(2 * height) / 2
 
 
 def _levels(pages: list[list[Line]], body: float) -> dict[float, int]:
-    larger = {_step(line.size) for page in pages for line in page}
-    larger = {height for height in larger if body and height >= _LARGER * body}
+    larger = {step(line.size) for page in pages for line in page}
+    larger = {height for height in larger if body and height >= LARGER * body}
     return {height: level for level, height in enumerate(sorted(larger, reverse=True)[:6], 1)}
 
 

@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,8 +92,11 @@ def read_sandboxed(
     answer["headings"] = tuple(Heading(**heading) for heading in answer["headings"])
     answer["hidden"] = tuple(HiddenText(**part) for part in answer["hidden"])
     answer["pictures"] = tuple(answer["pictures"])
-    answer["quoted"] = tuple(map(tuple, answer["quoted"]))
+    for spans in ("quoted", "garbled_spans"):
+        answer[spans] = tuple(map(tuple, answer[spans]))
     answer["notes"] = tuple(map(Message.from_dict, answer["notes"]))
+    problems = map(Problem.from_dict, answer["problems"])
+    answer["problems"] = tuple(replace(problem, source=label) for problem in problems)
     return FileText(**{**answer, "pages": tuple(answer["pages"])})
 
 
@@ -161,6 +164,7 @@ def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[s
         **{field.name: getattr(text, field.name) for field in fields(text)},
         "text": text.text.encode("utf-8", "replace").decode(),
         "notes": [note.to_dict() for note in text.notes],
+        "problems": [problem.to_dict() for problem in text.problems],
     }
 
 

@@ -43,17 +43,23 @@ class TextFile:
             raise
         except InputError as error:
             return _Content(self.id, name, _unreadable(name, error), len(raw))
-        return _Content(self.id, name, content.text, len(raw), content.notes)
+        return _Content(self.id, name, content.text, len(raw), content.notes, content.problems)
 
 
 class _Content(NamedTuple):
-    """What was read of a file: its text or the problem, the bytes, and notes."""
+    """What was read of a file: its text or the problem, the bytes, notes, and what is lost."""
 
     id: str
     name: str
     text: str | Problem
     size: int = 0
     notes: tuple[Message, ...] = ()
+    lost: tuple[Problem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems; a file whose pages are damaged has a text too."""
+        return (self.text,) if isinstance(self.text, Problem) else self.lost
 
 
 class TextFiles(Source):
@@ -109,7 +115,7 @@ class TextFiles(Source):
                 texts_array([file.id for file in files]),
                 None,
                 {name: [None] * len(files) for name in fields.extra},
-                [(row, f.text) for row, f in enumerate(files) if isinstance(f.text, Problem)],
+                [(row, problem) for row, file in enumerate(files) for problem in file.problems],
                 sum(file.size for file in files),
                 [(row, file.name, 1) for row, file in enumerate(files)],
             )

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.check import Checking
+from neardup.papers.hiding import as_shown
 from neardup.papers.library import Library, LibraryDocument, joined
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
@@ -36,7 +37,7 @@ def read_paper(
 ) -> FileText:
     """Read a paper by `read_sandboxed`; raise `ProblemError` if it yields no text."""
     try:
-        return read_sandboxed(
+        read = read_sandboxed(
             file,
             label,
             max_bytes=max_bytes,
@@ -44,6 +45,7 @@ def read_paper(
             seconds=seconds,
             look=look,
         )
+        return as_shown(read)
     except UnreadableFileError as error:
         status, detail = 422, _refusal(error.args[0])
     except MissingDependencyError as error:

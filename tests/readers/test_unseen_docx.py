@@ -1,0 +1,174 @@
+"""Ways to hide text in a Word document, and to show text that is stored in another way."""
+
+import pytest
+from tests.readers.making import docx, paragraph, run
+
+from neardup.readers import read_bytes
+
+THEME = (
+    '<a:dk1><a:sysClr val="windowText" lastClr="000000"/></a:dk1>'
+    '<a:lt1><a:sysClr val="window" lastClr="FFFFFF"/></a:lt1>'
+    '<a:accent1><a:srgbClr val="FFFFFF"/></a:accent1>'
+    '<a:accent2><a:srgbClr val="C00000"/></a:accent2>'
+)
+RLO = "\u202e"
+DARK = '<w:clrSchemeMapping w:bg1="dark1" w:t1="light1"/>'
+
+
+def coloured(theme, value="000000", more=""):
+    return f'<w:color w:val="{value}" w:themeColor="{theme}" {more}/>'
+
+
+def filled(inside):
+    return f"<w14:textFill>{inside}</w14:textFill>"
+
+
+def solid(colour):
+    return filled(f"<w14:solidFill>{colour}</w14:solidFill>")
+
+
+def seen_as(inner, **parts):
+    """Return how the text of a run with properties is seen."""
+    body = f"<w:p>{run('前')}{run('中间', f'<w:rPr>{inner}</w:rPr>')}{run('后')}</w:p>"
+    hidden = read_bytes(docx(body, **parts), "a.docx").hidden
+    assert sum(part.count for part in hidden) == (2 if hidden else 0)
+    return hidden[0].kind if hidden else None
+
+
+@pytest.mark.parametrize(
+    ("properties", "kind"),
+    [
+        (coloured("background1"), "white_text"),
+        (coloured("background1", "auto"), "white_text"),
+        (coloured("bg1", "auto"), "white_text"),
+        (coloured("light1", "FF0000"), "white_text"),
+        (coloured("accent1"), "white_text"),
+        (coloured("background1", more='w:themeShade="F2"'), "white_text"),
+        (coloured("text1", more='w:themeTint="05"'), "white_text"),
+        (coloured("background1", more='w:themeShade="80"'), None),
+        (coloured("text1", "FFFFFF"), None),
+        (coloured("accent2", "FFFFFF"), None),
+        (coloured("none", "FFFFFF"), "white_text"),
+        (coloured("background1") + '<w:highlight w:val="black"/>', None),
+        (
+            coloured("background1") + '<w:shd w:val="clear" w:fill="FFFFFF" w:themeFill="text1"/>',
+            None,
+        ),
+        ('<w:color w:val="000000"/><w:shd w:val="clear" w:themeFill="text1"/>', "white_text"),
+        (filled("<w14:noFill/>"), "white_text"),
+        (solid('<w14:schemeClr w14:val="bg1"/>'), "white_text"),
+        (solid('<w14:srgbClr w14:val="FFFFFF"/>'), "white_text"),
+        (
+            solid('<w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/></w14:srgbClr>'),
+            "white_text",
+        ),
+        (solid('<w14:srgbClr w14:val="C00000"/>') + coloured("background1"), None),
+        ('<w:w w:val="1"/>', "tiny_text"),
+        ('<w:w w:val="90"/>', None),
+        ('<w:spacing w:val="-220"/>', "tiny_text"),
+        ('<w:spacing w:val="-20"/>', None),
+        ("<w:specVanish/>", None),
+        ("<w:webHidden/>", None),
+        ("<w:vanish/><w:specVanish/>", "hidden_text"),
+    ],
+)
+def test_run_that_nobody_sees(properties, kind):
+    assert seen_as(properties, theme=THEME) == kind
+
+
+def test_colours_of_the_settings_and_without_a_theme():
+    assert seen_as(coloured("background1")) == "white_text"
+    assert seen_as(coloured("background1", "FFFFFF"), theme=THEME, settings=DARK) is None
+    assert seen_as(coloured("text1"), theme=THEME, settings=DARK) == "white_text"
+    colour = coloured("background1", "auto")
+    style = (
+        f'<w:style w:type="paragraph" w:default="1" w:styleId="N"><w:rPr>{colour}</w:rPr></w:style>'
+    )
+    document = read_bytes(docx(paragraph("全文"), styles=style, theme=THEME), "a.docx")
+    assert [part.kind for part in document.hidden] == ["white_text"]
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        ('<w:spacing w:line="20" w:lineRule="exact"/>', "tiny_text"),
+        ('<w:spacing w:line="20" w:lineRule="auto"/>', None),
+        ('<w:ind w:left="31680"/>', "hidden_text"),
+        ('<w:ind w:left="720"/>', None),
+    ],
+)
+def test_paragraph_that_nobody_sees(before, kind):
+    body = f"<w:p><w:pPr>{before}</w:pPr>{run('中间')}</w:p>"
+    document = read_bytes(docx(body), "a.docx")
+    assert [part.kind for part in document.hidden] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(("rule", "kind"), [("exact", "tiny_text"), ("atLeast", None)])
+def test_row_that_cuts_its_text_off(rule, kind):
+    height = f'<w:trPr><w:trHeight w:val="1" w:hRule="{rule}"/></w:trPr>'
+    body = f"<w:tbl><w:tr>{height}<w:tc>{paragraph('中间')}</w:tc></w:tr></w:tbl>"
+    document = read_bytes(docx(body), "a.docx")
+    assert [part.kind for part in document.hidden] == ([kind] if kind else [])
+
+
+def field(code, result):
+    marks = [
+        f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
+    ]
+    return f"{marks[0]}{code}{marks[1]}{result}{marks[2]}"
+
+
+def chosen(requires):
+    shape = "http://schemas.microsoft.com/office/word/2010/wordprocessingShape"
+    names = f'xmlns:wps="{shape}" xmlns:z="urn:z"'
+    return (
+        f'<mc:AlternateContent {names}><mc:Choice Requires="{requires}">{run("一")}</mc:Choice>'
+        f"<mc:Fallback>{run('二')}</mc:Fallback></mc:AlternateContent>"
+    )
+
+
+def hidden_mark(text, mark="<w:vanish/>"):
+    return f"<w:p><w:pPr><w:rPr>{mark}</w:rPr></w:pPr>{run(text)}</w:p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<w:p>{field(run('码'), run('果'))}</w:p>", "果"),
+        (f"<w:p>{field(field(run('码'), run('里')), run('果'))}</w:p>", "果"),
+        (f"<w:p>{field('<w:r><w:instrText>PAGE</w:instrText></w:r>', run('果'))}后</w:p>", "果"),
+        (f'<w:p><w:fldSimple w:instr="QUOTE">{run("果")}</w:fldSimple></w:p>', "果"),
+        (f'<w:p><w:bdo w:val="rtl">{run("果结")}</w:bdo></w:p>', "\u202e果结\u202c"),
+        (
+            f"<w:p>{run(RLO + '果结')}<w:r><w:br/></w:r>{run('文正')}</w:p>",
+            "\u202e果结\n\u202e文正",
+        ),
+        (f"<w:p>{chosen('wps')}</w:p>", "一"),
+        (f"<w:p>{chosen('z')}</w:p>", "二"),
+        (f"<w:p>{chosen('wps z')}</w:p>", "二"),
+        (hidden_mark("正") + hidden_mark("文") + paragraph("完"), "正文完"),
+        (hidden_mark("正", "<w:del/>") + paragraph("完"), "正完"),
+        (hidden_mark("正"), "正"),
+        ('<w:p><w:r><w:sym w:font="Arial" w:char="F041"/></w:r></w:p>', "A"),
+        ('<w:p><w:r><w:sym w:font="Wingdings" w:char="F041"/></w:r></w:p>', ""),
+    ],
+)
+def test_text_as_word_shows_it(body, text):
+    assert read_bytes(docx(body), "a.docx").text == text
+
+
+def test_hidden_text_has_its_beginning():
+    text = "藏" * 300
+    body = f"<w:p>{run('前')}{run(text, '<w:rPr><w:vanish/></w:rPr>')}{field(run('码'), '')}</w:p>"
+    hidden = read_bytes(docx(body), "a.docx").hidden
+    assert [(part.count, part.text) for part in hidden] == [(300, text[:200]), (1, "码")]
+
+
+@pytest.mark.parametrize("kind", ["diagram", "chart"])
+def test_drawing_with_text_elsewhere_is_a_picture(kind):
+    names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    graphic = (
+        f'<a:graphicData {names} uri="http://schemas.openxmlformats.org/drawingml/2006/{kind}"/>'
+    )
+    body = f"<w:p>{run('前')}<w:r><w:drawing>{graphic}</w:drawing></w:r></w:p>"
+    assert read_bytes(docx(body), "a.docx").pictures == (1,)
