@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from neardup.pages.words import Words
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from neardup.pages.marking import Paragraph
 
 #: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
@@ -32,6 +35,8 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+#: What is not shown as it is.
+_SPECIAL = re.compile(f"[&<>'\"\r]|{_UNSEEN.pattern}")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3041-\u30ff]")
 #: Number of code points that are used to detect a text's language.
@@ -72,7 +77,7 @@ def _environment() -> Environment:
         "plain": plain,
         "shown": shown,
     }
-    environment.globals |= {"bar": _bar, "look": look}
+    environment.globals |= {"bar": _bar, "joined": joined, "look": look}
     return environment
 
 
@@ -117,10 +122,35 @@ def shown(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     # A browser would turn a literal carriage return into a line feed.
+    if not _SPECIAL.search(text):
+        return Markup(text)
     safe = escape(text).replace("\r", Markup("&#13;"))
     return Markup(
         _UNSEEN.sub(lambda match: f'<i class="unseen" data-code="{_code(match)}"></i>', safe)
     )
+
+
+def joined(
+    text: str, paragraphs: Iterable[Paragraph], attributes: str = ""
+) -> Iterator[Paragraph | Markup]:
+    """Yield paragraphs; unmarked ones in a row as one piece of HTML: there may be millions.
+
+    `attributes` are those of the elements in this HTML, after a space.
+    """
+    from markupsafe import Markup
+
+    opening = {False: f"<p{attributes}>", True: f'<p{attributes} class="blank">'}
+    for is_unmarked, group in groupby(paragraphs, lambda paragraph: paragraph.is_unmarked):
+        if not is_unmarked:
+            yield from group
+            continue
+        yield Markup(
+            "\n".join(
+                f"{opening[paragraph.blank]}"
+                f"{shown(text[paragraph.runs[0].begin : paragraph.runs[-1].end])}</p>"
+                for paragraph in group
+            )
+        )
 
 
 def plain(text: str) -> str:
