@@ -100,6 +100,27 @@ class TestRemovals:
             with pytest.raises(ParameterError):
                 call()
 
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            *((name, value) for name in ("search", "source") for value in (None, 3, ["a"])),
+            *(
+                (f"{bound}_similarity", value)
+                for bound in ("min", "max")
+                for value in (None, "0.5", True, -0.1, 1.5, float("nan"))
+            ),
+            ("confirmed", 1),
+            ("order", None),
+            ("since", 3),
+        ],
+    )
+    def test_filter_with_wrong_value_names_the_parameter(self, reviewed, name, value):
+        wanted = RemovalFilter(**{name: value})
+        for call in (reviewed.removals, reviewed.count_removals):
+            with pytest.raises(ParameterError) as caught:
+                call(wanted)
+            assert caught.value.values["parameter"] == name
+
     def test_arrivals(self, reviewed):
         assert reviewed.count_arrivals("2026-03-01") == (4, 3)
         assert reviewed.count_arrivals("2027-01-01") == (0, 0)

@@ -174,14 +174,14 @@ def make_index(location: Path) -> str:
 def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let services inside this process read papers and make reports in forks."""
     monkeypatch.setattr(sandboxed_reader, "run_in_sandbox", forks.run_in_sandbox)
-    monkeypatch.setattr(queue, "run_in_sandbox", forks.run_in_sandbox)
+    monkeypatch.setattr(queue, "Exchange", forks.Exchange)
 
 
 @pytest.fixture
 def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Let them do so in new interpreters, as they do for their users."""
     monkeypatch.setattr(sandboxed_reader, "run_in_sandbox", sandbox.run_in_sandbox)
-    monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
+    monkeypatch.setattr(queue, "Exchange", sandbox.Exchange)
 
 
 @pytest.fixture(scope="session")

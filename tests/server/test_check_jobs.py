@@ -279,15 +279,36 @@ class TestOverHttp:
 
 
 class TestTime:
-    def test_too_long_a_check(self, clock, working, stuck):
+    def test_check_beyond_its_time_is_ended(self, clock, working, monkeypatch):
+        ended_pids = []
+
+        def stop(process, *_, **__):
+            ended_pids.append(process._process.pid)
+            clock.advance(601)
+            # It sends nothing, whatever it does.
+            process.receive()
+
+        jobs = working(check_seconds=600)
+        with monkeypatch.context() as patch:
+            patch.setattr(queue, "check_paper", stop)
+            state = ended(jobs, submit(jobs))
+        assert (state.problem.status_code, state.problem.field) == (422, "file")
+        assert "paper.txt: the check took longer than 600 seconds" in state.problem.detail
+        with pytest.raises(ProcessLookupError):
+            os.kill(ended_pids[0], 0)
+        assert ended(jobs, submit(jobs)).state == "done"
+
+    def test_check_whose_process_is_killed_fails(self, working, monkeypatch, caplog):
+        def kill(process, *_, **__):
+            process._process.kill()
+            process.receive()
+
         jobs = working()
-        job = begin(jobs, stuck)
-        clock.advance(599)
-        assert jobs.state(job).state == "running"
-        clock.advance(2)
-        state = ended(jobs, job)
-        assert state.problem.status_code == 422
-        assert "within 600 seconds" in state.problem.detail
+        with monkeypatch.context() as patch:
+            patch.setattr(queue, "check_paper", kill)
+            assert ended(jobs, submit(jobs)).problem.status_code == 500
+        assert "The process of a check ended: -9" in caplog.text
+        assert ended(jobs, submit(jobs)).state == "done"
 
     def test_results_go(self, clock, working):
         jobs = working(job_seconds=3600)

@@ -8,8 +8,9 @@ import zipfile
 import pytest
 
 from neardup.readers import archives
-from neardup.server.jobs import uploads
+from neardup.server.jobs import queue, uploads
 from tests.server import forms
+from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
 from tests.server.forms import check_page
 from tests.server.papers import LONG, OWN, archive
@@ -60,6 +61,25 @@ def test_several_files(client):
     assert [answer.status_code for answer in reports] == [200] * 3
     assert FERRY[:10] in reports[0].text
     assert client.get(links(page)[0].replace("paper=3", "paper=9")).status_code == 404
+
+
+def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
+    clock, real = ManualClock(), queue.check_paper
+
+    def check(process, text, label, *rest, **options):
+        if label == "a.txt":
+            clock.advance(601)
+            process.receive()
+        return real(process, text, label, *rest, **options)
+
+    monkeypatch.setattr(queue, "time", clock)
+    monkeypatch.setattr(queue, "check_paper", check)
+    page = overview(client, post(client, ("a.txt", A), ("b.txt", B), ("c.txt", B), among="1"))
+    assert "a.txtNot checked: The check took longer than 600 seconds." in forms.texts(page)
+    reports = [client.get(link.partition("#")[0]).text for link in links(page)]
+    assert all(LONG[:10] in report for report in reports)
+    # Each is compared with the other one, and not with itself.
+    assert {re.search(r"[.]/[bc].txt", report)[0] for report in reports} == {"./b.txt", "./c.txt"}
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

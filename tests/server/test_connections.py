@@ -131,6 +131,14 @@ def test_a_long_head(running):
         b"GET / HTTP/9.9",
         b"\x16\x03\x01\x02\x00\x01\x00",
         QUERY + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        *(
+            QUERY.replace(b"1.1", version) + b"\r\n".join(lengths)
+            for version, lengths in (
+                (b"1.1", (b"Content-Length: 2", b"Transfer-Encoding: chunked")),
+                (b"1.1", (b"Transfer-Encoding: chunked", b"Content-Length: 2")),
+                (b"1.0", (b"Transfer-Encoding: chunked",)),
+            )
+        ),
         # A damaged chunk.
         CHUNKED + b"zz\r\n",
         # Hosts that may be read in two ways.

@@ -1,17 +1,21 @@
 """What is too much is refused, cheaply and with the right status."""
 
+import asyncio
 import json
 
 import anyio
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
+from uvicorn.server import ServerState
 
 from neardup.server import Settings
+from neardup.server.security.connections import HEAD_SECONDS, KEEP_ALIVE_SECONDS, Connection
 from neardup.server.security.headers import CONTENT_POLICY
 from neardup.server.security.keys import create_key
-from neardup.server.security.limits import Limits
+from neardup.server.security.limits import SLOWEST, Limits
 from tests.server.clocks import run_virtually
 
 JSON = {"Content-Type": "application/json"}
@@ -102,7 +106,7 @@ def limited(routes, **settings):
     app.state.keys, app.state.settings = None, given
     limits = Limits(app, given)
 
-    async def ask(method="GET", path="/", body=(b"",), pause=0.0):
+    async def ask(method="GET", path="/", body=(b"",), pause=0.0, size=None):
         sent, answer = list(body), []
 
         async def receive():
@@ -125,7 +129,8 @@ def limited(routes, **settings):
             "query_string": b"",
             "headers": [
                 (b"host", b"localhost"),
-                *([(b"transfer-encoding", b"chunked")] if method == "POST" else []),
+                *([(b"content-length", str(size).encode())] if size is not None else []),
+                *([(b"transfer-encoding", b"chunked")] if method == "POST" and not size else []),
             ],
             "root_path": "",
             "scheme": "http",
@@ -153,29 +158,35 @@ class TestTime:
         assert run_virtually(ask)[0] == status
         assert (took, limits.in_flight) == ([pytest.approx(min(seconds, 30))], 0)
 
-    def test_a_body_that_does_not_come(self):
+    @pytest.mark.parametrize(
+        ("path", "size", "pieces", "pause", "status", "seconds"),
+        [
+            # A byte every twelve seconds does not hold a place.
+            ("/login", 60, 60, 12, 408, 30),
+            ("/login", None, 60, 12, 408, 30 + (64 << 10) / SLOWEST),
+            # A client that sends 50 kB a second is served, however large its paper is.
+            ("/v1/check", 64 << 20, 1024, 65536 / SLOWEST, 200, (64 << 20) / SLOWEST),
+            ("/v1/check", 64 << 20, 1024, 2 * 65536 / SLOWEST, 408, 30 + (64 << 20) / SLOWEST),
+            # The answer has its own time.
+            ("/v1/compare", 100, 1, 29, 200, 29 + 29),
+        ],
+    )
+    def test_body_has_one_deadline(self, path, size, pieces, pause, status, seconds):
         async def read(request):
             await request.body()
+            await anyio.sleep(29 if path == "/v1/compare" else 0)
+            return PlainTextResponse("done")
 
-        _, ask = limited([Route("/v1/a", read, methods=["POST"])], request_seconds=30)
+        limits, ask = limited([Route(path, read, methods=["POST"])], request_seconds=30)
 
         async def timed():
             begun = anyio.current_time()
-            answer = await ask("POST", "/v1/a", body=[b"a", b"b"], pause=100)
-            return answer, anyio.current_time() - begun
+            piece = b"a" * ((size or pieces) // pieces)
+            (found, _) = await ask("POST", path, [piece] * pieces, pause, size=size)
+            return found, anyio.current_time() - begun
 
-        (status, _), took = run_virtually(timed)
-        assert (status, took) == (504, pytest.approx(30))
-
-    def test_a_body_that_keeps_coming_has_time_and_its_answer_again(self):
-        async def read(request):
-            size = len(await request.body())
-            await anyio.sleep(0.9 * 2)
-            return PlainTextResponse(str(size))
-
-        _, ask = limited([Route("/", read, methods=["POST"])], request_seconds=2)
-        # It takes longer in all than a request may.
-        assert run_virtually(ask, "POST", "/", [b"a"] * 6, 1.0)[0] == 200
+        assert run_virtually(timed) == (status, pytest.approx(seconds, abs=0.01))
+        assert limits.in_flight == 0
 
     def test_an_answer_before_the_end_of_the_body_closes_the_connection(self):
         async def answer(_):
@@ -236,3 +247,69 @@ class TestAtOnce:
     def test_who_watches_is_answered(self):
         result = self.run(5, path="/healthz", max_in_flight=3)
         assert sorted(status for status, _ in result) == [200] * 4 + [429] * 2
+
+
+class Transport(asyncio.Transport):
+    """A connection without a network."""
+
+    closed = False
+
+    def __init__(self):
+        super().__init__()
+        self.sent = b""
+
+    def write(self, data):
+        self.sent += data
+
+    def close(self):
+        self.closed = True
+
+    def is_closing(self):
+        return self.closed
+
+    def pause_reading(self):
+        pass
+
+    def resume_reading(self):
+        pass
+
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "seconds"),
+    [
+        ([], HEAD_SECONDS),
+        ([HEAD], HEAD_SECONDS),
+        # No byte moves the end, in the first request or a later one.
+        ([HEAD, *[b"X: y\r\n"] * 30], HEAD_SECONDS),
+        ([HEAD + b"\r\n", HEAD, *[b"X: y\r\n"] * 30], HEAD_SECONDS + 1),
+        # A proxy may keep a connection that has been used.
+        ([HEAD + b"\r\n"], 65),
+        # Nobody reads the rest of a body after the answer.
+        ([HEAD + b"Content-Length: 99\r\n\r\n", *[b"a"] * 30], 0),
+    ],
+    ids=range(6),
+)
+def test_head_that_does_not_end_closes_the_connection(parts, seconds):
+    async def app(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def closed():
+        config = uvicorn.Config(app, timeout_keep_alive=KEEP_ALIVE_SECONDS, log_config=None)
+        config.load()
+        connection = Connection(config, ServerState(), {})
+        begun, transport = anyio.current_time(), Transport()
+        connection.connection_made(transport)
+        for part in parts:
+            if not transport.closed:
+                connection.data_received(part)
+                await anyio.sleep(1)
+        while not transport.closed:
+            await anyio.sleep(1)
+        connection.connection_lost(None)
+        return anyio.current_time() - begun
+
+    assert run_virtually(closed) == pytest.approx(seconds, abs=1)

@@ -248,6 +248,13 @@ class TestAsk:
         assert "Added, and dropped" in page
         assert "Side by side" in page
 
+    @pytest.mark.parametrize("path", ["/ask", "/ask/add"])
+    def test_title_beyond_its_limit_is_refused(self, client, path):
+        answer = ask(client, path, text=LIBRARY, id="c/4", title="馆" * 1001)
+        assert answer.status_code == 422
+        check_page(answer)
+        assert "must have at most 1,000 characters. Got 1,001 instead" in answer.text
+
     @pytest.mark.parametrize(
         ("id", "expected"), [("", "编号应为非空文本"), ("x" * 2001, "应不超过 2,000 字节")]
     )

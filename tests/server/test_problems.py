@@ -78,6 +78,10 @@ FIELDS = {
         ('{"id": "c", "text": ["x"]}', "text"),
         ('{"id": "c", "text": null}', "text"),
         ('{"id": "c", "text": "x", "title": 1}', "title"),
+        *(
+            (f'{{"id": "c", "text": "x", "{name}": "{"字" * 1001}"}}', name)
+            for name in ("title", "source")
+        ),
         ('{"id": "c", "text": "x", "at": "soon"}', "at"),
         ('{"id": "c", "text": "x", "at": 1700000000}', "at"),
         ('{"id": "c", "text": "x", "at": "2026-02-30T00:00:00Z"}', "at"),
@@ -96,6 +100,7 @@ FIELDS = {
         ("", None),
     ],
     "/v1/query": [
+        (f'{{"text": "x", "title": "{"字" * 1001}"}}', "title"),
         ('{"text": "x", "k": 0}', "k"),
         ('{"text": "x", "k": 101}', "k"),
         ('{"text": "x", "k": 1.5}', "k"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from numbers import Real
 from typing import Any
 
 from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_choice
+from neardup.base.validation import bad, check_choice, check_string
 from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.query import as_documents, as_events
@@ -41,6 +42,14 @@ def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
     if not isinstance(wanted, RemovalFilter):
         raise bad("wanted", "a RemovalFilter or None", wanted)
     check_choice(wanted.order, "order", ORDERS)
+    for name in ("search", "source"):
+        check_string(getattr(wanted, name), name)
+    for name in ("min_similarity", "max_similarity"):
+        value = getattr(wanted, name)
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+            raise bad(name, "a number from 0 to 1", value)
+    if wanted.confirmed is not None and not isinstance(wanted.confirmed, bool):
+        raise bad("confirmed", "True, False or None", wanted.confirmed)
     _bounds(wanted)
     return wanted
 
@@ -131,7 +140,7 @@ def _bounds(wanted: RemovalFilter) -> dict[str, Any]:
         "source": wanted.source,
         "since": _stamp(wanted.since, "since"),
         "until": _stamp(wanted.until, "until"),
-        "similarity": (wanted.min_similarity, wanted.max_similarity),
+        "similarity": (float(wanted.min_similarity), float(wanted.max_similarity)),
         "confirmed": wanted.confirmed,
     }
 

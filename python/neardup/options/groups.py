@@ -278,6 +278,7 @@ class LimitParameters(TypedDict, total=False):
     max_in_flight: o.MaxInFlight
     request_seconds: o.RequestSeconds
     max_jobs: o.MaxJobs
+    check_seconds: o.CheckSeconds
     job_seconds: o.JobSeconds
     max_report_bytes: o.MaxReportBytes
 

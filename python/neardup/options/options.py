@@ -587,6 +587,10 @@ RequestSeconds = Annotated[
     float, Option("Longest time for one request.", "Limits", 30.0, check=_check_seconds)
 ]
 MaxJobs = Annotated[int, _limit("Most checks of papers that wait.", 32)]
+CheckSeconds = Annotated[
+    float,
+    Option("Longest time to check one paper.", "Limits", 600.0, check=_check_seconds),
+]
 JobSeconds = Annotated[
     float, Option("How long a report is kept.", "Limits", 3600.0, check=_check_seconds)
 ]

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NoReturn, Self
 
 #: Seconds between two looks at a running process.
 _TURN = 0.02
@@ -50,21 +52,9 @@ def run_in_sandbox(
 
     All users of the machine can see the arguments. An exception of `look` ends the process.
     """
-    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    environment["PYTHONUTF8"] = "1"
-    # The other process finds the package where this one does.
-    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
     source.seek(0)
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-P", str(program), *arguments],
-            stdin=source,
-            stdout=output,
-            stderr=errors,
-            env=environment,
-            # Ctrl-C in a terminal goes only to the caller, which decides what it ends.
-            start_new_session=True,
-        )
+        process = _start(program, arguments, source, output, errors)
         try:
             code = _wait(process, seconds, look)
         finally:
@@ -73,6 +63,117 @@ def run_in_sandbox(
         output.seek(0)
         errors.seek(0)
         return ProcessResult(code, output.read(), _place(errors.read()))
+
+
+class ExchangeEndedError(Exception):
+    """The other process of an exchange ended; the text is its exit code and place."""
+
+
+class Exchange:
+    """A Python file as a script that exchanges pickled objects with this process.
+
+    `look` is called again and again in a thread of its own; an exception of it ends the process at
+    once, and is raised by the next call of `send` or `receive`. On the other side is `other_side`.
+    """
+
+    def __init__(self, program: Path, look: Callable[[], None]) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process, self._to, self._from = self._started(program, self._errors)
+        self._raised: BaseException | None = None
+        self._ends = threading.Event()
+        self._watch = threading.Thread(target=self._look, args=(look,), daemon=True)
+        self._watch.start()
+
+    def _started(self, program: Path, errors: IO[bytes]) -> tuple[Any, IO[bytes], IO[bytes]]:
+        process = _start(program, (), subprocess.PIPE, subprocess.PIPE, errors)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        return process, process.stdin, process.stdout
+
+    def _look(self, look: Callable[[], None]) -> None:
+        while not self._ends.wait(_TURN):
+            try:
+                look()
+            except BaseException as error:
+                self._raised = error
+                self._process.kill()
+                return
+
+    def send(self, message: object) -> None:
+        """Send an object."""
+        try:
+            pickle.dump(message, self._to)
+            self._to.flush()
+        except OSError:
+            self._fail()
+
+    def receive(self) -> Any:
+        """Return the next object that the other process sends."""
+        try:
+            return pickle.load(self._from)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._fail()
+
+    def _fail(self) -> NoReturn:
+        self.close()
+        if self._raised is not None:
+            raise self._raised
+        self._errors.seek(0)
+        code, place = self._process.poll(), _place(self._errors.read())
+        raise ExchangeEndedError(f"{code}. {place}")
+
+    def close(self) -> None:
+        """End the other process."""
+        self._ends.set()
+        self._watch.join()
+        self._process.kill()
+        self._process.wait()
+        for file in (self._to, self._from):
+            # What the other process has not read is lost.
+            with contextlib.suppress(OSError):
+                file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+        self._errors.close()
+
+
+def other_side() -> tuple[Callable[[], Any], Callable[[object], None]]:
+    """Return the calls that receive and send objects, in the process of an `Exchange`."""
+    source, output = os.fdopen(0, "rb", closefd=False), os.fdopen(os.dup(1), "wb")
+    # What a library prints is no message.
+    os.dup2(2, 1)
+
+    def send(message: object) -> None:
+        pickle.dump(message, output)
+        output.flush()
+
+    return lambda: pickle.load(source), send
+
+
+def _start(
+    program: Path,
+    arguments: Sequence[str],
+    source: IO[bytes] | int,
+    output: IO[bytes] | int,
+    errors: IO[bytes],
+) -> subprocess.Popen[bytes]:
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    environment["PYTHONUTF8"] = "1"
+    # The other process finds the package where this one does.
+    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
+    return subprocess.Popen(
+        [sys.executable, "-P", str(program), *arguments],
+        stdin=source,
+        stdout=output,
+        stderr=errors,
+        env=environment,
+        # Ctrl-C in a terminal goes only to the caller, which decides what it ends.
+        start_new_session=True,
+    )
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float, look: Callable[[], None]) -> int | None:

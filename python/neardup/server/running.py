@@ -15,13 +15,11 @@ from neardup.base.validation import bad, check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server import logs
 from neardup.server.app import LOOPBACK, create_app
+from neardup.server.security.connections import KEEP_ALIVE_SECONDS, Connection
 from neardup.server.security.keys import read_keys
 
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
-
-#: Longer than proxies keep idle connections, so that no request meets a connection that is closing.
-_KEEP_ALIVE_SECONDS = 65
 
 
 def serve(
@@ -49,8 +47,7 @@ def serve(
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(settings),
-                # Strict: it refuses a request that can be parsed in two ways.
-                http="h11",
+                http=Connection,
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -60,7 +57,7 @@ def serve(
                 server_header=False,
                 proxy_headers=proxy is not None,
                 forwarded_allow_ips=proxy,
-                timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=stop_seconds,
             )
         )

@@ -42,6 +42,7 @@ class Settings:
     max_in_flight: int
     request_seconds: float
     max_jobs: int
+    check_seconds: float
     job_seconds: float
     max_report_bytes: int
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.settings import Settings
+
+#: Most characters of a title, or of a name of a source.
+MAX_LINE = 1000
+
+Line = Annotated[str, Field(max_length=MAX_LINE)]
 
 
 class RequestBody(BaseModel):
@@ -47,11 +52,16 @@ class _JsonRequest(Request):
 
 def check_text(text: str, field: str, settings: Settings) -> None:
     """Raise if a text is too long for this service."""
-    if len(text) > settings.max_text_characters:
+    check_length(text, field, settings.max_text_characters)
+
+
+def check_length(text: str, field: str, most: int) -> None:
+    """Raise if a field is too long."""
+    if len(text) > most:
         detail = Message(
             "The field '{field}' must have at most {most:,} characters. Got {count:,} instead.",
             field=field,
-            most=settings.max_text_characters,
+            most=most,
             count=len(text),
         )
         raise ProblemError(422, "Text too long", detail, field)

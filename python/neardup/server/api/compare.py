@@ -10,7 +10,7 @@ from pydantic import Field
 import neardup
 from neardup.compare import Comparison
 from neardup.recipe import NAMES
-from neardup.server.api.body import JsonRoute, RequestBody, check_text
+from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
 
 router = APIRouter(route_class=JsonRoute, tags=["comparing"])
@@ -21,8 +21,8 @@ class ComparedTexts(RequestBody):
 
     a: str
     b: str
-    title_a: str | None = None
-    title_b: str | None = None
+    title_a: Line | None = None
+    title_b: Line | None = None
     recipe: Literal[NAMES] = "general"  # type: ignore[valid-type]
     passages: bool = Field(
         False, strict=True, description="Whether to look for passages and differences."

@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index import Decision, Document, Event, Match, NewDocument
 from neardup.index.values import MAX_ID_BYTES, check_time, id_fault
-from neardup.server.api.body import JsonRoute, RequestBody, check_text
+from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import identify, require
 
@@ -74,14 +74,14 @@ class PostedDocument(RequestBody):
 
     id: Annotated[str, AfterValidator(_id), Field(description="At most 2,000 bytes in UTF-8.")]
     text: str
-    title: str | None = None
+    title: Line | None = None
     at: Annotated[str, AfterValidator(_time)] | None = Field(
         None,
         description="Time of arrival, now by default: RFC 3339, or such as 2024-3-9 8:00; UTC if"
         " it names no zone.",
         examples=["2026-03-01T08:00:00+08:00"],
     )
-    source: str | None = Field(None, description="Where it comes from.")
+    source: Line | None = Field(None, description="Where it comes from.")
     extra: Annotated[dict[str, Any], AfterValidator(_extra)] | None = Field(
         None, description="Further fields; stored."
     )

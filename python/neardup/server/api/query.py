@@ -13,7 +13,7 @@ from neardup.base import __version__
 from neardup.base.validation import check_span
 from neardup.index import Match
 from neardup.papers.align import align
-from neardup.server.api.body import JsonRoute, RequestBody, check_text
+from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class QueryText(RequestBody):
     """A text that the index is asked for."""
 
     text: str
-    title: str | None = None
+    title: Line | None = None
     k: Annotated[int, Strict()] = Field(10, ge=1, le=100, description="The most answers.")
     within: Annotated[str, AfterValidator(_span)] | None = Field(
         None,

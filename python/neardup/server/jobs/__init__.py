@@ -6,7 +6,7 @@
 ``queue``             the bounded queue, and the threads that check
 ``job_table``         the states and reports of all jobs, in SQLite
 ``libraries``         the libraries that papers are checked against
-``paper_check``       reads one paper, and checks it against a shared library
-``renderer_process``  renders a report as pages
+``paper_check``       reads one paper, and has it checked against a shared library
+``check_process``     compares one paper with a library, and renders the report
 ====================  ===============================================================
 """

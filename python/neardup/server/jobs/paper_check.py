@@ -1,4 +1,4 @@
-"""One paper: its file is read by a separate process, its text checked against a shared library."""
+"""One paper: a process reads its file, another one checks its text and renders the report."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.papers.check import Checking
+from neardup.papers.align import aligner
 from neardup.papers.hiding import as_shown
 from neardup.papers.library import Library, LibraryDocument, joined
-from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.readers.file_text import FileText, UnreadableFileError
 from neardup.readers.sandboxed_reader import read_sandboxed
@@ -21,7 +21,12 @@ from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.readers.sandbox import Exchange
     from neardup.server.jobs.libraries import OpenLibrary
+
+#: The program of `check_paper`, and what it is told of the library.
+CHECK_PROCESS = Path(__file__).with_name("check_process.py")
+_STATED = ("name", "workers", "notes", "problems", "blank", "papers")
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +72,7 @@ def _refusal(message: Message) -> Message:
 
 
 def check_paper(
+    process: Exchange,
     paper: FileText,
     label: str,
     library: OpenLibrary,
@@ -75,6 +81,7 @@ def check_paper(
     excluded: Sequence[str],
     count_shared: bool,
     workers: int,
+    seconds: float,
     done: Callable[[float], None],
     others: Library | None = None,
     number: int = 0,
@@ -83,21 +90,42 @@ def check_paper(
 
     The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With
     `others`, the paper is compared with these too, but for the one of its `number`. `done` gets
-    the finished share of the candidates; what it raises ends the check.
+    the finished share of the candidates; what it raises ends the check. The `process` runs
+    `CHECK_PROCESS`; it waits for the report to render, as `rendered` sends it.
     """
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
-    checking = Checking(
-        both,
-        excluded,
-        least,
-        ReportLimits(),
-        workers,
-        among=others is not None,
-        count_shared=count_shared,
-    )
-    return checking.report(paper, label, skip)
+    stated = {name: getattr(both, name) for name in _STATED}
+    checking = {
+        "excluded": excluded,
+        "least": least,
+        "workers": workers,
+        "among": others is not None,
+        "count_shared": count_shared,
+    }
+    process.send((paper, label, (stated, len(both)), checking, skip, seconds))
+    prepared = None
+    while True:
+        match process.receive():
+            case "candidates", text, smallest, limit:
+                prepared = aligner().paper(text)
+                process.send(both.candidates(prepared, least=smallest, limit=limit))
+            case ("shingle_counts",):
+                assert prepared is not None
+                process.send(both.shingle_counts(prepared))
+            case "documents", positions:
+                process.send(list(both.documents(positions)))
+            case "report", report:
+                assert isinstance(report, Report)
+                return report
+
+
+def rendered(process: Exchange, report: Report) -> dict[str, str]:
+    """Return the pages of a report, by name, from the process that has checked its paper."""
+    process.send(report)
+    pages: dict[str, str] = process.receive()
+    return pages
 
 
 class _Shared(Library):
@@ -112,6 +140,7 @@ class _Shared(Library):
         self._candidates = 0
         self._fetched_so_far = 0
         self.problems = library.problems
+        self.blank = library.blank
         self.notes = [self._note(note) for note in library.notes]
 
     def __len__(self) -> int:

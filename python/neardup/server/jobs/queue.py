@@ -1,4 +1,4 @@
-"""Paper checks as jobs in a bounded queue, served by a thread.
+"""Paper checks as jobs in a bounded queue, served by a thread, each paper in its own process.
 
 A check takes longer than a request may, so the client gets an id and polls. A job whose library
 is still being opened lets others go first.
@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
-
-import orjson
 
 from neardup.base.messages import LANGUAGES, Message
 from neardup.papers.batch import Checked
 from neardup.papers.library import library_of
-from neardup.papers.report import Report
 from neardup.papers.report_files import summary_page
 from neardup.readers.file_text import FileText
-from neardup.readers.sandbox import run_in_sandbox
+from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
-from neardup.server.jobs.paper_check import check_paper, read_paper
+from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, rendered
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -39,12 +33,11 @@ if TYPE_CHECKING:
     from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
 
-#: Longest time for one check, in seconds, and for reading its file, which is part of the check.
-CHECK_SECONDS = 600.0
+#: Longest time for reading a file, in seconds, which is part of the check of a paper.
 READ_SECONDS = 120.0
 
-#: More time for each further paper of a check, and most text of all, in papers of most text.
-MORE_SECONDS, MOST_TEXTS = 60.0, 20
+#: Most text of all papers of a check, in papers of most text.
+MOST_TEXTS = 20
 
 #: For a client that found the queue full, in seconds.
 _RETRY = {"Retry-After": "10"}
@@ -78,6 +71,10 @@ class _Removed(Exception):
 
 class _TooMuchTextError(ProblemError):
     """All texts of a check together are too long."""
+
+
+class _TooLongError(ProblemError):
+    """The check of one paper took too long."""
 
 
 @dataclass
@@ -228,6 +225,9 @@ class Jobs:
             self._fail(job, state, error)
         except _Removed:
             job.asked.close()
+        except ExchangeEndedError as error:
+            _log.error("The process of a check ended: %s", error)
+            self._fail(job, state, ProblemError(*_FAILED))
         except Exception as error:
             _log.error("A check failed", exc_info=error)
             self._fail(job, state, ProblemError(*_FAILED))
@@ -236,13 +236,12 @@ class Jobs:
         """Run all stages of a check and return the final state."""
         settings, asked = self._settings, job.asked
         several, count = asked.papers.labels, max(len(asked.papers.labels), 1)
-        end = time.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
         written = -1.0
         characters = 0
 
         def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
             nonlocal written
-            self._look(job, end)
+            self._look(job)
             if progress >= written + _STEP:
                 written = progress
                 self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
@@ -254,8 +253,8 @@ class Jobs:
                 label,
                 max_bytes=settings.max_upload_bytes,
                 max_characters=settings.max_text_characters,
-                seconds=READ_SECONDS,
-                look=lambda: self._look(job, end),
+                seconds=min(READ_SECONDS, settings.check_seconds),
+                look=lambda: self._look(job),
             )
             characters += len(text.text)
             if characters > MOST_TEXTS * settings.max_text_characters:
@@ -290,23 +289,34 @@ class Jobs:
                 def done(share: float, number: int = number) -> None:
                     look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
 
-                report = check_paper(
-                    text,
-                    label,
-                    library,
-                    least=asked.least,
-                    excluded=excluded,
-                    count_shared=asked.count_shared,
-                    workers=settings.workers,
-                    done=done,
-                    others=others,
-                    number=sum(one.report is not None for one in checked),
-                )
-                cover = asked.cover_of(label).over(report.cover)
-                report = replace(report, cover=cover, thresholds=asked.thresholds)
-                if not several:
-                    look("report", _REPORT)
-                self._render(job, report, number + 1, end)
+                try:
+                    with Exchange(CHECK_PROCESS, self._limit(job, label)) as process:
+                        report = check_paper(
+                            process,
+                            text,
+                            label,
+                            library,
+                            least=asked.least,
+                            excluded=excluded,
+                            count_shared=asked.count_shared,
+                            workers=settings.workers,
+                            seconds=settings.check_seconds,
+                            done=done,
+                            others=others,
+                            number=sum(paper is not None for _, paper, _ in readings[:number]),
+                        )
+                        cover = asked.cover_of(label).over(report.cover)
+                        report = replace(report, cover=cover, thresholds=asked.thresholds)
+                        if not several:
+                            look("report", _REPORT)
+                        pages = rendered(process, report)
+                except _TooLongError as error:
+                    if not several:
+                        raise
+                    checked.append(Checked(label, None, error.detail))
+                    continue
+                files = {f"{number + 1}.{name}": page for name, page in pages.items()}
+                self._store(job, files)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
                 id = f"./{label}" if asked.among else None
                 checked.append(Checked(label, short, None, id, text.properties))
@@ -331,36 +341,29 @@ class Jobs:
         except ProblemError as error:
             raise ProblemError(error.status_code, error.title, error.detail, "exclude") from None
 
-    def _look(self, job: _Job, end: float) -> None:
-        """Raise if a check was removed or took too long, or if the service stops."""
+    def _look(self, job: _Job) -> None:
+        """Raise if a check was removed, or if the service stops."""
         if self._time_is_up:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
             raise _Removed
-        if time.monotonic() > end:
-            detail = Message(
-                "The check must be done within {seconds:g} seconds. Split the paper.",
-                seconds=CHECK_SECONDS,
-            )
-            raise ProblemError(422, "The check took too long", detail, "file")
 
-    def _render(self, job: _Job, report: Report, number: int, end: float) -> None:
-        """Render the pages of a report in another process, and store them."""
-        with tempfile.TemporaryFile() as file:
-            pickle.dump(report, file)
-            ended = run_in_sandbox(
-                Path(__file__).with_name("renderer_process.py"),
-                (),
-                file,
-                seconds=max(0.0, end - time.monotonic()),
-                look=lambda: self._look(job, end),
-            )
-        self._look(job, end)
-        if ended.code != 0:
-            _log.error("A report could not be made: %s. %s", ended.code, ended.place)
-            raise ProblemError(*_FAILED)
-        pages = orjson.loads(ended.output)
-        self._store(job, {f"{number}.{name}": page for name, page in pages.items()})
+    def _limit(self, job: _Job, label: str) -> Callable[[], None]:
+        """Return a function that raises as `_look` does, or when the time of a paper is over."""
+        seconds = self._settings.check_seconds
+        end = time.monotonic() + seconds
+
+        def look() -> None:
+            self._look(job)
+            if time.monotonic() > end:
+                detail = Message(
+                    "{file}: the check took longer than {seconds:g} seconds. Split the paper.",
+                    file=label,
+                    seconds=seconds,
+                )
+                raise _TooLongError(422, "The check took too long", detail, "file")
+
+        return look
 
     def _store(self, job: _Job, files: dict[str, str]) -> None:
         most = self._settings.max_report_bytes

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from neardup.base.messages import in_language
 from neardup.index import NewDocument
 from neardup.papers.align import align_sides
+from neardup.server.api.body import MAX_LINE, check_length
 from neardup.server.api.documents import check_id
 from neardup.server.pages.page import READ, WRITE, Form, field, given_text, see, words_of
 from neardup.server.pages.rendering import document_link, render
@@ -40,6 +41,7 @@ async def ask(request: Request, form: Form) -> Response:
     given = _given(form)
     language = form.get("language")
     try:
+        check_length(given["title"], "title", MAX_LINE)
         given["text"] = await given_text(request, form, "text")
     except ProblemError as error:
         problem = in_language(error, words_of(request, form).language)
@@ -53,6 +55,7 @@ async def add(request: Request, form: Form) -> Response:
     given = _given(form)
     language = words_of(request, form).language
     try:
+        check_length(given["title"], "title", MAX_LINE)
         given["text"] = await given_text(request, form, "text")
     except ProblemError as error:
         return _answer(request, given, 422, problem=in_language(error, language))

@@ -30,6 +30,9 @@ _SIGNING = frozenset(("/login", "/logout"))
 #: Addresses that accept papers, and the bytes of a short form, or around papers in theirs.
 _UPLOADS, _FORM_BYTES = frozenset(("/v1/check", "/check")), 64 << 10
 
+#: Bytes a second that a body has at least, beside the time of a short one.
+SLOWEST = 50_000
+
 
 class Limits:
     """ASGI middleware that refuses requests beyond the limits."""
@@ -40,15 +43,18 @@ class Limits:
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request, or refuse it; its answer must begin in time after its last part."""
+        """Handle a request, or refuse it; its body must end in time, and then its answer begin."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         request, most, received = Request(scope, receive), self._most(scope), 0
         loop, seconds = asyncio.get_running_loop(), self._settings.request_seconds
-        is_unread = "transfer-encoding" in request.headers or (
-            request.headers.get("content-length", "0") != "0"
-        )
+        announced = request.headers.get("content-length")
+        is_unread = "transfer-encoding" in request.headers or (announced or "0") != "0"
+        # Parts of a body do not move its end, or one byte at a time could hold a place for ever.
+        body_seconds = seconds
+        if is_unread:
+            body_seconds += min(most, int(announced or most)) / SLOWEST
 
         async def receive_in_time() -> AsgiMessage:
             nonlocal is_unread, received
@@ -59,7 +65,7 @@ class Limits:
                 if received > most:
                     raise _too_large(most)
                 # A response that has begun has no limit: the export of many rows takes long.
-                if limit.when() is not None:
+                if not is_unread and limit.when() is not None:
                     limit.reschedule(loop.time() + seconds)
             return message
 
@@ -76,7 +82,7 @@ class Limits:
 
         self.in_flight += 1
         try:
-            async with asyncio.timeout(seconds) as limit:
+            async with asyncio.timeout(body_seconds) as limit:
                 self._check(request, most)
                 await self._app(scope, receive_in_time, send_in_time)
         except ProblemError as refusal:
@@ -84,13 +90,8 @@ class Limits:
         except TimeoutError:
             if not limit.expired():
                 raise
-            detail = Message(
-                "The answer took longer than {seconds:g} seconds. Documents of the "
-                "request may have been stored; sending them again is safe.",
-                seconds=seconds,
-            )
-            answer = await answer_error(request, ProblemError(504, "Too long", detail))
-            await answer(scope, receive, send_and_close)
+            error = _too_slow(body_seconds) if is_unread else _too_long(seconds)
+            await (await answer_error(request, error))(scope, receive, send_and_close)
         finally:
             self.in_flight -= 1
 
@@ -119,3 +120,20 @@ class Limits:
 def _too_large(most: int) -> ProblemError:
     detail = Message("The body must have at most {most} bytes. Send it in parts.", most=most)
     return ProblemError(413, "Body too large", detail)
+
+
+def _too_slow(seconds: float) -> ProblemError:
+    detail = Message(
+        "The request must arrive within {seconds:.0f} seconds. Send less, or send it faster.",
+        seconds=seconds,
+    )
+    return ProblemError(408, "Too slow", detail)
+
+
+def _too_long(seconds: float) -> ProblemError:
+    detail = Message(
+        "The answer took longer than {seconds:g} seconds. Documents of the "
+        "request may have been stored; sending them again is safe.",
+        seconds=seconds,
+    )
+    return ProblemError(504, "Too long", detail)

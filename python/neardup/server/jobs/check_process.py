@@ -1,0 +1,87 @@
+"""The program that checks one paper and renders its report, in a process that can be ended.
+
+A thread cannot be ended, and a long paper would delay requests. The library stays with the service,
+which answers what this process asks of it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import signal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from neardup.base.messages import LANGUAGES
+from neardup.papers.check import Checking
+from neardup.papers.hiding import revealed
+from neardup.papers.library import Library, LibraryDocument
+from neardup.papers.limits import ReportLimits
+from neardup.papers.report import Report
+from neardup.readers.sandbox import other_side
+
+if TYPE_CHECKING:
+    from neardup import _core
+
+
+class _Asked(Library):
+    """The library of the service; `ask` sends it a question and returns its answer."""
+
+    def __init__(
+        self, stated: dict[str, Any], documents: int, text: str, ask: Callable[..., Any]
+    ) -> None:
+        super().__init__(stated["name"], stated["workers"])
+        vars(self).update(stated)
+        self._documents = documents
+        self._text = text
+        self._ask = ask
+
+    def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
+        del paper
+        found: list[tuple[int, int]] = self._ask("candidates", self._text, least, limit)
+        return found
+
+    def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
+        del paper
+        counts: list[tuple[int, int]] = self._ask("shingle_counts")
+        return counts
+
+    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
+        documents: list[LibraryDocument] = self._ask("documents", positions)
+        return documents
+
+    def close(self) -> None:
+        """Do nothing: it belongs to the service."""
+
+
+def main() -> None:
+    """Send the report of a paper; then receive it with its cover, and send its pages."""
+    receive, send = other_side()
+    paper, label, (stated, documents), checking, skip, seconds = receive()
+    if hasattr(os, "nice"):
+        # Requests have priority over this process.
+        os.nice(5)
+    # If the service itself is killed, nothing else ends this process.
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def ask(*question: Any) -> Any:
+        send(question)
+        return receive()
+
+    asked = _Asked(stated, documents, revealed(paper)[0], ask)
+    report = Checking(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
+    send(_pages(ask("report", report)))
+
+
+def _pages(report: Report) -> dict[str, str]:
+    today = datetime.datetime.now().astimezone().date()
+    # All languages are rendered now, because the report itself is not kept.
+    made = {
+        f"{language}.html": report.to_html(language=language, date=today) for language in LANGUAGES
+    }
+    return {**made, "report.json": report.to_json()}
+
+
+if __name__ == "__main__":
+    main()
