@@ -158,7 +158,7 @@ class Tools:
         report = check(read_bytes(text.encode(), "text.txt"), place, progress=Cancellable())
         return {
             "found": bool(report.sources),
-            "rate": round(report.rates.total, 4),
+            "rate": report.rates and round(report.rates.total, 4),
             "documents_total": len(report.sources),
             "documents": [_fields(one, "id title rate passages") for one in report.sources[:limit]],
             "passages_total": sum(source.passages for source in report.sources),

@@ -2,7 +2,7 @@
 
 import datetime
 import os
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from neardup.base.extras import require
@@ -286,7 +286,7 @@ def run(
         raise SystemExit(2)
     if watch.problems:
         end_with_problems()
-    if above is not None and any(report.rates.total > above for report in done):
+    if above is not None and any(r.rates is not None and r.rates.total > above for r in done):
         raise SystemExit(1)
 
 
@@ -417,7 +417,10 @@ def _is_folder(path: str | None) -> bool:
 
 def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
+    from neardup.pages.words import load_words
     from neardup.readers.batch import show
+
+    words = load_words(language(), "report")
 
     verdicts = {
         "pass": Message("passes"),
@@ -425,15 +428,18 @@ def _print_table(reports: "list[Report]") -> None:
         "reject": Message("rejected"),
     }
     rows = []
-    for report in sorted(reports, key=lambda report: (-report.rates.total, report.paper)):
+    has_verdicts = any(report.verdict or report.no_verdict for report in reports)
+    for report in sorted(reports, key=lambda report: report.rank):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
-        shares = (rates.total, rates.without_quotations, rates.largest_source)
+        shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
+        verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
+        if report.no_verdict is not None:
+            verdict = words(f"no_verdict_{report.no_verdict}")
         paper = f"{show(report.paper)}  {first}"
-        verdict = [] if report.verdict is None else [say(verdicts[report.verdict.result])]
-        rows.append([*(f"{share:7.2%}" for share in shares), *verdict, paper])
+        rows.append([*shares, *([verdict] if has_verdicts else []), paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]
-    if any(report.verdict for report in reports):
+    if has_verdicts:
         columns.append(Message("verdict"))
     print_table([*columns, Message("paper, and its largest source")], rows, left=(3, 4))
     hiding = [
@@ -448,6 +454,7 @@ def _print_table(reports: "list[Report]") -> None:
 
 
 def _print_report(report: "Report") -> None:
+    from neardup.pages.words import load_words
     from neardup.papers.results import WORDING
     from neardup.readers.batch import show
 
@@ -468,11 +475,17 @@ def _print_report(report: "Report") -> None:
     rows: list[tuple[str, str]] = [
         (Message("paper"), paper),
         (Message("library"), library),
-        (Message("copied"), f"{rates.total:7.2%}"),
-        (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
-        (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
     ]
-    if report.verdict is not None:
+    if rates is not None:
+        rows += [
+            (Message("copied"), f"{rates.total:7.2%}"),
+            (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
+            (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
+        ]
+    if report.no_verdict is not None:
+        words = load_words(language(), "report")
+        rows.append((Message("verdict"), words(f"no_verdict_{report.no_verdict}")))
+    elif report.verdict is not None:
         rows.append((Message("verdict"), report.verdict.sentence))
     if report.similarity is not None:
         whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
@@ -531,8 +544,8 @@ def _print_notes(reports: "list[Report]") -> None:
     from neardup.papers.report_files import split_notes
     from neardup.readers.batch import code_of, show
 
-    # A damaged page is a problem, which was told.
-    told = ("damaged_page",)
+    # These are problems, which were told.
+    told = ("damaged_page", "nothing_compared")
     shown = [
         [note for note in shown_notes(report.notes) if code_of(note) not in told]
         for report in reports

@@ -235,9 +235,7 @@ def _sweep(
             aside = max((kind for kind, count in kinds.items() if count > 0), default=(0, ""))[1]
         if not here and begin not in begins:
             # Most lines of most texts.
-            runs.append(
-                Run(begin, end, (), False, aside, False, (), (), page_at.get(begin, 0))
-            )
+            runs.append(Run(begin, end, (), False, aside, False, (), (), page_at.get(begin, 0)))
             before = None
             continue
         for number in ends.get(begin, ()):

@@ -17,7 +17,15 @@ from neardup.base.validation import bad, check_flag, paths_of
 from neardup.exceptions import InputError
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.papers.check import Checking, check_limits, check_without, opened, read_paper, texts_of
+from neardup.papers.check import (
+    Checking,
+    check_limits,
+    check_without,
+    opened,
+    read_paper,
+    tell_nothing_compared,
+    texts_of,
+)
 from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
@@ -162,6 +170,7 @@ def check_files(
             # With `among`, a single paper is never compared with itself.
             skip = joint.positions_of(path) if among else joint.own_of(path)
             report = checking.report(read, names[path], skip)
+            tell_nothing_compared(report, progress)
             yield Checked(path, report, None, ids[path] if among else None, read.properties)
 
 

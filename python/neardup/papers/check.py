@@ -23,7 +23,8 @@ from neardup.papers.hiding import as_shown, revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
-from neardup.papers.verdict import MOST_UNREAD, unread_share
+from neardup.papers.verdict import no_verdict, unread_share
+from neardup.readers.batch import code_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,7 +162,16 @@ def check(
             without,
             count_shared=given["count_shared"],
         )
-        return checking.report(read, name or own_name, skip)
+        report = checking.report(read, name or own_name, skip)
+    tell_nothing_compared(report, progress)
+    return report
+
+
+def tell_nothing_compared(report: Report, progress: Progress) -> None:
+    """Report a paper that was compared with nothing as a problem."""
+    if report.no_verdict == "nothing_compared":
+        note = next(n for n in report.notes if code_of(n) == report.no_verdict)
+        progress.problem(Message("{file}: {said:inside}", file=report.paper, said=note))
 
 
 def read_paper(
@@ -321,27 +331,10 @@ class Checking:
         documents = self.library.readable - len(skipped)
         lost = (problem.message for problem in paper.problems)
         notes = [*lost, *paper.notes, *self.library.notes]
-        unread = unread_share(paper)
-        if unread >= MOST_UNREAD:
-            notes.append(
-                Message("{share:.1%} of the paper could not be read: no verdict.", share=unread)
-            )
-        if marks.total == 0:
-            letters = any(map(str.isalnum, text))
-            notes.append(
-                Message(
-                    N_("The excluded files contain the whole paper: nothing was checked.")
-                    if letters
-                    else N_("The paper has no letters or digits: nothing was checked.")
-                )
-            )
-        if documents <= 0 or self.library.blank:
-            notes.append(
-                Message(
-                    "The library has no text to compare with the paper: nothing was checked.",
-                    code="empty_library",
-                )
-            )
+        has_library = documents > 0 and not self.library.blank
+        withheld = no_verdict(paper, marks.total, has_library=has_library)
+        if withheld is not None:
+            notes.append(withheld[1])
         # A paper among others is always skipped once, which is no news.
         if len(skipped) > self.among:
             notes.append(Message("The paper's own file is in the library and was left out."))
@@ -371,6 +364,7 @@ class Checking:
                     count=hidden,
                 )
             )
+        reason = None if withheld is None else withheld[0]
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         shared = marks.of((aside.begin, aside.end) for aside in set_aside if aside.kind == "shared")
@@ -379,7 +373,9 @@ class Checking:
             text=paper.text,
             characters=marks.total,
             copied=copied,
-            rates=Rates(
+            rates=None
+            if reason == "nothing_compared"
+            else Rates(
                 total=marks.rate(copied),
                 without_quotations=marks.rate(int(outside.sum())),
                 largest_source=max((source.rate for source in sources), default=0.0),
@@ -406,7 +402,8 @@ class Checking:
             cover=cover_of(paper),
             without_sources=tuple(left_out),
             findings=findings,
-            unread=unread,
+            unread=unread_share(paper),
+            no_verdict=reason,
             shared=int(shared.sum()),
             runs=marks.runs(
                 [

@@ -34,7 +34,7 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.verdict import MOST_UNREAD, Thresholds, Verdict
+from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
 VERSION = 1
@@ -77,7 +77,8 @@ class Report(ReprMixin):
         excluded text.
     copied : int
         Counted characters that occur in a source.
-    rates : Rates
+    rates : Rates or None
+        None if nothing was compared: the library or the paper has no text to compare.
     similarity : float or None
         Edit similarity of the paper and the most similar source; None without sources.
     sources : tuple of Source
@@ -112,7 +113,11 @@ class Report(ReprMixin):
         What may hide copied text, by kind, and the number of pictures.
     unread : float
         Share of the paper that could not be read, in [0, 1]: damaged pages, and text in no
-        language. From 5 % on there is no verdict.
+        language.
+    no_verdict : {'nothing_compared', 'unread', 'short', 'pictures'} or None
+        Why the paper has no verdict: nothing was compared; 5 % of it or more could not be read; it
+        has fewer than 200 counted characters; or most of its pages are pictures. None if it has
+        one.
     shared : int
         Counted characters that many documents of the library share, which are not copied.
     runs : CountedRuns or None
@@ -124,7 +129,7 @@ class Report(ReprMixin):
     text: str = field(repr=False)
     characters: int
     copied: int
-    rates: Rates
+    rates: Rates | None
     similarity: float | None
     sources: tuple[Source, ...] = field(repr=False)
     sections: tuple[Section, ...] = field(repr=False)
@@ -140,15 +145,21 @@ class Report(ReprMixin):
     without_sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     unread: float = 0.0
+    no_verdict: NoVerdict | None = None
     shared: int = 0
     runs: CountedRuns | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict on the paper; None without thresholds, or if too much could not be read."""
-        if self.thresholds is None or self.unread >= MOST_UNREAD:
+        """The verdict on the paper; None without thresholds, or where `no_verdict` says why."""
+        if self.thresholds is None or self.rates is None or self.no_verdict is not None:
             return None
         return self.thresholds.verdict(self.rates.total)
+
+    @property
+    def rank(self) -> tuple[float, str]:
+        """Sorts reports by total rate, the highest first, and those without rates last."""
+        return (1.0 if self.rates is None else -self.rates.total), self.paper
 
     @property
     def number(self) -> str:
@@ -162,7 +173,7 @@ class Report(ReprMixin):
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "paper", self.paper
         for name in ("total", "without_quotations", "largest_source"):
-            yield name, f"{getattr(self.rates, name):.1%}"
+            yield name, "none" if self.rates is None else f"{getattr(self.rates, name):.1%}"
         yield "characters", self.characters
         yield "library", f"{self.library}, {self.library_documents:,} documents"
         for number, source in enumerate(self.sources[:_SHOWN]):
@@ -498,7 +509,7 @@ def _hiding(report: Report) -> list[_Hiding]:
 def _counts(report: Report, language: str) -> str | None:
     """Return what the page counts again: runs, sources, passages, sections and the verdict."""
     runs = report.runs
-    if runs is None:
+    if runs is None or report.rates is None:
         return None
     # The page gives no verdict where the report has none.
     thresholds = (report.verdict and report.thresholds) or Thresholds()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -198,7 +198,7 @@ def summary_page(
             for paper, report, of_report in zip(ordered, reports, others, strict=False)
         ],
         notes=[in_language(note, language) for note in [*notes, *common]],
-        has_verdicts=any(report.verdict for report in reports),
+        has_verdicts=any(report.verdict or report.no_verdict for report in reports),
         unread=[
             (paper.paper, _why_unread(paper.problem or "", words))
             for paper in ordered[len(reports) :]
@@ -219,7 +219,7 @@ def summary_page(
 def _ordered(papers: Sequence[Checked]) -> list[Checked]:
     """Return papers by total rate and name, those without report last."""
     checked = [(paper, paper.report) for paper in papers if paper.report is not None]
-    checked.sort(key=lambda row: (-row[1].rates.total, row[1].paper))
+    checked.sort(key=lambda row: row[1].rank)
     return [*(paper for paper, _ in checked), *(paper for paper in papers if not paper.report)]
 
 
@@ -235,11 +235,14 @@ def _summary_table(papers: Sequence[Checked], language: str) -> bytes:
             rows.append([paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)])
             continue
         cover, rates, verdict = report.cover, report.rates, report.verdict
-        shares = (rates.total, rates.without_quotations, rates.largest_source)
         row = [report.paper, cover.title, cover.author, cover.number]
-        row += [f"{share:.2%}" for share in shares]
+        shares = [None] * 3 if rates is None else astuple(rates)
+        row += [None if share is None else f"{share:.2%}" for share in shares]
         row.append(next((source.title or source.id for source in report.sources), None))
-        row.append(words(f"verdict_{verdict.result}") if verdict else None)
+        if report.no_verdict is not None:
+            row.append(words(f"no_verdict_{report.no_verdict}"))
+        else:
+            row.append(words(f"verdict_{verdict.result}") if verdict else None)
         rows.append([*row, None])
     return spreadsheet_bytes(rows)
 

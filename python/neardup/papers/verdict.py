@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
+from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.pages.words import percent
@@ -16,8 +17,19 @@ if TYPE_CHECKING:
     from neardup.readers.file_text import FileText
 
 
+#: Why a paper has no verdict: nothing was compared; too much of it could not be read; it is too
+#: short; most of it is pictures.
+NoVerdict = Literal["nothing_compared", "unread", "short", "pictures"]
+
 #: If this share of a paper could not be read, or more, it has no verdict.
 MOST_UNREAD = 0.05
+
+#: A paper with fewer counted characters has no verdict.
+LEAST_CHARACTERS = 200
+
+#: A page with a picture and fewer letters and digits is a picture; as is, where a file has no
+#: pages, each picture with fewer of them in the whole text.
+_LETTERS_OF_PICTURE = 100
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,53 @@ class Thresholds:
             )
             return Verdict("reject", sentence)
         return None
+
+
+def no_verdict(
+    paper: FileText, characters: int, *, has_library: bool
+) -> tuple[NoVerdict, Message] | None:
+    """Return why a paper has no verdict, and the sentence for its report; None if it has one.
+
+    `characters` is the number of counted ones; `has_library` tells whether there was any text to
+    compare them with.
+    """
+    if not has_library or not characters:
+        if not has_library:
+            sentence = N_("The library has no text to compare with: nothing was compared.")
+        elif any(map(str.isalnum, paper.text)):
+            sentence = N_("The excluded files contain the whole paper: nothing was compared.")
+        else:
+            sentence = N_("The paper has no letters or digits: nothing was compared.")
+        return "nothing_compared", Message(sentence, code="nothing_compared")
+    share = unread_share(paper)
+    if share >= MOST_UNREAD:
+        return "unread", Message(
+            "{share:.1%} of the paper could not be read: no verdict.", share=share
+        )
+    if characters < LEAST_CHARACTERS:
+        return "short", Message(
+            "The paper has fewer than {least} counted letters and digits: no verdict.",
+            least=LEAST_CHARACTERS,
+        )
+    if _is_mostly_pictures(paper):
+        return "pictures", Message(
+            "Most of the paper is pictures, in which text is not read: no verdict."
+        )
+    return None
+
+
+def _is_mostly_pictures(paper: FileText) -> bool:
+    pictures = paper.pictures
+    if not paper.pages:
+        return _LETTERS_OF_PICTURE * len(pictures) > sum(map(str.isalnum, paper.text))
+    ends = [*paper.pages[1:], len(paper.text)]
+    of_pictures = 0
+    for begin, end in zip(paper.pages, ends, strict=True):
+        first = bisect_left(pictures, begin)
+        has_picture = first < len(pictures) and pictures[first] < max(end, begin + 1)
+        letters = sum(map(str.isalnum, paper.text[begin:end]))
+        of_pictures += has_picture and letters < _LETTERS_OF_PICTURE
+    return 2 * of_pictures > len(paper.pages)
 
 
 def unread_share(paper: FileText) -> float:

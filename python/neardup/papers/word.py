@@ -6,6 +6,7 @@ import datetime
 import io
 import zipfile
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import in_language
@@ -36,12 +37,11 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     document.add_paragraph(words("report"))
     document.add_heading(title, 0)
     verdict = shown_verdict(report, language)
-    rates = report.rates
+    rates, reason = report.rates, report.no_verdict
+    shares = [None] * 3 if rates is None else list(map(words.percent, astuple(rates)))
     facts = {
-        "verdict": None if verdict is None else verdict[1],
-        "rate_total": words.percent(rates.total),
-        "rate_without": words.percent(rates.without_quotations),
-        "rate_largest": words.percent(rates.largest_source),
+        "verdict": words(f"no_verdict_{reason}") if reason else verdict and verdict[1],
+        **dict(zip(("rate_total", "rate_without", "rate_largest"), shares, strict=True)),
         "rate_shared": words.percent(report.shared / report.characters) if report.shared else None,
         "characters": f"{report.characters:,}",
         "copied": f"{report.copied:,}",
