@@ -3,7 +3,8 @@
 import pytest
 from tests.readers.making import docx, paragraph, run
 
-from neardup.readers import read_bytes
+from neardup.readers import extracted, read_bytes
+from neardup.readers.extracted import plain
 
 THEME = (
     '<a:dk1><a:sysClr val="windowText" lastClr="000000"/></a:dk1>'
@@ -143,6 +144,10 @@ def hidden_mark(text, mark="<w:vanish/>"):
             f"<w:p>{run(RLO + '果结')}<w:r><w:br/></w:r>{run('文正')}</w:p>",
             "\u202e果结\n\u202e文正",
         ),
+        (
+            f"<w:p>{run(RLO * 40)}{'<w:r><w:br/></w:r>' * 2}{run('文正')}</w:p>",
+            RLO * 40 + f"\n{RLO * 16}" * 2 + "文正",
+        ),
         (f"<w:p>{chosen('wps')}</w:p>", "一"),
         (f"<w:p>{chosen('z')}</w:p>", "二"),
         (f"<w:p>{chosen('wps z')}</w:p>", "二"),
@@ -162,6 +167,16 @@ def test_hidden_text_has_its_beginning():
     body = f"<w:p>{run('前')}{run(text, '<w:rPr><w:vanish/></w:rPr>')}{field(run('码'), '')}</w:p>"
     hidden = read_bytes(docx(body), "a.docx").hidden
     assert [(part.count, part.text) for part in hidden] == [(300, text[:200]), (1, "码")]
+
+
+def test_places_of_many_hidden_runs_take_linear_time(monkeypatch):
+    read = []
+    monkeypatch.setattr(extracted, "plain", lambda text: read.append(len(text)) or plain(text))
+    body = (run("白\r\n", f"<w:rPr>{coloured('bg1')}</w:rPr>") + run("黑")) * 2000
+    document = read_bytes(docx(f"<w:p>{body}</w:p>"), "a.docx")
+    assert sum(read) < 20 * len(document.text)
+    assert len(document.hidden) == 2000
+    assert {document.text[part.begin : part.end] for part in document.hidden} == {"白\n"}
 
 
 @pytest.mark.parametrize("kind", ["diagram", "chart"])

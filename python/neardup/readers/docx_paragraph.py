@@ -42,6 +42,8 @@ _DIRECTIONS = {
     (f"{W}dir", "ltr"): "\u202a",
 }
 _END = "\u202c"
+#: Marks that go on in the next line.
+_DEEPEST = 16
 _OPENED_OR_ENDED = re.compile("[\u202a-\u202e]")
 #: Fonts whose symbols are no letters.
 _SYMBOLS = re.compile("symbol|dings|extra", re.IGNORECASE)
@@ -86,10 +88,13 @@ class Paragraph:
             self._hide(text)
             return
         for mark in _OPENED_OR_ENDED.findall(text):
-            if mark != _END:
+            if mark == _END:
+                del self._open[-1:]
+            elif len(self._open) < _DEEPEST:
                 self._open.append(mark)
-            elif self._open:
-                self._open.pop()
+        self._put(text)
+
+    def _put(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
 
@@ -107,7 +112,8 @@ class Paragraph:
                 self._add(child.text or "")
             elif tag in (f"{W}br", f"{W}cr"):
                 # A line goes on in the directions of the line before.
-                self._add("\n" + "".join(self._open[:]))
+                self._add("\n")
+                self._put("".join(self._open))
             elif tag in (f"{W}tab", f"{W}ptab"):
                 self._add("\t")
             elif tag == f"{W}noBreakHyphen":

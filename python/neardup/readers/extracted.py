@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NoReturn
 
@@ -193,6 +193,17 @@ def plain(text: str) -> str:
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
 
 
+def _within_plain(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield offsets of a text, which are in order, each with that in the plain text."""
+    within = last = 0
+    for offset in offsets:
+        within += len(plain(text[last:offset]))
+        # Both are one line end.
+        within -= text[max(last - 1, 0) : last + 1] == "\r\n" and offset > last
+        last = offset
+        yield offset, within
+
+
 def ranges(numbers: Iterable[int]) -> str:
     """Return numbers as ranges, of which the first are shown.
 
@@ -258,14 +269,15 @@ class Paragraphs:
         text = text.strip("\n")
         length = len(text) if text.strip() else 0
 
-        def place(offset: int) -> int:
-            within = len(plain(original[:offset])) - lead
-            return self._length + min(max(within, 0), length)
-
+        offsets = {*pictures, *(offset for part in hidden for offset in (part.begin, part.end))}
+        places = {
+            offset: self._length + min(max(within - lead, 0), length)
+            for offset, within in _within_plain(original, sorted(offsets))
+        }
         self.hidden += [
-            replace(part, begin=place(part.begin), end=place(part.end)) for part in hidden
+            replace(part, begin=places[part.begin], end=places[part.end]) for part in hidden
         ]
-        self.pictures += map(place, pictures)
+        self.pictures += [places[picture] for picture in pictures]
         if not length:
             return
         begin = self._length
