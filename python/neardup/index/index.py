@@ -764,19 +764,14 @@ class Index:
             If the index is in PostgreSQL: use ``pg_dump``.
         OutputError
             If the file exists or cannot be written. No file is left behind then.
-        """
-        from neardup.writers.separate import check_separate
-        from neardup.writers.sink import FileSink
 
-        path = check_path(copy, "copy")
-        check_separate(self._engine.database.files, [path])
-        if os.path.lexists(path):
-            raise OutputError(
-                Message("{file}: exists already. Name a new file.", code="exists", file=str(path))
-            )
-        with FileSink(path, force=False) as sink:
-            assert sink.part is not None, "a new file has a part"
-            self._engine.database.backup(sink.part[1])
+        See Also
+        --------
+        neardup.index.restore : put a copy in the place of an index.
+        """
+        from neardup.index.copies import backup
+
+        backup(self._engine.database, copy)
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""

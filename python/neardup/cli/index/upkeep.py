@@ -61,6 +61,25 @@ def backup(
     tell_line(say(Message("copied {index} to {copy}", index=location, copy=copy)))
 
 
+def restore(
+    *,
+    copy: Annotated[str, o.Argument("A copy of an index in SQLite.", metavar="COPY")],
+    location: common.Location,
+    force: o.Force,
+) -> None:
+    """Put a copy in the place of an index in SQLite, which loses its documents and its log.
+
+    Writers that still have the old index open are refused from then on.
+
+    Examples:
+        neardup index restore news-2025-03-09.db news.db --force
+    """
+    from neardup.index import restore as put_back
+
+    put_back(copy, location, force=force)
+    tell_line(say(Message("restored {index} from {copy}", index=location, copy=copy)))
+
+
 def check(
     *,
     location: common.Location,

@@ -1,0 +1,186 @@
+"""Whether the log next to an SQLite file is its own.
+
+SQLite applies any log that has the right name: one that a killed process left is mixed with a file
+that was put in the place of its own. So each transaction marks the first page (`user_version`)
+with a random tag, above the tag of the transaction before it. A log is a file's own if the file has
+the state before the log's first transaction, or the state after one of them: a checkpoint writes
+the first page before all others.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from neardup.base.files import printable
+from neardup.base.messages import Message
+from neardup.exceptions import IndexFormatError
+
+#: How a log begins, and the byte order of its sums.
+_ORDERS = {b"\x37\x7f\x06\x82": "<", b"\x37\x7f\x06\x83": ">"}
+#: Where the first page has the mark.
+_MARK_AT = 60
+#: How a journal begins.
+_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
+
+def next_mark(mark: int) -> int:
+    """Return the mark of the transaction after the one with this mark; both are signed."""
+    mark = (secrets.randbelow(0xFFFF) + 1) << 16 | _tag(mark)
+    return mark - (mark >> 31 << 32)
+
+
+def mark_anew(file: BinaryIO) -> None:
+    """Give a file that nobody else has open a mark that no log has."""
+    file.seek(_MARK_AT)
+    (mark,) = struct.unpack(">i", file.read(4))
+    file.seek(_MARK_AT)
+    file.write(struct.pack(">i", next_mark(mark)))
+
+
+def foreign_log(files: Sequence[Path]) -> Path | None:
+    """Return the log next to an index that belongs to another file, if there is one.
+
+    `files` are the index, its log, the log's index and its journal. This process must not use them
+    yet, or only through SQLite.
+    """
+    index, log, _, journal = files
+    while (mark := _mark_of(index)) is not None:
+        foreign = None
+        if not _is_own_log(log, mark):
+            foreign = log
+        elif not _is_own_journal(journal, index, mark):
+            foreign = journal
+        # Another process may have moved the log into the file, and begun a new one.
+        if foreign is None or _mark_of(index) == mark:
+            return foreign
+    return None
+
+
+def refuse_foreign_log(files: Sequence[Path], location: str) -> None:
+    """Raise if the log next to an index belongs to another file; see `foreign_log`."""
+    foreign = foreign_log(files)
+    if foreign is not None:
+        raise IndexFormatError(
+            Message(
+                "{location}: {log} next to it is the log of another file, or of another state of "
+                "this one. Move the log away, or restore a backup: neardup index restore BACKUP "
+                "{location} --force",
+                code="log_of_another_file",
+                location=location,
+                log=printable(foreign.name),
+            )
+        )
+
+
+def marks_of(log: Path, *, checked: bool = False) -> list[int | None]:
+    """Return the mark of each transaction of a log; None for one that set none.
+
+    `checked` compares the sums too: slower, and stops where a crash has cut the log.
+    """
+    marks: list[int | None] = []
+    mark = None
+    with suppress(OSError, struct.error), log.open("rb") as file:
+        for page, pages, found in _frames(file, checked):
+            if page == 1:
+                mark = found
+            # The last page of a transaction says how many pages the file has after it.
+            if pages:
+                marks.append(mark)
+                mark = None
+    return marks
+
+
+def _frames(file: BinaryIO, checked: bool) -> Iterator[tuple[int, int, int | None]]:
+    """Yield number, pages of the file, and mark of each page in a log."""
+    header = file.read(32)
+    order = _ORDERS.get(header[:4])
+    if order is None:
+        return
+    (size,), salts = struct.unpack(">I", header[8:12]), header[16:24]
+    sums = _sums(header[:24], order, (0, 0))
+    while len(head := file.read(24)) == 24 and head[8:16] == salts:
+        page, pages = struct.unpack(">II", head[:8])
+        mark = None
+        if checked or page == 1:
+            content = file.read(size)
+            if checked:
+                sums = _sums(head[:8] + content, order, sums)
+                if struct.unpack(">II", head[16:]) != sums:
+                    return
+            mark = _mark_in(content) if page == 1 else None
+        else:
+            file.seek(size, os.SEEK_CUR)
+        yield page, pages, mark
+
+
+def _sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
+    """Return the two sums of the format, over words of 32 bits."""
+    first, second = sums
+    for one, other in struct.iter_unpack(f"{order}II", content):
+        first = (first + one + second) & 0xFFFFFFFF
+        second = (second + other + first) & 0xFFFFFFFF
+    return first, second
+
+
+def _is_own_log(log: Path, mark: int) -> bool:
+    for checked in (False, True):
+        marks = marks_of(log, checked=checked)
+        known = [found for found in marks if found is not None]
+        # An earlier version of neardup set no marks.
+        follows = known[0] & 0xFFFF == _tag(mark) if known else not mark
+        if not marks or mark in known or follows:
+            return True
+    return False
+
+
+def _is_own_journal(journal: Path, index: Path, mark: int) -> bool:
+    """Return whether the journal has the first page of this file, or would change nothing.
+
+    An index has one while it is made, when the file has no mark, and when it gets its log.
+    """
+    try:
+        with journal.open("rb") as file:
+            header = file.read(28)
+            if not mark or header[:8] != _JOURNAL:
+                return True
+            count, _, pages, sector, size = struct.unpack(">5I", header[8:])
+            if not count and pages * size == index.stat().st_size:
+                return True
+            file.seek(sector)
+            while len(record := file.read(size + 8)) == size + 8:
+                if record[:4] == b"\0\0\0\1":
+                    return _mark_in(record[4:]) == mark
+    except (OSError, struct.error):
+        return True
+    return False
+
+
+def _mark_of(index: Path) -> int | None:
+    """Return the mark in the file itself, whatever its log has; None if it is no index.
+
+    SQLite reads it: if Python closed the file, this process would lose its locks on it.
+    """
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{index.as_uri()}?mode=ro&immutable=1", uri=True)) as file,
+    ):
+        mark: int = file.execute("PRAGMA user_version").fetchone()[0]
+        return mark
+    return None
+
+
+def _mark_in(page: bytes) -> int:
+    """Return the mark on the first page of a file."""
+    mark: int = struct.unpack_from(">i", page, _MARK_AT)[0]
+    return mark
+
+
+def _tag(mark: int) -> int:
+    return mark >> 16 & 0xFFFF
