@@ -18,26 +18,26 @@ from neardup.writers.separate import check_separate
 from neardup.writers.sink import FileSink
 
 if TYPE_CHECKING:
-    from neardup.index.backends import Database
+    from neardup.index.engine import Engine
 
 
-def backup(database: Database, copy: str | Path) -> None:
+def backup(engine: Engine, copy: str | Path) -> None:
     """Copy an index, which may be in use, to a new file; see `Index.backup`."""
     path = check_path(copy, "copy")
-    check_separate(database.files, [path])
+    check_separate(engine.files, [path])
     if os.path.lexists(path):
         raise _exists(path, N_("{file}: exists already. Name a new file."))
     with FileSink(path, force=False) as sink:
         assert sink.part is not None, "a new file has a part"
-        database.backup(sink.part[1])
+        engine.database.backup(sink.part[1])
 
 
-def restore(copy: str | Path, location: str | Path, *, force: bool = False) -> None:
+def restore(backup: str | Path, location: str | Path, *, force: bool = False) -> None:
     """Put a backup in the place of an index in SQLite, which loses its log with its documents.
 
     Parameters
     ----------
-    copy : str or Path
+    backup : str or Path
         A file that :meth:`Index.backup` wrote, or another copy of an index in SQLite. It stays
         unchanged.
     location : str or Path
@@ -61,9 +61,9 @@ def restore(copy: str | Path, location: str | Path, *, force: bool = False) -> N
     Index.backup : make a copy.
     """
     require(N_("An index"), "index", "sqlalchemy")
-    source, target = check_path(copy, "copy"), check_path(location, "location")
+    source, target = check_path(backup, "backup"), check_path(location, "location")
     check_flag(force, "force")
-    for name, path in (("copy", source), ("location", target)):
+    for name, path in (("backup", source), ("location", target)):
         if "://" in path:
             raise ParameterError(
                 Message(

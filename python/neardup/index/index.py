@@ -743,7 +743,7 @@ class Index:
 
         given = completed(Index.export, options)
         force = given["force"]
-        with OutputSet(self._engine.database.files, [output, decisions]) as outputs:
+        with OutputSet(self._engine.files, [output, decisions]) as outputs:
             first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
             return write_records(
@@ -771,7 +771,7 @@ class Index:
         """
         from neardup.index.copies import backup
 
-        backup(self._engine.database, copy)
+        backup(self._engine, copy)
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""

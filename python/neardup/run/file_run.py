@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_path, index_files, is_index, paths_of
+from neardup.base.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
@@ -117,7 +117,7 @@ class FileRun:
         """Return all files that the run reads."""
         others = self._against or []
         files = [*self._inputs, *others, *self._options.recipe.files, self._options.restore]
-        return [*files, *(file for path in others if is_index(path) for file in index_files(path))]
+        return [*files, *read_by_indexes(others)]
 
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
@@ -213,6 +213,17 @@ class FileRun:
         }
         text = json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath)
         self.outputs["report"].write(text.encode(errors="backslashreplace") + b"\n")
+
+
+def read_by_indexes(others: list[str]) -> list[str]:
+    """Return the files that a look-up reads in the indexes among these paths."""
+    files: list[str] = []
+    for path in filter(is_index, others):
+        from neardup.index import Index
+
+        with Index(path, must_exist=True) as index:
+            files += index._engine.files
+    return files
 
 
 def _states(others: list[str], format: str | None) -> list[Any]:

@@ -282,7 +282,7 @@ RESTORES = {
     "of another version": ("old.db", "n.db", True, "must be an index of format 4"),
     "damaged": ("damaged.db", "n.db", True, "damaged.db: is damaged"),
     "a server": ("copy.db", "postgresql://host/name", True, "'location' parameter must be a file"),
-    "a number": (7, "n.db", True, "'copy' parameter must be a path"),
+    "a number": (7, "n.db", True, "'backup' parameter must be a path"),
     "no flag": ("copy.db", "n.db", 1, "'force' parameter must be True or False"),
 }
 

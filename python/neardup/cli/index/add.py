@@ -90,9 +90,6 @@ def add(
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(
-            OutputSet([*inputs, *index_files(location)], [removed, report])
-        )
 
         def opened() -> Index:
             return stack.enter_context(
@@ -100,6 +97,8 @@ def add(
             )
 
         index = None if common.is_missing(location) else opened()
+        files = index_files(location) if index is None else index._engine.files
+        outputs = stack.enter_context(OutputSet([*inputs, *files], [removed, report]))
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
         if index is None:

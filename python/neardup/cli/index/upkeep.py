@@ -63,11 +63,11 @@ def backup(
 
 def restore(
     *,
-    copy: Annotated[str, o.Argument("A copy of an index in SQLite.", metavar="COPY")],
+    backup: Annotated[str, o.Argument("A copy of an index in SQLite.", metavar="BACKUP")],
     location: common.Location,
     force: o.Force,
 ) -> None:
-    """Put a copy in the place of an index in SQLite, which loses its documents and its log.
+    """Put a backup in the place of an index in SQLite, which loses its documents and its log.
 
     Writers that still have the old index open are refused from then on.
 
@@ -76,8 +76,8 @@ def restore(
     """
     from neardup.index import restore as put_back
 
-    put_back(copy, location, force=force)
-    tell_line(say(Message("restored {index} from {copy}", index=location, copy=copy)))
+    put_back(backup, location, force=force)
+    tell_line(say(Message("restored {index} from {backup}", index=location, backup=backup)))
 
 
 def check(
