@@ -112,9 +112,14 @@ def add(
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                reason = Message(
-                    "{error} {so_far}", error=error.message, so_far=_so_far(watch.done)
-                )
+                so_far = _so_far(watch.done)
+                if error.code == "index_replaced" and watch.done:
+                    so_far = Message.counted(
+                        "They include the first record of the input.",
+                        "They include the first {count:,} records of the input.",
+                        count=watch.done,
+                    )
+                reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
                 raise IndexUnavailableError(reason) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)

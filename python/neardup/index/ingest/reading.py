@@ -176,8 +176,8 @@ def _batch_by_batch(
     """Add batches, each in a transaction, to an index that has documents."""
     for batch in batches:
         report(batch.problems)
-        yield batch.runs, batch.begin, add_batch(engine, batch, within)
-        progress.advance(len(batch), batch.bytes_read)
+        yield batch.runs, batch.begin, add_batch(engine, batch, within, progress.advance)
+        progress.advance(0, batch.bytes_read)
 
 
 def _incoming(
