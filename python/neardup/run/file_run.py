@@ -100,6 +100,8 @@ class FileRun:
             self.outputs[name] = opened(path, force=may_replace(path))
         if self._work is not None:
             self._work.start(output_set.parts())
+            complete = self._work.complete
+            output_set.on_complete = lambda: complete(output_set.parts())
         self.sources = open_sources(self._inputs, **options.reader)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
