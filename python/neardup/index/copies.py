@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,9 +86,7 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
     sink = FileSink(target, force=force)
     try:
         if sink.part is None:
-            raise OutputError(
-                Message("{file}: must be a regular file.", file=printable(target))
-            )
+            raise OutputError(Message("{file}: must be a regular file.", file=printable(target)))
         _copy(source, sink.part[1])
         sink.finish()
         with _locked(target):
@@ -114,9 +112,7 @@ def _copy(source: str, part: str) -> None:
     shown = printable(source)
     files = [Path(path) for path in index_files(source)]
     if not files[0].is_file():
-        raise IndexFormatError(
-            Message("{location}: must be the file of an index.", location=shown)
-        )
+        raise IndexFormatError(Message("{location}: must be the file of an index.", location=shown))
     refuse_foreign_log(files, shown)
     has_log = any(log.exists() and log.stat().st_size for log in (files[1], files[3]))
     # Without a log nothing is written next to the backup, which may be on a read-only disk.

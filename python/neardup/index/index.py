@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,15 +11,15 @@ from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.base.validation import (
     bad,
+    check_choice,
     check_flag,
     check_path,
     check_span,
     check_string,
     check_whole,
 )
-from neardup.exceptions import OutputError
 from neardup.index.results import NewDocument
-from neardup.index.values import STATES, check_time, earlier, stamp
+from neardup.index.values import MAX_NUMBER, STATES, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
     AddManyParameters,
@@ -413,7 +412,9 @@ class Index:
 
         if search is not None:
             search = checked_text(check_string(search, "search"), "search")
-        return clusters(self._engine, search=search, after=check_whole(after, "after", 0))
+        return clusters(
+            self._engine, search=search, after=check_whole(after, "after", 0, MAX_NUMBER)
+        )
 
     def removals(
         self, wanted: RemovalFilter | None = None, *, after: str = ""
@@ -505,7 +506,7 @@ class Index:
         from neardup.index.removals import decisions
 
         if before is not None:
-            check_whole(before, "before", 1)
+            before = check_whole(before, "before", 1, MAX_NUMBER)
         return decisions(self._engine, before)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:
@@ -522,8 +523,8 @@ class Index:
         """
         from neardup.index.query import all_documents
 
-        if state is not None and state not in STATES:
-            raise bad("state", "one of {choices} or None", state, choices=", ".join(STATES))
+        if state is not None:
+            check_choice(state, "state", STATES)
         return all_documents(self._engine, state)
 
     def stats(self) -> Stats:
@@ -627,7 +628,7 @@ class Index:
         from neardup.index.removals import undo
 
         if event is not None:
-            check_whole(event, "event", 1)
+            event = check_whole(event, "event", 1, MAX_NUMBER)
         undo(self._engine, check_string(id, "id"), _details(by), event)
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
@@ -743,6 +744,9 @@ class Index:
 
         given = completed(Index.export, options)
         force = given["force"]
+        output = check_path(output, "output")
+        if decisions is not None:
+            decisions = check_path(decisions, "decisions")
         with OutputSet(self._engine.files, [output, decisions]) as outputs:
             first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)

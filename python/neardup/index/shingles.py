@@ -15,10 +15,10 @@ fence     the shingle of each 512th of these, in 32 bits, padded
 2 words   the number of shingles; the digest of all but the shingles
 ========  ============================================================
 
-The key depends on how shingles are made and on a mark, which the index stores whenever its file is
-written: an index with that mark is a later state of the one whose documents are in the file, and not,
-for example, a backup from before. Shingles have no digest: a check
-reads few of them, and a wrong one only hides a document or brings one that is compared in vain.
+The key depends on how shingles are made and on a mark, which the index stores whenever its file
+is written. An index with that mark is a later state of the one whose documents are in the file, and
+not, for example, a backup from before. Shingles have no digest: a check reads few of them, and a
+wrong one only hides a document or brings one that is compared in vain.
 """
 
 from __future__ import annotations

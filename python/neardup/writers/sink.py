@@ -356,6 +356,8 @@ def remove_left(path: str) -> None:
             with contextlib.suppress(OSError), open(left, "rb") as file:
                 if _lock(file.fileno()) and _is_at(file.fileno(), left):
                     os.unlink(left)
+                    # What SQLite keeps next to a backup that it writes.
+                    os.unlink(f"{left}-journal")
 
 
 def _temporary_stem(path: str) -> str:

@@ -205,7 +205,7 @@ def test_journal_of_an_index_that_was_being_made_is_refused(tmp_path):
     Index(path, **OPTIONS).close()
     journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + struct.pack(">5I", 0, 1, 0, 512, 4096)
     beside(path, "-journal").write_bytes(journal.ljust(512, b"\0"))
-    with pytest.raises(IndexFormatError, match="n.db-journal next to it"):
+    with pytest.raises(IndexFormatError, match=r"n\.db-journal next to it"):
         Index(path)
 
 
@@ -264,7 +264,7 @@ def test_kill_while_a_backup_is_put_back_leaves_a_log_that_is_refused(tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", lambda *_, **__: None)
         restore(home / "first.db", path, force=True)
-    with pytest.raises(IndexFormatError, match="n.db-wal next to it"):
+    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it"):
         Index(path)
     restore(home / "first.db", path, force=True)
     assert len(check_consistent(str(path))) == 5
