@@ -91,8 +91,6 @@ class SQLiteFile(Database):
         self._has_written = False
         #: The marks of the current transaction and of the last one that was stored.
         self._new_mark = self._mark = 0
-        #: Where a replaced file is now, if it is anywhere.
-        self._moved_to: str | None = None
         super().__init__(printable(given))
 
     def find(self, *, must_exist: bool) -> None:
@@ -201,20 +199,22 @@ class SQLiteFile(Database):
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if not self._is_other():
             return
+        moved_to = None
         if not self._has_written:
             template = N_("{location}: was deleted or replaced while it was open. Open it again.")
         else:
             self._finish_replaced()
+            moved_to = _place_of(self._identity)
             template = N_(
                 "{location}: was deleted or replaced while it was open. The changes stored until "
                 "then went with the old file."
             )
-            if self._moved_to is not None:
+            if moved_to is not None:
                 template = N_(
                     "{location}: was replaced while it was open. The changes stored until then are "
                     "in {file}."
                 )
-        raise self.unavailable(template, code="index_replaced", file=self._moved_to)
+        raise self.unavailable(template, code="index_replaced", file=moved_to)
 
     def _is_other(self) -> bool:
         return self._identity is not None and identity_of(self.path) != self._identity
@@ -233,7 +233,6 @@ class SQLiteFile(Database):
             driver = _driver(connection)
             driver.execute(f"PRAGMA busy_timeout = {_FLUSH_WAIT}")
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._moved_to = _place_of(self._identity)
 
     def _begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits while SQLite polls for the lock, and marks its transaction."""
