@@ -120,7 +120,13 @@ def left_by_a_kill(path, begin, end):
         for row in MANY[begin:end]:
             index.add(row["id"], row["text"])
         index.backup(home / "first.db")
-        index._engine.database.compact()
+        with closing(sqlite3.connect(home / path.name)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            shutil.copy(home / path.name, home / "not compact.db")
+            index.compact()
+            connection.execute("VACUUM INTO ?", [str(home / "vacuum.db")])
+            with closing(sqlite3.connect(home / "sqlite.db")) as copy:
+                connection.backup(copy)
         index.add(MANY[end]["id"], MANY[end]["text"])
         index.backup(home / "last.db")
         for suffix in ("", "-wal"):
@@ -143,6 +149,11 @@ LEFT = {
     "a backup of the state before": (put, "first.db"),
     "a backup of the same state": (remove_and_put, "last.db"),
     "a later state of the file": (put, "n.db"),
+    "the state before with other pages": (put, "not compact.db"),
+    "the state before as VACUUM copies it": (put, "vacuum.db"),
+    "the state before as SQLite copies it": (put, "sqlite.db"),
+    "nothing": (lambda source, target: target.unlink(), "last.db"),
+    "an empty file": (lambda source, target: target.write_bytes(b""), "last.db"),
     "another index": (lambda source, target: source.rename(target), "../o.db"),
     "an index without documents": (put, "../empty.db"),
 }
@@ -158,11 +169,11 @@ def test_index_next_to_a_left_log_is_refused_until_it_is_restored(tmp_path, name
     place, file = LEFT[name]
     shutil.copy(home / file, tmp_path / "backup.db")
     place(home / file, path)
-    before = path.read_bytes(), beside(path, "-wal").read_bytes()
+    before = path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()
     with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it is the log of") as refusal:
-        Index(path, must_exist=True)
+        Index(path)
     assert refusal.value.message.code == "log_of_another_file"
-    assert (path.read_bytes(), beside(path, "-wal").read_bytes()) == before
+    assert (path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()) == before
     restore(tmp_path / "backup.db", path, force=True)
     assert not beside(path, "-wal").exists()
     with Index(tmp_path / "backup.db") as expected, Index(path) as index:
@@ -190,6 +201,15 @@ def test_log_is_known_in_every_state_of_its_file(tmp_path, opened):
     for number in range(8):
         database._committed_at = -math.inf if number % 3 == 2 else math.inf
         write(database, f"{number}")
+        if number % 4 == 3:
+            database.compact()
+            write(database, "compact")
+            with database.writing() as connection:
+                connection.exec_driver_sql("DELETE FROM counters WHERE name = 'compact'")
+        if number == 5:
+            # As it is killed before anything follows.
+            with database._upkeep() as connection:
+                connection.exec_driver_sql("VACUUM")
         for suffix in ("", "-wal"):
             shutil.copy(tmp_path / f"n.db{suffix}", tmp_path / f"copy.db{suffix}")
         with opened(tmp_path / "copy.db", tables=False, must_exist=True) as copy:
@@ -312,6 +332,9 @@ def test_refused_restore_changes_nothing(tmp_path, monkeypatch, name):
 def test_a_log_that_is_left_of_a_deleted_index(tmp_path):
     path = killed(tmp_path / "n.db", 15)
     path.unlink()
+    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it"):
+        Index(path, must_exist=False, **OPTIONS)
+    beside(path, "-wal").unlink()
     with Index(path, must_exist=False, **OPTIONS) as index:
         index.add("a", MANY[0]["text"])
         assert len(index) == 1

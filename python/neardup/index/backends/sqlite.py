@@ -24,7 +24,7 @@ from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
 from neardup.index.backends.database import OPEN, Database, identity_of
-from neardup.index.backends.own_log import mark_anew, marks_of, next_mark, refuse_foreign_log
+from neardup.index.backends.own_log import mark_anew, next_mark, refuse_foreign_log, states_of
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -98,11 +98,11 @@ class SQLiteFile(Database):
         with _LOOKING:
             identity = identity_of(self.path)
             # If this process has it open already, the log is the one that it writes.
-            is_open = any(
+            is_open = identity is not None and any(
                 isinstance(other, SQLiteFile) and other._identity == identity and other.is_own()
                 for other in OPEN
             )
-            if self._is_there() and not is_open:
+            if (self._is_there() or not must_exist) and not is_open:
                 refuse_foreign_log(self.files, self.location)
         super().find(must_exist=must_exist)
 
@@ -227,7 +227,8 @@ class SQLiteFile(Database):
         """
         pool = self._pool.pool
         assert isinstance(pool, QueuePool)
-        if self._mark not in marks_of(self.files[1]) or not pool.checkedin():
+        marks = {state.mark for state in states_of(self.files[1]) if state is not None}
+        if self._mark not in marks or not pool.checkedin():
             return
         with suppress(sqlite3.Error, SQLAlchemyError), self._pool.connect() as connection:
             driver = _driver(connection)
