@@ -152,8 +152,8 @@ LEFT = {
     "the state before with other pages": (put, "not compact.db"),
     "the state before as VACUUM copies it": (put, "vacuum.db"),
     "the state before as SQLite copies it": (put, "sqlite.db"),
-    "nothing": (lambda source, target: target.unlink(), "last.db"),
-    "an empty file": (lambda source, target: target.write_bytes(b""), "last.db"),
+    "nothing": (lambda _, target: target.unlink(), "last.db"),
+    "an empty file": (lambda _, target: target.write_bytes(b""), "last.db"),
     "another index": (lambda source, target: source.rename(target), "../o.db"),
     "an index without documents": (put, "../empty.db"),
 }

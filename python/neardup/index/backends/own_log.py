@@ -4,8 +4,8 @@ SQLite applies any log that has the right name: one that a killed process left i
 that was put in the place of its own. So each transaction marks the first page (`user_version`)
 with a random tag, above the tag of the transaction before it. A log is a file's own if the file has
 the state before the log's first transaction, or the state after one of them: a checkpoint writes
-the first page before all others. ``VACUUM``, which moves the pages of a file or of a copy, keeps the
-mark; it and SQLite's back-ups change the version of the schema, so a state is both.
+the first page before all others. ``VACUUM`` and SQLite's back-ups keep the mark, move pages, and
+change the version of the schema: a state is both.
 """
 
 from __future__ import annotations
