@@ -161,9 +161,11 @@ def check_string(value: Any, name: str) -> str:
 
 def check_path(value: Any, name: str) -> str:
     """Return a path or address, from text or a Path, which would take a slash from an address."""
-    if not _is_path(value):
-        raise bad(name, "a path", value)
-    return os.fspath(value)
+    if _is_path(value):
+        return os.fspath(value)
+    if isinstance(value, str):
+        raise bad(name, "a path without NULs and lone surrogates", value)
+    raise bad(name, "a path", value)
 
 
 def _is_path(value: Any) -> TypeGuard[str | os.PathLike[str]]:
