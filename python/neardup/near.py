@@ -83,13 +83,11 @@ def near_pairs(
     """
     from neardup import _core
 
+    bits = check_whole(bits, "bits", 1, 256)
     rows = fingerprint_rows(fingerprints, bits)
-    check_max_distance(max_distance, bits)
-    return CandidatePairs(
-        *_core.near_pairs(
-            rows, bits=bits, max_distance=max_distance, workers=check_workers(workers)
-        )
-    )
+    most = check_max_distance(max_distance, bits)
+    threads = check_workers(workers)
+    return CandidatePairs(*_core.near_pairs(rows, bits=bits, max_distance=most, workers=threads))
 
 
 def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
@@ -98,7 +96,7 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
 
     from neardup.base.arrays import word_count
 
-    check_whole(bits, "bits", 1, 256)
+    bits = check_whole(bits, "bits", 1, 256)
     words = word_count(bits)
     array = np.asarray(fingerprints)
     if array.ndim == 1 and words == 1:

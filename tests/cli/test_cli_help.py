@@ -48,6 +48,8 @@ def test_examples_work(run, line):
     if line.startswith("neardup index") and " create " not in line:
         with Index("news.db") as index:
             index.add_files(["articles.jsonl"])
+            if " restore " in line:
+                index.backup("news-2025-03-09.db")
     if line.startswith("neardup evaluate"):
         shutil.copy(ARTICLES.parent / "evaluate" / "documents.jsonl", "articles.jsonl")
         shutil.copy(ARTICLES.parent / "evaluate" / "pairs.tsv", "labels.tsv")

@@ -1,8 +1,10 @@
 """``neardup index create`` and ``add``: what they print, and how they end."""
 
 import gzip
+import itertools
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from tests.waiting import PATIENCE
 
 from neardup._core import MAX_BATCH
 from neardup.index.backends import open_database
+from neardup.index.backends.sqlite import SQLiteFile
 
 
 def stats(run, index="n.db"):
@@ -129,6 +132,45 @@ def test_a_file_that_is_cut_is_reported_as_dedup_does(run, name):
     assert piped == expected.replace(f"{name}: ", "-: ")
 
 
+def numbered_texts(name, begin, end):
+    """Write documents of which none repeats another."""
+    with Path(name).open("w", encoding="utf-8") as lines:
+        for at in range(begin, end):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
+            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+
+
+@pytest.mark.parametrize("fails_at", range(1, 6))
+@pytest.mark.parametrize("has_documents", [False, True])
+def test_error_says_how_many_records_are_stored(run, monkeypatch, has_documents, fails_at):
+    """Some batches are several transactions, since the index is counted again in between."""
+    monkeypatch.setattr("neardup.index.ingest.first_import._WRITTEN", 1000)
+    run("index", "create", "n.db", "-q")
+    if has_documents:
+        numbered_texts("few.jsonl", 0, 1500)
+        run("index", "add", "n.db", "few.jsonl", "-q")
+    numbered_texts("many.jsonl", 1500, 1500 + 5 * MAX_BATCH)
+    before = stats(run)["documents"]
+    begin, writes = SQLiteFile._begin, itertools.count(1)
+
+    def fill_disk(database, connection, *, write):
+        if write and next(writes) == fails_at:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        begin(database, connection, write=write)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLiteFile, "_begin", fill_disk)
+        error = run("index", "add", "n.db", "many.jsonl", "-q", code=2).err
+    stored = stats(run)["documents"] - before
+    words = f"The first {stored:,} records are" if stored else "Nothing of the input was stored"
+    assert "the disk is full" in error
+    assert words in error
+    run("index", "add", "n.db", "many.jsonl", "-q")
+    assert stats(run)["documents"] == before + 5 * MAX_BATCH
+
+
 def test_an_index_of_other_settings_is_not_made_again(run):
     run("index", "create", "n.db", "-t", "0.5", "-q")
     words = ("index", "create", "n.db", "-t", "0.6")
@@ -148,12 +190,11 @@ def test_within(run):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("batches", [1, 2])
-def test_after_an_interrupt_the_same_command_continues(run, here, files, number, batches):
-    with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
-        for at in range(3 * MAX_BATCH):
-            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
-            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+@pytest.mark.parametrize(("transactions", "at_count"), [(1, 100), (2, 200)])
+def test_after_an_interrupt_the_same_command_continues(
+    run, here, files, number, transactions, at_count
+):
+    numbered_texts(here / "many.jsonl", 0, 3 * MAX_BATCH)
     run("index", "create", "n.db", "-q")
     words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
     # A first import stores nothing until all is read and decided.
@@ -161,9 +202,10 @@ def test_after_an_interrupt_the_same_command_continues(run, here, files, number,
     assert (code, stats(run)["documents"]) == (128 + number, 0)
     assert "Nothing of the input was stored" in errors
     run("index", "add", "n.db", "in.jsonl", "-q")
-    code, errors = run_interrupted(f"advance {batches}", number, *words)
+    code, errors = run_interrupted(f"advance {transactions}", number, *words)
     stored = stats(run)["documents"] - 4
-    assert stored == batches * MAX_BATCH
+    # The index is counted again, and a transaction ends, when it has so many documents.
+    assert stored == at_count - 4
     assert code == 128 + number
     assert errors.startswith(MESSAGE.rstrip())
     assert f"The first {stored:,} records are stored" in errors

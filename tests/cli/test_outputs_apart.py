@@ -12,13 +12,20 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import LINES, A
 
+import neardup
 from neardup.cli.parser import COMMANDS, command, parameters_of
 from neardup.options.options import OUTPUT
 
 #: A call with all options that name inputs; what is no command on its own is a second call.
 CALLS = {
-    "dedup": ["in.jsonl --against other.jsonl --restore ids.txt --recipe mine.toml"],
-    "pairs": ["in.jsonl --with other.jsonl --recipe mine.toml"],
+    "dedup": [
+        "in.jsonl --against other.jsonl --restore ids.txt --recipe mine.toml",
+        "in.jsonl --against n.db",
+    ],
+    "pairs": [
+        "in.jsonl --with other.jsonl --recipe mine.toml",
+        "in.jsonl --with n.db",
+    ],
     "sketch": ["in.jsonl --recipe mine.toml"],
     "contamination": ["in.jsonl --tests other.jsonl", "--splits a=in.jsonl b=other.jsonl"],
     "repeats": ["in.jsonl"],
@@ -74,7 +81,9 @@ def files(tmp_path, monkeypatch):
     Path("topics/ships.jsonl").write_text(LINES)
     from neardup import Index
 
-    Index("n.db").close()
+    Path("words.txt").write_text("的\n")
+    recipe = neardup.load_recipe("general").replace(weigh={"stop_words": "words.txt"})
+    Index("n.db", recipe=recipe).close()
 
 
 def state():
@@ -98,9 +107,10 @@ def words_for(name, call, parameter, path):
 def inputs_in(call):
     """Return the files and folders that a call reads."""
     names = [word.partition("=")[2] or word.lstrip("@") for word in shlex.split(call)]
-    return [name for name in names if os.path.exists(name)] + (
-        ["stop.txt"] if "mine.toml" in names else []
-    )
+    files = [name for name in names if os.path.exists(name)]
+    for name, words in (("mine.toml", "stop.txt"), ("n.db", "words.txt")):
+        files += [words] if name in names else []
+    return files
 
 
 CASES = [

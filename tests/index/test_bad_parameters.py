@@ -52,7 +52,7 @@ METHODS = {
     "add_files": (
         {"inputs": ["/dev/null"], "format": "jsonl"},
         {
-            "inputs": ([], ["no-such-inputs.jsonl"]),
+            "inputs": ([], 7, None, [7], b"a", "a\0b", "\ud800", ["no-such-inputs.jsonl"]),
             "format": ("xml", 7),
             "encoding": ("no-such-encoding", 7),
         }
@@ -73,7 +73,7 @@ METHODS = {
     "explain": ({"id": "a"}, {"id": _ID}),
     "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
     "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
-    "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
+    "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1 << 63, 1.5, "1", None, True)}),
     "check": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
@@ -82,7 +82,7 @@ METHODS = {
     "removals": ({}, {"wanted": (7, "x", {}), "after": (7, None, "x", ":", "1:x")}),
     "count_removals": ({}, {"wanted": (7, "x", {})}),
     "count_arrivals": ({"since": "2026-01-01"}, {"since": (*_TIME, None)}),
-    "decisions": ({}, {"before": (0, -1, 1.5, "1", True)}),
+    "decisions": ({}, {"before": (0, -1, 1 << 63, 1.5, "1", True)}),
     "near_misses": (
         {"text": FERRY},
         {"text": _TEXT, "k": (0, -1, 1.5, "1", None, True), "title": _TITLE},
@@ -90,8 +90,21 @@ METHODS = {
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
     "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }
-#: Methods without parameters, and those that write files.
-OTHERS = {"stats", "recount", "backup", "compact", "close", "export"}
+_OUTPUT = (7, b"out", ["out"], "a\0b", "\ud800")
+METHODS |= {
+    "export": (
+        {"output": "out.jsonl"},
+        {
+            "output": (*_OUTPUT, None),
+            "decisions": _OUTPUT,
+            **dict.fromkeys(("whole", "force"), (1, "yes", None)),
+            "progress": (),
+        },
+    ),
+    "backup": ({"copy": "copy.db"}, {"copy": (*_OUTPUT, None)}),
+}
+#: Methods without parameters.
+OTHERS = {"stats", "recount", "compact", "close"}
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +141,10 @@ def test_bad_values_are_refused_by_name(index, name, parameter, value):
     if isinstance(told.value, ParameterError):
         assert "must" in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize("option", ["extra_fields", "at_field", "source_field"])
+def test_texts_have_no_fields(index, option):
+    value = ("x",) if option == "extra_fields" else "x"
+    with pytest.raises(InputError, match="A list of texts has no ids"):
+        index.add_many(["one"], **{option: value})

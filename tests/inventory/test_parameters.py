@@ -1,13 +1,20 @@
 """Every parameter of every public function refuses bad values by name."""
 
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.conftest import ROOT
 
 import neardup
-from neardup import InputError, ParameterError
+import neardup.index
+import neardup.lab
+import neardup.papers
+import neardup.readers
+import neardup.server
+from neardup import Index, InputError, NeardupError, ParameterError, Recipe, Report
 
 ROWS = np.zeros((2, 1), np.uint64)
 FINGERPRINT = neardup.fingerprint("a text for a fingerprint", recipe="classic")
@@ -191,7 +198,8 @@ def test_bad_values_are_refused_by_name(name, parameter, value):
     with pytest.raises((ParameterError, InputError)) as caught:
         function(**good | {parameter: value})
     message = str(caught.value)
-    assert parameter in message
+    # A name such as `a` is in any sentence.
+    assert f"'{parameter}'" in message or re.match(rf"{parameter}(\[\d+\])?: ", message)
     if isinstance(caught.value, ParameterError):
         assert "must" in message
     assert len(message) < 400
@@ -222,7 +230,8 @@ def test_bounds_are_inside(name, options):
     [
         ("pairs", {"threshold": np.float64(0.8)}),
         ("pairs", {"max_distance": np.int64(3)}),
-        ("near_pairs", {"max_distance": np.int64(3)}),
+        ("near_pairs", {"max_distance": np.int64(3), "bits": np.int64(64)}),
+        ("fingerprint_blocks", {"bits": np.int64(64)}),
         ("check", {"least": np.int64(20)}),
     ],
 )
@@ -255,3 +264,119 @@ def test_messages_cut_what_is_long():
         neardup.load_recipe("x" * 5000)
     assert "x" * 100 not in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+#: Values of which most are wrong for any parameter.
+ODD = {
+    "an object": object(),
+    "a number": 7,
+    "a large number": 1 << 63,
+    "a number of NumPy": np.int64(3),
+    "no number": float("nan"),
+    "bytes": b"x",
+    "a lone surrogate": "\ud800",
+    "a NUL": "a\0b",
+    "no letter": "",
+    "a list": [1],
+    "a list of texts": ["x", "\ud800"],
+    "an array": np.zeros(3),
+    "a dict": {},
+    "a set": {1},
+    "None": None,
+    "True": True,
+}
+MODULES = (*(neardup, neardup.index, neardup.lab, neardup.papers, neardup.readers, neardup.server),)
+CLASSES = {
+    "Index": Index,
+    "Recipe": Recipe,
+    "Settings": neardup.server.Settings,
+    "EditModel": neardup.lab.EditModel,
+    "RepostModel": neardup.lab.RepostModel,
+}
+#: Arguments without which a function does not run; of others they are in `CALLABLES`.
+NEEDED = {
+    "EditModel": {"pool": ["a text of words"]},
+    "Index": {"location": "x.db"},
+    "Index.add": {"id": "b", "text": "x"},
+    "Index.add_files": {"inputs": ["in.jsonl"]},
+    "Index.add_many": {"data": [{"id": "c", "text": "one"}]},
+    "Index.add_together": {"documents": []},
+    "Index.backup": {"copy": "copy.db"},
+    "Index.count_arrivals": {"since": "2026-01-01"},
+    "Index.expire": {"before": "2000-01-01"},
+    "Index.export": {"output": "out.jsonl", "force": True},
+    **{f"Index.{name}": {"id": "none"} for name in ("confirm", "explain", "get", "keep")},
+    **{f"Index.{name}": {"id": "none"} for name in ("remove", "undo")},
+    "Index.get_many": {"ids": ["a"]},
+    **{f"Index.{name}": {"text": "x"} for name in ("near_misses", "query")},
+    "Settings": {"index": "n.db"},
+    "index.restore": {"backup": "n.db", "location": "r.db", "force": True},
+    "lab.evaluate_pairs": {"inputs": ["in.jsonl"], "truth": "none.tsv"},
+    "lab.published": {"data": "none"},
+    "papers.align": {"text": "x", "source": "y"},
+    "papers.check_files": {"papers": [PAPERS / "paper.md"], "library": PAPERS / "library"},
+    "papers.open_library": {"library": PAPERS / "library"},
+    "readers.open_sources": {"inputs": ["in.jsonl"]},
+    "readers.open_table": {"data": DATA},
+    "readers.read_bytes": {"data": b"x", "name": "in.txt"},
+    "readers.read_file": {"path": "in.txt"},
+    "readers.read_record": {"data": b"x", "name": "in.txt"},
+    "server.create_app": {"settings": neardup.server.Settings(index="n.db")},
+}
+
+
+def _methods(kind):
+    return {
+        f"{kind.__name__}.{name}": method
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_") and name != "close"
+    }
+
+
+def _functions():
+    for module in MODULES:
+        place = module.__name__.removeprefix("neardup").removeprefix(".")
+        for name in module.__all__:
+            if inspect.isfunction(function := getattr(module, name)):
+                yield f"{place}.{name}".removeprefix("."), function
+
+
+PUBLIC = {**dict(_functions()), **CLASSES, **_methods(Index), **_methods(Report)}
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory):
+    """What methods are called on."""
+    folder = tmp_path_factory.mktemp("odd")
+    with Index(folder / "n.db", workers=1) as index:
+        index.add("a", "The council will open the new bridge on Sunday morning.")
+        yield {"Index": index, "Report": neardup.check(**PAPER)}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_odd_value_works_or_is_refused_in_our_words(objects, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("in.txt").write_text("a text")
+    Path("in.jsonl").write_text('{"id": "a", "text": "one"}\n')
+    Index("n.db", workers=1).close()
+    function = PUBLIC[name]
+    kind, _, method = name.partition(".")
+    if method and kind in objects:
+        function = getattr(objects[kind], method)
+    _, needed = CALLABLES.get(name.removeprefix("papers."), (None, {}))
+    needed = needed | NEEDED.get(name, {})
+    signature = inspect.signature(function)
+    signature.bind(**needed)
+    failures = []
+    for parameter in signature.parameters:
+        for label, value in ODD.items():
+            try:
+                result = function(**needed | {parameter: value})
+                if inspect.isgenerator(result):
+                    next(result, None)
+                getattr(result, "close", lambda: None)()
+            except NeardupError:
+                pass
+            except Exception as error:
+                failures.append(f"{parameter}, {label}: {type(error).__name__}: {error}")
+    assert failures == []

@@ -102,7 +102,7 @@ def test_errors_have_a_parent_of_python():
 def test_the_answers_of_an_index_are_public():
     names = neardup.index.__all__
     assert sorted(names) == names
-    assert {kind.__name__ for kind in ANSWERS} | {"Index"} == set(names)
+    assert {kind.__name__ for kind in ANSWERS} | {"Index", "restore"} == set(names)
 
 
 @pytest.mark.parametrize("module", ["index", "papers", "server", "spark"])

@@ -279,6 +279,36 @@ def test_killed_between_the_names_of_two_outputs(folder):
     assert run() == expected
 
 
+def make_anew(path):
+    """Often with the number of the old file, which is free again."""
+    path.unlink()
+    path.write_text("another's")
+
+
+def append(path):
+    with path.open("a") as file:
+        file.write("another's\n")
+
+
+def change_one_letter(path):
+    """Size and time stay."""
+    status = path.stat()
+    with path.open("r+b") as file:
+        file.write(b"[")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [make_anew, append, change_one_letter])
+def test_output_that_somebody_changed_after_a_kill_is_not_replaced(folder, change):
+    kill_in_fork(run_killed_after_one_output)
+    kept = folder / "kept.jsonl"
+    change(kept)
+    changed = kept.read_bytes()
+    with pytest.raises(OutputError, match=r"kept\.jsonl: exists already"):
+        run()
+    assert kept.read_bytes() == changed
+
+
 def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder):
     expected = run(work=None)
     kill_in_fork(run_killed_after_one_output)

@@ -84,6 +84,34 @@ def test_one_file_by_two_names(pair):
         assert caught.value.values["output"] == output.removeprefix("file://")
 
 
+@pytest.mark.parametrize(
+    ("number", "source", "output"),
+    [
+        (0, "-", "d.jsonl"),
+        (0, "-", "soft.jsonl"),
+        (1, "d.jsonl", "-"),
+        (1, "in", "-"),
+        (None, "-", "d.jsonl"),
+    ],
+)
+def test_standard_stream_that_is_a_file_is_that_file(number, source, output):
+    """As the shell makes it: `< d.jsonl`, `>> d.jsonl`."""
+    name = "in/a.jsonl" if source == "in" else "d.jsonl"
+    before = None if number is None else os.dup(number)
+    try:
+        if number is None:
+            check_separate([source], [output])
+            return
+        with open(name, "r+b") as file:
+            os.dup2(file.fileno(), number)
+        with pytest.raises(OutputError, match="must not be both input and output"):
+            check_separate(["no.jsonl", source], [output])
+    finally:
+        if before is not None:
+            os.dup2(before, number)
+            os.close(before)
+
+
 @pytest.mark.parametrize("pair", INSIDE)
 def test_an_output_in_a_folder_of_inputs(pair):
     source, output = here(pair)

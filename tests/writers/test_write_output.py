@@ -279,3 +279,60 @@ def test_parquet_row_groups_do_not_depend_on_batches():
         file = pq.ParquetFile("o.parquet").metadata
         groups.append([file.row_group(i).num_rows for i in range(file.num_row_groups)])
     assert groups[0] == groups[1] == [131072, 131072, 37856]
+
+
+#: A program that writes an output and is killed, or waits, before it has its name.
+_WRITER = """
+import os, signal, sys
+from neardup.writers import open_output
+output = open_output("o.jsonl", token=sys.argv[2] or None)
+output.write(b"lost")
+output.finish()
+print("written", flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.stdin.read()
+output.commit()
+"""
+
+
+def started(end, token=""):
+    """Start a writer, and wait until its file is complete."""
+    words = [sys.executable, "-c", _WRITER, end, token]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(words, **pipes)
+    assert process.stdout.readline() == b"written\n"
+    return process
+
+
+@pytest.mark.parametrize("token", ["", "work"])
+def test_next_run_removes_what_a_killed_one_left_and_nothing_else(token):
+    others = [".o.jsonl.tmp", ".o.jsonl.0123456789abcdef.tmp", ".o.jsonl.01234567.tmp", "a.tmp"]
+    for name in others:
+        Path(name).write_text("mine")
+    running = started("waits")
+    (live,) = set(os.listdir()) - set(others)
+    killed = started("killed", token)
+    killed.communicate()
+    (left,) = set(os.listdir()) - {*others, live}
+    # Of the same folder, an output with the same beginning.
+    with open_output("o.jsonl.gz") as output:
+        output.write(b"")
+    assert left in os.listdir()
+    with open_output("o.jsonl", force=True) as output:
+        output.write(b"new")
+        assert left not in os.listdir()
+    assert {*os.listdir()} == {*others, live, "o.jsonl", "o.jsonl.gz"}
+    _, error = running.communicate(timeout=PATIENCE)
+    assert b"o.jsonl: exists already" in error
+    assert Path("o.jsonl").read_bytes() == b"new"
+
+
+def test_two_runs_at_once_leave_each_other_alone():
+    with open_output("o.jsonl", force=True) as first:
+        first.write(b"first")
+        first.finish()
+        with open_output("o.jsonl", force=True) as second:
+            second.write(b"second")
+    assert Path("o.jsonl").read_bytes() == b"first"
+    assert os.listdir() == ["o.jsonl"]

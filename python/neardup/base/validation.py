@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
@@ -124,17 +124,32 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
 
 def check_field(value: Any, name: str) -> str | None:
     """Return the name of a field, or None for the default."""
-    if value is not None and not isinstance(value, str):
-        raise bad(name, "the name of a field or None", value)
-    return value
+    if value is None or _is_text(value):
+        return value
+    raise bad(name, "the name of a field or None", value)
 
 
 def check_fields(value: Any, name: str) -> tuple[str, ...]:
     """Return the names of several fields."""
     listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if not listed or not all(isinstance(field, str) for field in value):
+    if not listed or not all(map(_is_text, value)):
         raise bad(name, "a list of names of fields", value)
     return tuple(value)
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    """Return whether a value is text that can be written: without lone surrogates."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def check_kind(value: Any, name: str, kind: type | tuple[type, ...], expected: str) -> Any:
+    """Return a value of a type."""
+    if not isinstance(value, kind):
+        raise bad(name, expected, value)
+    return value
 
 
 def check_string(value: Any, name: str) -> str:
@@ -146,19 +161,30 @@ def check_string(value: Any, name: str) -> str:
 
 def check_path(value: Any, name: str) -> str:
     """Return a path or address, from text or a Path, which would take a slash from an address."""
-    if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
-        raise bad(name, "a path", value)
-    return os.fspath(value)
+    if _is_path(value):
+        return os.fspath(value)
+    if isinstance(value, str):
+        raise bad(name, "a path without NULs and lone surrogates", value)
+    raise bad(name, "a path", value)
+
+
+def _is_path(value: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Return whether a value is text or a Path that the file system can have."""
+    try:
+        path = os.fspath(value)
+        return isinstance(path, str) and b"\0" not in os.fsencode(path)
+    except (TypeError, UnicodeEncodeError):
+        return False
 
 
 def paths_of(value: Any, name: str, expected: str = N_("a path or a list of paths")) -> list[str]:
     """Return one or more paths as a list."""
     if isinstance(value, (str, os.PathLike)):
-        return [os.fspath(value)]
+        return [check_path(value, name)]
     if isinstance(value, (bytes, dict)) or not isinstance(value, Iterable):
         raise bad(name, expected, value)
     paths = list(value)
-    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+    if not paths or not all(map(_is_path, paths)):
         raise bad(name, "{what}, at least one", paths, what=Message(expected))
     return [os.fspath(path) for path in paths]
 

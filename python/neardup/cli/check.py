@@ -365,13 +365,13 @@ def _described(report: "Report", table: "RecordTable | None") -> "tuple[Source, 
 
 def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
     """Return the files and folders that a check reads."""
-    from neardup.base.validation import index_files, is_index
+    from neardup.run.file_run import read_by_indexes
 
     library = options["library"] or []
     tables = (options["metadata"], options["covers"])
     ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
     files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
-    return [*files, *(file for path in library if is_index(path) for file in index_files(path))]
+    return [*files, *read_by_indexes(library)]
 
 
 def _check_outputs(

@@ -52,6 +52,7 @@ COMMANDS = {
     "index export": "index.query:export",
     "index recount": "index.upkeep:recount",
     "index backup": "index.upkeep:backup",
+    "index restore": "index.upkeep:restore",
     "index compact": "index.upkeep:compact",
     "index check": "index.upkeep:check",
     "serve": "serve:run",

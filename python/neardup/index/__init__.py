@@ -4,6 +4,7 @@ Importing this package loads neither SQLAlchemy nor Arrow: the methods of `Index
 they are called.
 """
 
+from neardup.index.copies import restore
 from neardup.index.index import Index
 from neardup.index.results import (
     Added,
@@ -34,4 +35,5 @@ __all__ = [
     "RemovalFilter",
     "Removed",
     "Stats",
+    "restore",
 ]

@@ -47,6 +47,11 @@ class Engine:
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
 
+    @property
+    def files(self) -> list[str]:
+        """The files that every operation reads: those of the database and of the recipe."""
+        return [*map(str, self.database.files), *self.settings.recipe.files]
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Open a read transaction, which sees one snapshot of the index."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,15 +11,15 @@ from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.base.validation import (
     bad,
+    check_choice,
     check_flag,
     check_path,
     check_span,
     check_string,
     check_whole,
 )
-from neardup.exceptions import OutputError
 from neardup.index.results import NewDocument
-from neardup.index.values import STATES, check_time, earlier, stamp
+from neardup.index.values import MAX_NUMBER, STATES, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
     AddManyParameters,
@@ -413,7 +412,9 @@ class Index:
 
         if search is not None:
             search = checked_text(check_string(search, "search"), "search")
-        return clusters(self._engine, search=search, after=check_whole(after, "after", 0))
+        return clusters(
+            self._engine, search=search, after=check_whole(after, "after", 0, MAX_NUMBER)
+        )
 
     def removals(
         self, wanted: RemovalFilter | None = None, *, after: str = ""
@@ -505,7 +506,7 @@ class Index:
         from neardup.index.removals import decisions
 
         if before is not None:
-            check_whole(before, "before", 1)
+            before = check_whole(before, "before", 1, MAX_NUMBER)
         return decisions(self._engine, before)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:
@@ -522,8 +523,8 @@ class Index:
         """
         from neardup.index.query import all_documents
 
-        if state is not None and state not in STATES:
-            raise bad("state", "one of {choices} or None", state, choices=", ".join(STATES))
+        if state is not None:
+            check_choice(state, "state", STATES)
         return all_documents(self._engine, state)
 
     def stats(self) -> Stats:
@@ -627,7 +628,7 @@ class Index:
         from neardup.index.removals import undo
 
         if event is not None:
-            check_whole(event, "event", 1)
+            event = check_whole(event, "event", 1, MAX_NUMBER)
         undo(self._engine, check_string(id, "id"), _details(by), event)
 
     def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
@@ -743,7 +744,10 @@ class Index:
 
         given = completed(Index.export, options)
         force = given["force"]
-        with OutputSet(self._engine.database.files, [output, decisions]) as outputs:
+        output = check_path(output, "output")
+        if decisions is not None:
+            decisions = check_path(decisions, "decisions")
+        with OutputSet(self._engine.files, [output, decisions]) as outputs:
             first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
             return write_records(
@@ -764,19 +768,14 @@ class Index:
             If the index is in PostgreSQL: use ``pg_dump``.
         OutputError
             If the file exists or cannot be written. No file is left behind then.
-        """
-        from neardup.writers.separate import check_separate
-        from neardup.writers.sink import FileSink
 
-        path = check_path(copy, "copy")
-        check_separate(self._engine.database.files, [path])
-        if os.path.lexists(path):
-            raise OutputError(
-                Message("{file}: exists already. Name a new file.", code="exists", file=str(path))
-            )
-        with FileSink(path, force=False) as sink:
-            assert sink.part is not None, "a new file has a part"
-            self._engine.database.backup(sink.part[1])
+        See Also
+        --------
+        neardup.index.restore : put a copy in the place of an index.
+        """
+        from neardup.index.copies import backup
+
+        backup(self._engine, copy)
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import shown
+from neardup.base.validation import check_threshold, check_whole, shown
 from neardup.exceptions import IndexMismatchError, InputError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 from neardup.recipe.rule import Rule, measured_by, rule
@@ -118,6 +118,10 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
 
 def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
     """Return the settings that are wanted, not None and not as stored, each with both values."""
+    if wanted["threshold"] is not None:
+        check_threshold(wanted["threshold"])
+    if wanted["max_distance"] is not None:
+        check_whole(wanted["max_distance"], "max_distance", 0)
     held: dict[str, Any] = {"expected": stored.expected, "measure": stored.recipe.decide.measure}
     for name in ("threshold", "max_distance"):
         setting = getattr(stored, name)

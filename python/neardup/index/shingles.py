@@ -15,9 +15,10 @@ fence     the shingle of each 512th of these, in 32 bits, padded
 2 words   the number of shingles; the digest of all but the shingles
 ========  ============================================================
 
-The key depends on the index and on how its shingles are made; the times reveal a file of another
-state of the index, such as that before a backup was restored. Shingles have no digest: a check
-reads few of them, and a wrong one only hides a document or brings one that is compared in vain.
+The key depends on how shingles are made and on a mark, which the index stores whenever its file
+is written. An index with that mark is a later state of the one whose documents are in the file, and
+not, for example, a backup from before. Shingles have no digest: a check reads few of them, and a
+wrong one only hides a document or brings one that is compared in vain.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +40,7 @@ from sqlalchemy import RowMapping, and_, delete, func, select
 
 from neardup import _core
 from neardup.base.progress import Progress
-from neardup.exceptions import OutputError
+from neardup.exceptions import IndexUnavailableError, OutputError
 from neardup.index.engine import Engine
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
@@ -55,6 +58,9 @@ _TOGETHER = 1 << 24
 
 #: Shingles that are merged together.
 _MERGED = 1 << 22
+
+#: Setting of the index by which it knows its file.
+_MARK = "shingles"
 
 #: Begins the file; also tells a machine with the other order of bytes. Changes with the format.
 _MAGIC = int.from_bytes(b"NDshing2", "little")
@@ -208,7 +214,7 @@ class Sorted:
 
 
 class ShingleFile:
-    """The file of one index; `made_by` says how shingles are made, and of which index."""
+    """The file of one index; `made_by` says how shingles are made, and of which state of it."""
 
     def __init__(self, path: Path, made_by: str, mode: int | None = None) -> None:
         self._path, self._mode = path, mode
@@ -248,12 +254,7 @@ class ShingleFile:
         times: NDArray[np.int64],
         parts: Iterable[NDArray[np.uint64]],
     ) -> Sorted | None:
-        """Replace it by documents and their shingles, and read it; None if that fails.
-
-        A file that neardup did not make is left alone.
-        """
-        if not self._is_own():
-            return None
+        """Replace it by documents and their shingles, and read it; None if that fails."""
         try:
             with FileSink(str(self._path), force=True, mode=self._mode) as sink:
                 for words in self._words(numbers, times, parts):
@@ -266,7 +267,7 @@ class ShingleFile:
             return None
         return self.read()
 
-    def _is_own(self) -> bool:
+    def is_own(self) -> bool:
         """Return whether there is no file, an empty one, or one that this class wrote.
 
         One word of the head is enough: the other may be damaged.
@@ -344,43 +345,38 @@ def stored_shingles(
     if files := engine.database.files:
         path = files[0].with_name(f"{files[0].name}-shingles")
         mode = files[0].stat().st_mode & 0o666
-        file = ShingleFile(path, f"{engine.created} {made_by}", mode)
-    present = numbers_and_times(engine)
+        with engine.reading() as session:
+            file = ShingleFile(path, f"{session.meta().get(_MARK)} {made_by}", mode)
     sorted_before = None if file is None else file.read()
-    if sorted_before is not None and not _is_of(sorted_before, present):
-        sorted_before = None
     after = 0 if sorted_before is None else sorted_before.last
     missing = count_missing(engine, made_by, after)
     if missing:
         progress.stage("library", missing)
         for made in make_missing(engine, made_by, sketch, after):
             progress.advance(made)
-    newer = _sorted(engine, made_by, after, file, workers)
+    newer = _sorted(engine, made_by, after, file is not None, workers)
     present = numbers_and_times(engine)
     parts = newer if sorted_before is None else [sorted_before, *newer]
     count = 0 if sorted_before is None else len(sorted_before.numbers)
     joined = _joined(parts, present)
     if file is None or sum(len(part.numbers) for part in newer) <= count // 10:
         return joined
+    # A file that neardup did not make is left alone.
+    if not file.is_own():
+        return joined
+    mark = secrets.token_hex(8)
+    file = ShingleFile(path, f"{mark} {made_by}", mode)
     written = file.write(joined.numbers, joined.times, _merged(joined.library, parts, workers))
-    return joined if written is None else _joined([written], present)
-
-
-def _is_of(content: Sorted, present: Present) -> bool:
-    """Return whether a file holds documents of this index as it is, none left out in between."""
-    _, known, in_file = np.intersect1d(
-        present.numbers, content.numbers, assume_unique=True, return_indices=True
-    )
-    if (present.times[known] != content.times[in_file]).any():
-        return False
-    # Documents are filed in the order of their numbers.
-    is_filed = np.zeros(len(present.numbers), bool)
-    is_filed[known] = True
-    return not present.numbers[~is_filed & (present.numbers <= content.last)].size
+    if written is None:
+        return joined
+    # Until then nobody uses the file.
+    with suppress(IndexUnavailableError), engine.writing() as session:
+        session.set_meta({_MARK: mark})
+    return _joined([written], present)
 
 
 def _sorted(
-    engine: Engine, made_by: str, after: int, file: ShingleFile | None, workers: int
+    engine: Engine, made_by: str, after: int, may_be_large: bool, workers: int
 ) -> list[Sorted]:
     """Return the sorted shingles of the documents after a number, as many together as fit."""
     parts: list[Sorted] = []
@@ -398,7 +394,7 @@ def _sorted(
     for row in stored(engine, made_by, after):
         rows.append(row)
         size += len(row[2]) // 4
-        if size >= _TOGETHER and file is not None:
+        if size >= _TOGETHER and may_be_large:
             sort()
             rows, size = [], 0
     if rows:

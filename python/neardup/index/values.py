@@ -14,6 +14,9 @@ from neardup.exceptions import ParameterError
 STATES = ("kept", "dropped")
 KEPT, DROPPED = range(2)
 
+#: The largest number of a row.
+MAX_NUMBER = (1 << 63) - 1
+
 #: Why a document was dropped: its normalized text is identical, or similar enough.
 IDENTICAL, SIMILAR = range(2)
 

@@ -4,6 +4,7 @@
 documentation, and `neardup.cli.parser` makes the parser of a command.
 """
 
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
@@ -571,7 +572,8 @@ def _limit(help: str, default: int) -> Option:
 
 
 def _check_seconds(value: Any, name: str) -> Any:
-    if not 0 < value < float("inf"):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 < value < float("inf"):
         raise bad(name, "a number of seconds above 0", value)
     return value
 

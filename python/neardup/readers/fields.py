@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.base.messages import N_, Message
+from neardup.base.validation import check_field
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
 from neardup.readers.encodings import Encodings
@@ -42,6 +43,11 @@ class Fields:
     max_text: int = MAX_TEXT
     #: Those of the files that the records are in.
     encodings: Encodings = field(default_factory=Encodings, compare=False)
+
+    def __post_init__(self) -> None:
+        check_field(self.text, self.text_parameter)
+        check_field(self.title, "title_field")
+        check_field(self.id, "id_field")
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ is read partly without a note.
 from __future__ import annotations
 
 import io
-import os
 import re
 import zipfile
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from neardup.base.messages import N_, Message
+from neardup.base.validation import check_kind, check_path, check_string
 from neardup.readers.archives import open_file, zip_members
 from neardup.readers.batch import NAME_ENCODING, show
 from neardup.readers.encodings import Encodings, invalid
@@ -121,7 +121,8 @@ def read_file(
     >>> [found.text[h.begin : h.end] for h in found.headings]  # doctest: +SKIP
     ['Introduction', 'Methods', 'Results']
     """
-    source_file = open_file(os.fspath(path))
+    source_file = open_file(check_path(path, "path"))
+    _check(limits)
     compression = source_file.format(by_name(source_file.name)).compression
     data = contents(source_file, compression, limits or Limits())
     file = read_record(data, source_file.name, limits=limits, encodings=Encodings(encoding))
@@ -196,10 +197,18 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     >>> found.text, found.headings
     ('# 前言\\n今天下雨。', (Heading(begin=2, end=4, level=1),))
     """
+    _check(limits, data, name)
     most = (limits or Limits()).max_bytes
     if len(data) > most:
         _refuse_size(name, most, str(len(data)))
     return _written_plainly(read_record(data, name, limits=limits))
+
+
+def _check(limits: Any, data: Any = b"", name: Any = "") -> None:
+    check_kind(data, "data", bytes, N_("bytes"))
+    check_string(name, "name")
+    if limits is not None:
+        check_kind(limits, "limits", Limits, N_("Limits or None"))
 
 
 def _written_plainly(file: FileText) -> FileText:
@@ -233,6 +242,9 @@ def read_record(
     Line ends and NULs of plain text and Markdown are kept, since a kept record is written as it
     was read.
     """
+    _check(limits, data, name)
+    if encodings is not None:
+        check_kind(encodings, "encodings", Encodings, N_("Encodings or None"))
     bounds = limits or Limits()
     if _is_pdf(data):
         from neardup.readers.pdf import OCR, read_pdf

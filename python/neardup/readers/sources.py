@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.files import printable
 from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
-from neardup.base.validation import bad
+from neardup.base.validation import bad, check_fields, check_flag, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.archives import archive_of, open_file
 from neardup.readers.batch import (
@@ -241,14 +241,8 @@ def open_sources(
         has no readable file, or all of its data files are refused.
     """
     check_format(format)
-    names = [os.fspath(path) for path in inputs]
-    if not names:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must name at least one input. Got none instead.",
-                parameter="inputs",
-            )
-        )
+    check_flag(only_text_in_folders, "only_text_in_folders")
+    names = paths_of(inputs, "inputs")
     check_standard_input(names, "inputs")
     extensions = TEXT_EXTENSIONS if only_text_in_folders else ()
     selected = [
@@ -260,7 +254,7 @@ def open_sources(
         text_field,
         title_field,
         id_field,
-        tuple(extra_fields),
+        check_fields(extra_fields, "extra_fields"),
         text_parameter=text_parameter,
         max_text=check_max_text(max_text),
         encodings=Encodings(encoding, _local_files(names, selections)),

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.base.messages import Message
+from neardup.base.validation import check_fields
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import (
     BATCH_BYTES,
@@ -110,7 +111,7 @@ def open_table(
         text_field,
         title_field,
         id_field,
-        tuple(extra_fields),
+        check_fields(extra_fields, "extra_fields"),
         text_parameter=text_parameter,
         max_text=max_text,
     )

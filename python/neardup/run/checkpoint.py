@@ -47,7 +47,7 @@ class Work:
         #: the outputs that a run has begun to write.
         self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
         self._lock: int | None = None
-        #: Outputs that a killed run completed: path, path of the temporary file, identity.
+        #: Outputs that a killed run completed: path, path of the temporary file, state, digest.
         self._own_outputs: list[list[Any]] = []
         #: Whether the run is complete, so that the folder is emptied unless an error occurs.
         self.is_over = False
@@ -180,10 +180,15 @@ class Work:
         facts: dict[str, Any] = stage["facts"]
         return facts
 
-    def start(self, outputs: Iterable[tuple[str, str]]) -> None:
+    def start(self, outputs: Iterable[tuple[str, str, str | None]]) -> None:
         """Record the paths of outputs to be written, and of their temporary files."""
-        states = [(place, part, *(_identity(part) or ())) for place, part in outputs]
-        self._update(outputs=states)
+        self._update(outputs=[(place, part, *_state(part)[:2]) for place, part, _ in outputs])
+
+    def complete(self, outputs: Iterable[tuple[str, str, str | None]]) -> None:
+        """Record what the outputs have, before the first one gets its name."""
+        self._update(
+            outputs=[(place, part, *_state(part), digest) for place, part, digest in outputs]
+        )
 
     def discard(self) -> set[str]:
         """Remove the temporary files of outputs that a killed run left.
@@ -191,12 +196,13 @@ class Work:
         Returns the paths of the outputs that it had completed, which this run may replace.
         """
         replaceable: set[str] = set()
-        for place, part, *identity in self.manifest["outputs"]:
-            if _identity(part) == identity:
+        for place, part, *state in self.manifest["outputs"]:
+            if state and _state(part)[:2] == state[:2]:
                 os.unlink(part)
-            if _identity(place) == identity:
+            # A new file may have the number of one that was removed.
+            if _state(place) == state[:-1] and _has_digest(place, state[-1]):
                 replaceable.add(place)
-                self._own_outputs.append([place, part, *identity])
+                self._own_outputs.append([place, part, *state])
         return replaceable
 
 
@@ -321,12 +327,19 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _identity(path: str) -> list[int] | None:
+def _has_digest(path: str, digest: str | None) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest() == digest
+    return False
+
+
+def _state(path: str) -> list[int]:
+    """Return device, number, size and time of a file; nothing if there is none."""
     try:
         status = os.stat(path)
     except OSError:
-        return None
-    return [status.st_dev, status.st_ino]
+        return []
+    return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns]
 
 
 def _listed(names: list[str]) -> str:

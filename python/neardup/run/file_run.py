@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_path, index_files, is_index, paths_of
+from neardup.base.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
@@ -99,6 +99,8 @@ class FileRun:
             self.outputs[name] = opened(path, force=may_replace(path))
         if self._work is not None:
             self._work.start(output_set.parts())
+            complete = self._work.complete
+            output_set.on_complete = lambda: complete(output_set.parts())
         self.sources = open_sources(self._inputs, **options.reader)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
@@ -116,7 +118,7 @@ class FileRun:
         """Return all files that the run reads."""
         others = self._against or []
         files = [*self._inputs, *others, *self._options.recipe.files, self._options.restore]
-        return [*files, *(file for path in others if is_index(path) for file in index_files(path))]
+        return [*files, *read_by_indexes(others)]
 
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
@@ -205,6 +207,17 @@ class FileRun:
             notes=[*self.sources.notes, *self.pipeline.notes],
         )
         self.outputs["report"].write(text.encode(errors="backslashreplace"))
+
+
+def read_by_indexes(others: list[str]) -> list[str]:
+    """Return the files that a look-up reads in the indexes among these paths."""
+    files: list[str] = []
+    for path in filter(is_index, others):
+        from neardup.index import Index
+
+        with Index(path, must_exist=True) as index:
+            files += index._engine.files
+    return files
 
 
 def _states(others: list[str], format: str | None) -> list[Any]:

@@ -11,6 +11,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from neardup import __version__
+from neardup.base.messages import N_
+from neardup.base.validation import check_kind
 from neardup.server import pages
 from neardup.server.api import check, compare, documents, health, query
 from neardup.server.errors import HANDLERS
@@ -21,14 +23,13 @@ from neardup.server.security.auth import Sessions
 from neardup.server.security.headers import SecurityHeaders
 from neardup.server.security.keys import Keys
 from neardup.server.security.limits import Limits
+from neardup.server.settings import Settings
 from neardup.server.store import Store
 from neardup.server.writer import Writer
 
 if TYPE_CHECKING:
     from fastapi.routing import APIRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from neardup.server.settings import Settings
 
 #: Names of this machine. Without keys no other is served: another site could point its own name at
 #: this machine, and its page would share an origin with the service.
@@ -66,6 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
     >>> "/v1/documents" in app.openapi()["paths"]
     True
     """
+    check_kind(settings, "settings", Settings, N_("Settings of a service"))
     hosts = [f"[{host}]" if ":" in host else host for host in LOOPBACK]
     app = FastAPI(
         title="neardup",

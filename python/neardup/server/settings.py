@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Unpack
 
+from neardup.base.messages import N_
+from neardup.base.validation import check_choice, check_kind, check_path, check_workers
 from neardup.options.groups import LimitParameters
 from neardup.options.signatures import completed, takes_options
 
@@ -55,9 +57,10 @@ class Settings:
         workers: int = 0,
         **options: Unpack[LimitParameters],
     ) -> None:
-        self.index = index
-        self.libraries = dict(libraries or {})
-        self.keys = keys
-        self.language = language
-        self.workers = workers
+        libraries = {} if libraries is None else libraries
+        self.index = check_path(index, "index")
+        self.libraries = dict(check_kind(libraries, "libraries", Mapping, N_("a mapping or None")))
+        self.keys = None if keys is None else Path(check_path(keys, "keys"))
+        self.language = check_choice(language, "language", ("zh", "en"))
+        self.workers = check_workers(workers)
         vars(self).update(completed(Settings, options))

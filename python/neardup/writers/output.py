@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,12 @@ class Output:
         """The final path and the temporary path of the file; None without a file."""
         return self._sink.part
 
+    @property
+    def digest(self) -> str | None:
+        """The digest of the bytes that are written to a file; None without a token."""
+        digest = getattr(self._sink, "digest", None)
+        return None if digest is None else str(digest.hexdigest())
+
     def finish(self) -> None:
         """Flush all bytes to the disk; the file keeps its temporary name."""
         if not self._finished:
@@ -161,6 +167,8 @@ class OutputSet:
         self._named = {os.fspath(path or "-") for path in files}
         self._outputs: list[Output] = []
         self._token = token
+        #: Called when all files are complete, before the first one is renamed.
+        self.on_complete: Callable[[], None] = lambda: None
 
     def open(
         self,
@@ -180,16 +188,17 @@ class OutputSet:
         """Open one of the outputs, of any extension, for bytes, compressed as its name says."""
         return self.open(path, force=force, format="jsonl")
 
-    def parts(self) -> list[tuple[str, str]]:
-        """Return the final path and the temporary path of each file."""
-        parts = (output.part for output in self._outputs)
-        return [part for part in parts if part is not None]
+    def parts(self) -> list[tuple[str, str, str | None]]:
+        """Return the final path, the temporary path, and the digest so far of each file."""
+        return [
+            (*output.part, output.digest) for output in self._outputs if output.part is not None
+        ]
 
     def __enter__(self) -> "OutputSet":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        _commit_or_abort(self._outputs, kind)
+        _commit_or_abort(self._outputs, kind, self.on_complete)
 
 
 @contextlib.contextmanager
@@ -209,13 +218,18 @@ def _ignore_interrupts() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _commit_or_abort(outputs: list[Output], failed: type[BaseException] | None) -> None:
+def _commit_or_abort(
+    outputs: list[Output],
+    failed: type[BaseException] | None,
+    on_complete: Callable[[], None] = lambda: None,
+) -> None:
     here = [output for output in outputs if not output.is_remote]
     remote = [output for output in outputs if output.is_remote]
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
+            on_complete()
             with _ignore_interrupts():
                 # First where an answer may be missing: a file here hardly ever fails.
                 _commit([*remote, *here])

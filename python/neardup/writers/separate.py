@@ -35,7 +35,7 @@ def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
     Parameters
     ----------
     inputs : iterable of str, Path or None
-        Files, folders, patterns and addresses. None and ``-`` are standard streams.
+        Files, folders, patterns and addresses. ``-`` is a standard stream, None is nothing.
     files, folders : iterable of str, Path or None
         The outputs. A folder is one that the run replaces or empties as a whole.
 
@@ -49,9 +49,11 @@ def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
     files = list(files)
     if files.count("-") > 1:
         raise _twice("-")
-    outputs = [_Place(path) for path in _named(files)]
+    inputs = list(inputs)
+    outputs = [*map(_Place, _named(files)), *(_standard(1) if "-" in files else [])]
     whole = [_Place(path) for path in _named(folders)]
     read = [place for path in _named(inputs) for place in _places(path, [*outputs, *whole])]
+    read += _standard(0) if "-" in inputs else []
     for output in (*outputs, *whole):
         for place in read:
             if output.keys & place.keys:
@@ -142,6 +144,17 @@ class _Place:
         """What identifies the folders above it; asked for few of many inputs."""
         found = [] if self.root else map(_status, self._folders)
         return {*self._folders, *(_number(status) for status in found if status is not None)}
+
+
+def _standard(number: int) -> list[_Place]:
+    """Return the file that the shell made a standard stream, if it is one."""
+    try:
+        status = os.fstat(number)
+    except OSError:
+        return []
+    place = _Place("-")
+    place.keys = {_number(status)}
+    return [place] if stat.S_ISREG(status.st_mode) else []
 
 
 def _named(paths: _Paths) -> Iterator[str]:

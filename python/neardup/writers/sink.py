@@ -65,8 +65,9 @@ class FileSink:
     """A file that appears under its name on `commit`, completely or not at all.
 
     Devices and pipes cannot be renamed and are written directly. `temporary` is the temporary
-    name; else `token` decides it, for a caller that shares it with no other process: what a
-    killed process left there is replaced. `mode` is the permissions of a new file. As a context
+    name; else the file is locked while it is written, and what a killed process left of the same
+    output is removed. `token` decides the name, for a caller that shares it with no other process,
+    and wants a digest of what is written. `mode` is the permissions of a new file. As a context
     manager, it commits on success and removes its file otherwise.
     """
 
@@ -84,6 +85,9 @@ class FileSink:
         self._path = os.path.realpath(path)
         self._force = force
         self._temporary: str | None = None
+        self._is_locked = False
+        #: Of the bytes that are written, for a caller with a token.
+        self.digest = None if token is None else hashlib.blake2b()
         folder = os.path.dirname(self._path)
         if not os.path.isdir(folder):
             raise OutputError(
@@ -110,17 +114,23 @@ class FileSink:
             self._file = self._open(temporary) if temporary else self._create(folder, token)
 
     def _create(self, folder: str, token: str | None) -> BinaryIO:
-        # Names are limited to 255 bytes; the longest suffix below takes 14.
-        stem = os.fsdecode(os.fsencode(os.path.basename(self._path))[:200])
+        remove_left(self._path)
         while True:
-            mark = secrets.token_bytes(4)
+            mark = secrets.token_hex(4)
             if token is not None:
-                mark = hashlib.blake2b(os.fsencode(token + self._path), digest_size=4).digest()
-            temporary = os.path.join(folder, f".{stem}.{mark.hex()}.tmp")
+                mark = _digest(token + self._path)
+            temporary = os.path.join(folder, _temporary_name(self._path, mark))
             if token is not None:
                 Path(temporary).unlink(missing_ok=True)
             with contextlib.suppress(FileExistsError):
-                return self._open(temporary, os.O_EXCL)
+                file = self._open(temporary, os.O_EXCL)
+                locked = _lock(file.fileno())
+                # Between the two calls, another process may have taken it for one that was left.
+                if locked is not False and _is_at(file.fileno(), temporary):
+                    self._is_locked = bool(locked)
+                    return file
+                file.close()
+                self._forget()
 
     def _open(self, temporary: str, flag: int = os.O_TRUNC) -> BinaryIO:
         mode = 0o666 if self._mode is None else self._mode
@@ -147,6 +157,8 @@ class FileSink:
     def write(self, data: bytes) -> int:
         """Write bytes."""
         with _output_errors(self.name):
+            if self.digest is not None:
+                self.digest.update(data)
             view = memoryview(data)
             while view:
                 view = view[self._file.write(view) :]
@@ -157,7 +169,9 @@ class FileSink:
         with _output_errors(self.name):
             if self._temporary is not None:
                 os.fsync(self._file.fileno())
-            self._file.close()
+            # The lock lasts as long as the file is open: until it has its name.
+            if not self._is_locked:
+                self._file.close()
 
     def commit(self) -> None:
         """Give the finished file its name."""
@@ -171,6 +185,7 @@ class FileSink:
             else:
                 self._move_to_free_name()
             self._forget()
+            self._file.close()
             _sync_folder(os.path.dirname(self._path))
 
     def _move_to_free_name(self) -> None:
@@ -324,6 +339,58 @@ def replace_file(
     """Replace a file by bytes, completely or, after an error, not at all; as `FileSink`."""
     with FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode) as sink:
         sink.write(data)
+
+
+def remove_left(path: str) -> None:
+    """Remove the temporary files that killed processes left of an output.
+
+    Their names have a digest that nobody else makes, and no process holds their lock.
+    """
+    folder, begin = os.path.dirname(path), _temporary_stem(path)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            mark = name[len(begin) :][:8]
+            if not name.startswith(begin) or name != _temporary_name(path, mark):
+                continue
+            left = os.path.join(folder, name)
+            with contextlib.suppress(OSError), open(left, "rb") as file:
+                if _lock(file.fileno()) and _is_at(file.fileno(), left):
+                    os.unlink(left)
+                    # What SQLite keeps next to a backup that it writes.
+                    os.unlink(f"{left}-journal")
+
+
+def _temporary_stem(path: str) -> str:
+    # Names are limited to 255 bytes; what follows takes 20, and SQLite adds 8 for its journal.
+    return f".{os.fsdecode(os.fsencode(os.path.basename(path))[:200])}."
+
+
+def _temporary_name(path: str, mark: str) -> str:
+    """Return the name of a temporary file of an output, which has a digest of itself."""
+    return f"{_temporary_stem(path)}{mark}{_digest(mark + os.path.basename(path))}.tmp"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(os.fsencode(text), digest_size=4).hexdigest()
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file for this process; False if another holds it, None where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    return False
 
 
 @contextlib.contextmanager

@@ -100,9 +100,6 @@ def add(
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(
-            OutputSet([*inputs, *index_files(location)], [removed, report])
-        )
 
         def opened() -> Index:
             return stack.enter_context(
@@ -110,6 +107,8 @@ def add(
             )
 
         index = None if common.is_missing(location) else opened()
+        files = index_files(location) if index is None else index._engine.files
+        outputs = stack.enter_context(OutputSet([*inputs, *files], [removed, report]))
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
         if index is None:
@@ -123,9 +122,14 @@ def add(
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                reason = Message(
-                    "{error} {so_far}", error=error.message, so_far=_so_far(watch.done)
-                )
+                so_far = _so_far(watch.done)
+                if error.code == "index_replaced" and watch.done:
+                    so_far = Message.counted(
+                        "They include the first record of the input.",
+                        "They include the first {count:,} records of the input.",
+                        count=watch.done,
+                    )
+                reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
                 raise IndexUnavailableError(reason) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)

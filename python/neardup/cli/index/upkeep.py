@@ -61,6 +61,25 @@ def backup(
     tell_line(say(Message("copied {index} to {copy}", index=location, copy=copy)))
 
 
+def restore(
+    *,
+    backup: Annotated[str, o.Argument("A copy of an index in SQLite.", metavar="BACKUP")],
+    location: common.Location,
+    force: o.Force,
+) -> None:
+    """Put a backup in the place of an index in SQLite, which loses its documents and its log.
+
+    Writers that still have the old index open are refused from then on.
+
+    Examples:
+        neardup index restore news-2025-03-09.db news.db --force
+    """
+    from neardup.index import restore as put_back
+
+    put_back(backup, location, force=force)
+    tell_line(say(Message("restored {index} from {backup}", index=location, backup=backup)))
+
+
 def check(
     *,
     location: common.Location,

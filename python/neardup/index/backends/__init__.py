@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad
+from neardup.base.validation import bad, check_path
 from neardup.exceptions import ParameterError
 from neardup.index.backends.database import Database
 
@@ -42,7 +42,8 @@ def _database(location: str | Path) -> Database:
     if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
         raise bad("location", "a path or the URL of a PostgreSQL database", location)
     path = os.fspath(location)
-    if path in ("", ":memory:") or "\0" in path:
+    check_path(path, "location")
+    if path in ("", ":memory:"):
         raise bad("location", "the path of a file: an index is kept on disk", path)
     from neardup.index.backends.sqlite import SQLiteFile
 

@@ -30,7 +30,8 @@ _LANDMARKS = {"meta", "documents"}
 #: Seconds of waiting after which the user is informed.
 _LONG_WAIT = 2.0
 
-_OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
+#: The databases that are not closed.
+OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
 class Database(ABC):
@@ -56,7 +57,7 @@ class Database(ABC):
         self._process = os.getpid()
         #: Called, from another thread, when a writer has to wait long for its turn.
         self.on_wait: Callable[[], None] | None = None
-        _OPEN.add(self)
+        OPEN.add(self)
 
     def find(self, *, must_exist: bool) -> None:
         """Check what is at the location, without creating a file or a table."""
@@ -324,7 +325,7 @@ class Database(ABC):
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
         self._closed = True
-        _OPEN.discard(self)
+        OPEN.discard(self)
         # The connections of a parent process are its own.
         self._pool.dispose(close=self.is_own())
 
@@ -349,7 +350,7 @@ def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 
 def _before_fork() -> None:
-    for database in list(_OPEN):
+    for database in list(OPEN):
         database._before_fork()
 
 

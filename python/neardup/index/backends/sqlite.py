@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
-from neardup.index.backends.database import Database, identity_of
+from neardup.index.backends.database import OPEN, Database, identity_of
+from neardup.index.backends.own_log import mark_anew, next_mark, refuse_foreign_log, states_of
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -32,6 +34,10 @@ _APPLICATION = int.from_bytes(b"ndup", "big")
 _IDLE = 1.0
 #: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
 _BACKUP_PAGES = 4096
+#: Held while a log is compared with its file, so that no other thread opens them meanwhile.
+_LOOKING = threading.Lock()
+#: Milliseconds that the log of a replaced file waits for its readers.
+_FLUSH_WAIT = 1000
 #: Kinds of paths that are no regular files.
 _KINDS = {
     stat.S_IFDIR: N_("a folder"),
@@ -40,6 +46,8 @@ _KINDS = {
     stat.S_IFCHR: N_("a device"),
     stat.S_IFBLK: N_("a device"),
 }
+#: Where the header has the versions for writers and readers: 2 with a log, else 1.
+_VERSIONS_AT = 18
 # Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
     # Every commit is on disk when it returns; on macOS also past the disk's own cache.
@@ -81,7 +89,22 @@ class SQLiteFile(Database):
         # State of the current writer.
         self._committed_at = float("-inf")
         self._has_written = False
+        #: The marks of the current transaction and of the last one that was stored.
+        self._new_mark = self._mark = 0
         super().__init__(printable(given))
+
+    def find(self, *, must_exist: bool) -> None:
+        """Also refuse a log that is not of this file, before SQLite applies it."""
+        with _LOOKING:
+            identity = identity_of(self.path)
+            # If this process has it open already, the log is the one that it writes.
+            is_open = identity is not None and any(
+                isinstance(other, SQLiteFile) and other._identity == identity and other.is_own()
+                for other in OPEN
+            )
+            if (self._is_there() or not must_exist) and not is_open:
+                refuse_foreign_log(self.files, self.location)
+        super().find(must_exist=must_exist)
 
     def _new_pool(self) -> Engine:
         """Return a new pool; no connection creates the file."""
@@ -101,6 +124,8 @@ class SQLiteFile(Database):
         return list(map(Path, index_files(self.path)))
 
     def _connect(self) -> sqlite3.Connection:
+        # Connections of the pool have the file that was opened, and a new one must too.
+        self._check_use()
         connection = sqlite3.connect(
             # As a URI: a plain file name could have a special meaning to SQLite.
             f"{self.path.as_uri()}?mode=rw",
@@ -155,7 +180,12 @@ class SQLiteFile(Database):
                 reason=self._why_not() or str(refused),
             ) from refused
         self._is_there()
-        return super().create_tables(fill)
+        made = super().create_tables(fill)
+        if made:
+            # The first mark: a journal is the new file's own while there is none.
+            with self.writing():
+                pass
+        return made
 
     def _why_not(self) -> str | None:
         """Return why the file cannot be created, which SQLite does not report."""
@@ -167,18 +197,52 @@ class SQLiteFile(Database):
 
     def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
-        if self._is_other():
-            raise self.unavailable(
-                N_("{location}: was deleted or replaced while it was open. Open it again."),
-                code="index_replaced",
+        if not self._is_other():
+            return
+        moved_to = None
+        if not self._has_written:
+            template = N_("{location}: was deleted or replaced while it was open. Open it again.")
+        else:
+            self._finish_replaced()
+            moved_to = _place_of(self._identity)
+            template = N_(
+                "{location}: was deleted or replaced while it was open. The changes stored until "
+                "then went with the old file."
             )
+            if moved_to is not None:
+                template = N_(
+                    "{location}: was replaced while it was open. The changes stored until then are "
+                    "in {file}."
+                )
+        raise self.unavailable(template, code="index_replaced", file=moved_to)
 
     def _is_other(self) -> bool:
         return self._identity is not None and identity_of(self.path) != self._identity
 
+    def _finish_replaced(self) -> None:
+        """Move the log into the file to which it belongs, which has another name or none now.
+
+        Its name is that of the new file's log. A log without this object's last change may be the
+        new file's own, and is left alone.
+        """
+        pool = self._pool.pool
+        assert isinstance(pool, QueuePool)
+        marks = {state.mark for state in states_of(self.files[1]) if state is not None}
+        if self._mark not in marks or not pool.checkedin():
+            return
+        with suppress(sqlite3.Error, SQLAlchemyError), self._pool.connect() as connection:
+            driver = _driver(connection)
+            driver.execute(f"PRAGMA busy_timeout = {_FLUSH_WAIT}")
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def _begin(self, connection: Connection, *, write: bool) -> None:
-        """Begin; a writer waits while SQLite polls for the lock."""
+        """Begin; a writer waits while SQLite polls for the lock, and marks its transaction."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if write:
+            before = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+            if before or self._tables(connection):
+                self._new_mark = next_mark(before)
+                connection.exec_driver_sql(f"PRAGMA user_version = {self._new_mark}")
 
     def _can_commit(self, connection: Connection) -> bool:
         """Return False if SQLite rolled back by itself, as on a full disk."""
@@ -186,8 +250,10 @@ class SQLiteFile(Database):
 
     def _commit(self, connection: Connection) -> None:
         """Commit; checkpoint unless another commit just preceded it."""
+        # It may have been replaced while this writer waited for its turn.
+        self._check_use()
         super()._commit(connection)
-        self._has_written = True
+        self._has_written, self._mark = True, self._new_mark
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
@@ -201,6 +267,8 @@ class SQLiteFile(Database):
     def close(self) -> None:
         """Also empty the log; SQLite does so itself only if nobody else has the file open."""
         was_open = not self._closed
+        if was_open and self._has_written and self.is_own() and self._is_other():
+            self._finish_replaced()
         super().close()
         if was_open and self._has_written and not self._is_other() and self.is_own():
             with suppress(sqlite3.Error):
@@ -261,13 +329,9 @@ class SQLiteFile(Database):
     def backup(self, path: str) -> None:
         """Copy a snapshot, with what is in the log, into a file."""
         with self.reading() as connection:
-            copy = sqlite3.connect(path, isolation_level=None)
-            with closing(copy):
-                # Every step of the copy sees the snapshot that this begins.
-                connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
-                _driver(connection).backup(copy, pages=_BACKUP_PAGES)
-                # Not in WAL mode, so that the file is complete by itself.
-                copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+            # Every step of the copy sees the snapshot that this begins.
+            connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
+            copy_into(_driver(connection), path)
 
     def check(self) -> Message | None:
         """Return the first fault that SQLite finds; reads the whole file."""
@@ -276,7 +340,32 @@ class SQLiteFile(Database):
         return None if line == "ok" else Message("{reason}", reason=line)
 
 
+def copy_into(source: sqlite3.Connection, path: str) -> None:
+    """Copy a database into a new file, which no log of the old one belongs to."""
+    # Without SQLite's locks, which some systems mix with that of the writer of the file.
+    uri = f"{Path(path).as_uri()}?nolock=1"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
+        source.backup(copy, pages=_BACKUP_PAGES)
+    with open(path, "r+b") as file:
+        # Not in WAL mode, so that the file is complete by itself; SQLite needs locks for that.
+        file.seek(_VERSIONS_AT)
+        file.write(b"\1\1")
+        mark_anew(file)
+        os.fsync(file.fileno())
+
+
 def _driver(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return driver
+
+
+def _place_of(identity: tuple[int, int] | None) -> str | None:
+    """Return where a file that this process has open is now; None where that is unknown."""
+    folder = Path("/proc/self/fd")
+    with suppress(OSError):
+        for descriptor in os.listdir(folder):
+            if identity_of(folder / descriptor) == identity:
+                place = os.readlink(folder / descriptor)
+                return printable(place) if identity_of(place) == identity else None
+    return None

@@ -241,15 +241,17 @@ def _write(
         writer = None if next_number == _OTHERS else decided
         if writer is not None:
             next_number = _write_group(engine, writer, batch, begin, next_number)
-        if writer is None or next_number == _OTHERS:
+        if writer is not None and next_number != _OTHERS:
+            progress.advance(len(batch))
+        else:
             writer, batch = None, _with_texts(engine, batch)
         at = 0
         for runs, first, count in waiting.places[done : number + 1]:
             if writer is not None:
                 yield runs, first, writer.decisions(begin + at, begin + at + count)
             else:
-                yield runs, first, add_batch(engine, batch.part(at, at + count), within)
-            progress.advance(count)
+                part = batch.part(at, at + count)
+                yield runs, first, add_batch(engine, part, within, progress.advance)
             at += count
         begin, done, group = end, number + 1, []
 

@@ -100,10 +100,12 @@ def _add_source(
         nonlocal has_naive_times
         size = batch_size(within)
         for batch in source.batches(titles=True):
-            for name in [name for name in empty if any(v is not None for v in batch.extra[name])]:
+            # A list of texts has no fields, and is refused below.
+            given = {name: batch.extra.get(name, ()) for name in empty}
+            for name in [n for n, values in given.items() if any(v is not None for v in values)]:
                 del empty[name]
             if at_field is not None and options["at_zone"] is UTC and not has_naive_times:
-                has_naive_times = any(map(lacks_zone, batch.extra[at_field]))
+                has_naive_times = any(map(lacks_zone, batch.extra.get(at_field, ())))
             incoming = _incoming(engine, batch, options, needs_ids)
             for begin in range(0, max(len(incoming), 1), size):
                 part = incoming.part(begin, begin + size)
@@ -176,8 +178,8 @@ def _batch_by_batch(
     """Add batches, each in a transaction, to an index that has documents."""
     for batch in batches:
         report(batch.problems)
-        yield batch.runs, batch.begin, add_batch(engine, batch, within)
-        progress.advance(len(batch), batch.bytes_read)
+        yield batch.runs, batch.begin, add_batch(engine, batch, within, progress.advance)
+        progress.advance(0, batch.bytes_read)
 
 
 def _incoming(

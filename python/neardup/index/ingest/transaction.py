@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
 from typing import Any
@@ -83,11 +83,15 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
 
 
 def add_batch(
-    engine: Engine, batch: Incoming, within: timedelta | None = None
+    engine: Engine,
+    batch: Incoming,
+    within: timedelta | None = None,
+    stored: Callable[[int], None] = lambda _: None,
 ) -> list[Decision | None]:
     """Decide and store at most `batch_size` documents, in order; None for one without a text.
 
-    Uses one transaction, or several if background statistics are recomputed in between.
+    Uses one transaction, or several if background statistics are recomputed in between. `stored`
+    gets the number of documents of each when it is on disk.
     """
     decisions: list[Decision | None] = []
     until_next: int | None = None
@@ -97,6 +101,7 @@ def add_batch(
         part = batch.part(begin, end) if begin else batch
         decided, until_next = _add_first(engine, part, within)
         decisions += decided
+        stored(len(decided))
     return decisions
 
 

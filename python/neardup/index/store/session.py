@@ -174,7 +174,8 @@ class Session:
         return {row.name: row.value for row in self.connection.execute(sa.select(meta))}
 
     def set_meta(self, rows: dict[str, str]) -> None:
-        """Store recipe and other settings, by name."""
+        """Store recipe and other settings, by name; replace those that are there."""
+        self.connection.execute(meta.delete().where(meta.c.name.in_(rows)))
         insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:

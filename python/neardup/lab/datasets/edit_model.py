@@ -122,9 +122,11 @@ class EditModel:
     """
 
     def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
-        if isinstance(pool, str):
+        is_list = isinstance(pool, Iterable) and not isinstance(pool, str)
+        texts = list(pool) if is_list else []
+        if not is_list or not all(isinstance(text, str) for text in texts):
             raise bad("pool", "a list of text", pool)
-        self._pool = [text for text in pool if spans.words(text[:200])]
+        self._pool = [text for text in texts if spans.words(text[:200])]
         if not self._pool:
             raise ParameterError(
                 Message(

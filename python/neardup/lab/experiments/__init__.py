@@ -15,7 +15,8 @@ def check_recipes(
     """Return the recipes to compare as they were given, by default the usual ones."""
     if recipes is None:
         return usual
-    if isinstance(recipes, (str, Path, Recipe)) or not recipes:
+    is_list = isinstance(recipes, Sequence) and not isinstance(recipes, (str, bytes))
+    if not is_list or not recipes:
         raise bad("recipes", "a list of recipes, at least one", recipes)
     names = [load_recipe(recipe).name for recipe in recipes]
     if len(set(names)) < len(names):
