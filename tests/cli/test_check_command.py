@@ -162,8 +162,6 @@ class TestOnePaper:
     def test_notes_are_printed(self, run):
         result = run("check", "papers/anna.txt", "-l", "papers")
         assert "note: The paper's own file" in result.err
-        result = run("check", "papers/anna.txt", "--among")
-        assert "note: The library has no text" in result.err
 
     @pytest.mark.usefixtures("index")
     def test_an_index(self, run):
@@ -190,7 +188,7 @@ class TestOnePaper:
 
 class TestManyPapers:
     def rows(self, result):
-        return {line.split()[3]: line.split() for line in result.out.splitlines()[1:]}
+        return {line.split()[-2]: line.split() for line in result.out.splitlines()[1:]}
 
     def test_one_line_for_each_by_rate(self, run):
         result = run(*ALL)
@@ -198,10 +196,10 @@ class TestManyPapers:
         rows = self.rows(result)
         assert [*rows] == ["anna.txt", "ben.txt", "chen.txt"]
         assert rows["anna.txt"][:3] == ["55.07%"] * 3
-        assert rows["ben.txt"] == ["0.00%"] * 3 + ["ben.txt", "-"]
+        assert rows["ben.txt"] == ["0.00%"] * 3 + ["too", "short", "ben.txt", "-"]
         among = self.rows(run(*ALL, "--among"))
         assert among["anna.txt"][0] == "55.07%"
-        assert among["ben.txt"][4] == "./papers/chen.txt"
+        assert among["ben.txt"][-1] == "./papers/chen.txt"
         rates = [float(row[0][:-1]) for row in among.values()]
         assert rates == sorted(rates, reverse=True)
 
@@ -391,6 +389,62 @@ class TestTheCover:
 
 
 class TestTheVerdict:
+    @pytest.fixture(autouse=True)
+    def long_papers(self, papers):  # noqa: ARG002
+        """Papers that are long enough for a verdict."""
+        for path in Path("papers").iterdir():
+            path.write_text(path.read_text("utf-8") * 5, "utf-8")
+
+    @pytest.mark.parametrize("words", [(), ("--pass-below", "60")])
+    def test_short_paper_has_a_mark_instead(self, run, words):
+        write({"papers/anna.txt": OWN + COPIED})
+        result = run(*ANNA, *words, "--json", "r.json", "-o", "r.html", "--language", "en")
+        report = json.loads(Path("r.json").read_text("utf-8"))
+        assert (report["verdict"], report["no_verdict"]) == (None, "short")
+        reason = "none, since it has fewer than 200 letters and digits"
+        assert table(result.out)["verdict"] == reason
+        assert reason in Path("r.html").read_text("utf-8")
+        result = run(*ALL, *words, "-o", "out")
+        (line,) = (line for line in result.out.splitlines() if "anna.txt" in line)
+        assert "too short" in line
+        for name in ("out/index.html", "out/index.csv"):
+            assert "too short" in Path(name).read_text("utf-8")
+
+    @pytest.mark.parametrize("library", ["empty", "own", "among", "excluded"])
+    def test_paper_compared_with_nothing_never_passes(self, run, library):
+        """Neither rates nor a verdict, in any output; and the exit code says so."""
+        Path("own").mkdir()
+        Path("papers/anna.txt").rename("own/anna.txt")
+        words = {
+            "empty": ("--library", "empty.db"),
+            "own": ("--library", "own"),
+            "among": ("--among",),
+            "excluded": ("--library", "library", "--exclude", "own/anna.txt"),
+        }[library]
+        run("index", "create", "empty.db")
+        asked = (*words, "--pass-below", "15", "--language", "en", "--force")
+        result = run("check", "own/anna.txt", *asked, "--json", "r.json", "-o", "r.html", code=2)
+        assert "nothing was compared" in result.err
+        rows = table(result.out)
+        assert (rows["verdict"], "copied" in rows) == ("nothing was compared", False)
+        report = json.loads(Path("r.json").read_text("utf-8"))
+        assert (report["rates"], report["verdict"]) == (None, None)
+        assert report["no_verdict"] == "nothing_compared"
+        page = Path("r.html").read_text("utf-8")
+        assert "nothing was compared" in page
+        assert "0.0%" not in page
+        run("check", "own/anna.txt", *asked, "-o", "r.docx", code=2)
+        written = read_file("r.docx").text
+        assert "nothing was compared" in written
+        assert "0.0%" not in written
+        result = run("check", "own", *asked, "-o", "out", code=2)
+        assert [line.split()[:3] for line in result.out.splitlines()[1:]] == [["-"] * 3]
+        cells = Path("out/index.csv").read_text("utf-8-sig").splitlines()[1].split(",")
+        assert (cells[4:8], cells[8]) == ([""] * 4, "not compared")
+        page = Path("out/index.html").read_text("utf-8")
+        assert "not compared" in page
+        assert "passes" not in page
+
     @pytest.mark.parametrize(
         ("words", "verdict"),
         [

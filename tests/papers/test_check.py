@@ -147,10 +147,10 @@ class TestOwnFile:
         assert (report.sources[0].id, report.rates.total, report.notes) == ("paper.txt", 1.0, ())
 
     def test_a_library_of_nothing_else(self, paper):
-        """Then it is asked what a paper is against itself."""
+        """A paper is not compared with itself."""
         for library in (paper, [paper, "./paper.txt"]):
             report = check(paper, library)
-            assert (report.rates.total, report.notes) == (1.0, ())
+            assert (report.rates, report.no_verdict) == (None, "nothing_compared")
 
 
 class TestExcluded:
@@ -256,7 +256,11 @@ class TestPapers:
     def test_next_to_nothing(self, text, make, library):
         report = check(make("paper.txt", text), library)
         check_consistent(report)
-        assert (report.copied, report.rates.total, report.passages) == (0, 0.0, ())
+        assert (report.copied, report.passages) == (0, ())
+        if counted(text):
+            assert (report.rates.total, report.no_verdict) == (0.0, "short")
+        else:
+            assert (report.rates, report.no_verdict) == (None, "nothing_compared")
         assert report.characters == counted(text)
         assert report.to_html()
 
@@ -357,6 +361,7 @@ def test_nothing_to_check(make, text, document, excluded, note):
     paper = make("paper.txt", text)
     report = check(paper, "library", exclude=[paper] if excluded else [])
     check_consistent(report)
+    assert (report.rates, report.no_verdict) == (None, "nothing_compared")
     assert len(report.notes) == 1
     assert report.notes[0].startswith(note)
     assert in_language(report.notes[0], "zh") in report.to_html()

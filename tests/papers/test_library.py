@@ -107,18 +107,13 @@ def test_where_a_file_itself_stands(folder, make, tmp_path):
         assert library.positions_of("library/1.txt") == set()
 
 
-def test_a_papers_own_file_is_left_out_unless_it_is_all_there_is(folder, make):
+def test_positions_of_a_paper_in_joined_libraries(folder, make):
     make("alone/x.txt", TEXTS[0])
     make("alone/bad.docx", b"PK\x03\x04")
-    with open_library(folder, workers=1) as library:
-        assert library.own_of(folder / "0.txt") == {0}
-        assert library.own_of("alone/x.txt") == set()
     with open_library("alone", workers=1) as alone:
-        # What cannot be read is nothing that a paper could be held against.
         assert alone.positions_of("alone/x.txt") == {1}
-        assert alone.own_of("alone/x.txt") == set()
         with joined([alone, open_library(folder, workers=1)]) as both:
-            assert both.own_of("alone/x.txt") == {1}
+            assert both.positions_of("alone/x.txt") == {1}
 
 
 def test_a_record_of_a_table_is_no_file(make):
@@ -148,7 +143,7 @@ def test_a_library_of_unreadable_files(make):
     for number in range(5):
         make(f"library/{number}.pdf", b"%PDF-1.7 broken")
     report = check(make("paper.txt", TEXTS[0]), "library")
-    assert (report.rates.total, report.library_documents, report.sources) == (0, 0, ())
+    assert (report.rates, report.library_documents, report.sources) == (None, 0, ())
     (note,) = (note for note in report.notes if "names" in note.values)
     assert note.values == {"count": 5, "names": "library/0.pdf, library/1.pdf, library/2.pdf, ..."}
 

@@ -14,6 +14,7 @@ from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
+from neardup.papers.results import Rates
 from neardup.readers.file_text import FileText, Heading
 
 spans_within = st.lists(
@@ -25,6 +26,9 @@ spans_within = st.lists(
 def check_consistent(report):
     """Hold the numbers of a report against its text and against each other."""
     text, rates = report.text, report.rates
+    if rates is None:
+        assert (report.no_verdict, report.copied) == ("nothing_compared", 0)
+        rates = Rates(0.0, 0.0, 0.0)
     for rate in (rates.total, rates.without_quotations, rates.largest_source):
         assert 0 <= rate <= 1
     assert rates.without_quotations <= rates.total

@@ -152,7 +152,7 @@ class TestOverHttp:
     def test_excluded_text_thresholds_and_cover(self, api):
         template = "本模板由教务处统一提供，各班学生不得改动其中的任何一句话。"
         files = [
-            ("file", ("a.txt", (OWN + FERRY + template).encode())),
+            ("file", ("a.txt", ((OWN + FERRY) * 4 + template).encode())),
             ("exclude", ("b.txt", template.encode())),
             ("exclude", ("c.txt", b"Nothing of this is in the paper.")),
             ("covers", ("class.csv", b"file,author,number\na.txt,nobody,7\n")),

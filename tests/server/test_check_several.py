@@ -44,7 +44,8 @@ def overview(client, answer, language="en"):
 
 
 def links(page):
-    return [link.replace("&amp;", "&") for link in re.findall(r'href="(/v1/check/[^"]*)"', page)]
+    found = re.findall(r'href="(/v1/check/[^"]*/report[?][^"]*)"', page)
+    return [link.replace("&amp;", "&") for link in found]
 
 
 def test_several_files(client):
@@ -61,6 +62,38 @@ def test_several_files(client):
     assert [answer.status_code for answer in reports] == [200] * 3
     assert FERRY[:10] in reports[0].text
     assert client.get(links(page)[0].replace("paper=3", "paper=9")).status_code == 404
+
+
+def test_table_and_archive_of_all_reports(client):
+    files = [("x/a.txt", A), ("y/a.txt", B), ("bad.docx", b"PK\x03\x04x")]
+    page = overview(client, post(client, *files))
+    job = links(page)[0].partition("/report?")[0]
+    state = client.get(job).json()
+    assert [paper["paper"] for paper in state["papers"]] == [name for name, _ in files]
+    *checked, bad = state["papers"]
+    assert (bad["rates"], bad["no_verdict"]) == (None, None)
+    assert "damaged" in bad["problem"]
+    for paper in checked:
+        assert (paper["problem"], paper["rates"]["total"]) == (None, 0.0)
+        assert (paper["verdict"], paper["no_verdict"]) == (None, "short")
+    assert f'href="{job}/index.csv?language=en"' in page
+    table = client.get(f"{job}/index.csv?language=en").content.decode("utf-8-sig").splitlines()
+    assert [line.partition(",")[0] for line in table] == ["File", "x/a.txt", "y/a.txt", "bad.docx"]
+    assert f'href="{job}/reports.zip?language=en"' in page
+    answer = client.get(f"{job}/reports.zip?language=en")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as reports:
+        assert reports.namelist() == ["index.html", "index.csv", "a.html", "a-2.html"]
+        index = reports.read("index.html").decode()
+        assert 'href="a.html"' in index
+        assert 'href="a-2.html"' in index
+        assert LONG[:10] in reports.read("a.html").decode()
+
+
+def test_archive_of_one_paper_is_refused(client):
+    answer = post(client, ("a.txt", A))
+    overview(client, answer)
+    where = answer.headers["location"]
+    assert client.get(f"/v1{where}/reports.zip").status_code == 409
 
 
 def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
@@ -100,9 +133,9 @@ def test_compared_with_each_other(client, language):
 def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
     template = "本模板由教务处统一提供，各班学生不得改动其中的任何一句话。"
     papers = archive(
-        ("一班/张三.txt", OWN * 4 + FERRY),
-        ("二班/张三.txt", OWN + FERRY + template),
-        ("二班/李四.txt", OWN * 3),
+        ("一班/张三.txt", OWN * 12 + FERRY),
+        ("二班/张三.txt", OWN * 5 + FERRY * 5 + template),
+        ("二班/李四.txt", OWN * 12),
     )
     table = "文件,题目,作者,学号\n一班/张三.txt,渡口,张三,2023-1\n二班/张三.txt,灯塔,张三,2023-2\n"
     files = [

@@ -435,7 +435,7 @@ def _print_table(reports: "list[Report]") -> None:
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
         verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
         if report.no_verdict is not None:
-            verdict = words(f"no_verdict_{report.no_verdict}")
+            verdict = words(f"mark_{report.no_verdict}")
         paper = f"{show(report.paper)}  {first}"
         rows.append([*shares, *([verdict] if has_verdicts else []), paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]

@@ -594,7 +594,13 @@ CheckSeconds = Annotated[
     Option("Longest time to check one paper.", "Limits", 600.0, check=_check_seconds),
 ]
 JobSeconds = Annotated[
-    float, Option("How long a report is kept.", "Limits", 3600.0, check=_check_seconds)
+    float,
+    Option(
+        "How long a report is kept; it is lost when the service stops.",
+        "Limits",
+        7 * 86400.0,
+        check=_check_seconds,
+    ),
 ]
 MaxReportBytes = Annotated[
     int, _limit("Stored reports of all checks, after which the oldest are removed.", 1 << 30)

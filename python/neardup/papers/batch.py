@@ -167,9 +167,7 @@ def check_files(
             if read is None:
                 yield Checked(path, None, problem)
                 continue
-            # With `among`, a single paper is never compared with itself.
-            skip = joint.positions_of(path) if among else joint.own_of(path)
-            report = checking.report(read, names[path], skip)
+            report = checking.report(read, names[path], joint.positions_of(path))
             tell_nothing_compared(report, progress)
             yield Checked(path, report, None, ids[path] if among else None, read.properties)
 

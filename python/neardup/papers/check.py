@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from neardup.base.messages import N_, Message
+from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
@@ -78,7 +78,7 @@ def check(
         memory, use ``read_bytes(text.encode(), "essay.txt")``.
     library : str, Path, list of str or Path, Index or Library
         The documents to compare with: see :func:`neardup.papers.open_library`. The paper's
-        own file in a folder is left out, unless it is the only document.
+        own file in a folder is left out.
     name : str or None, default=None
         Name of the paper in the report; by default the file's name.
     exclude : str, Path, FileText or list of them, default=()
@@ -152,7 +152,7 @@ def check(
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
     with opened(library, workers, progress, encoding) as documents:
-        skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
+        skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(
             documents,
             excluded,
@@ -333,8 +333,9 @@ class Checking:
         notes = [*lost, *paper.notes, *self.library.notes]
         has_library = documents > 0 and not self.library.blank
         withheld = no_verdict(paper, marks.total, has_library=has_library)
-        if withheld is not None:
-            notes.append(withheld[1])
+        reason, note = withheld or (None, None)
+        if note is not None:
+            notes.append(note)
         # A paper among others is always skipped once, which is no news.
         if len(skipped) > self.among:
             notes.append(Message("The paper's own file is in the library and was left out."))
@@ -364,7 +365,6 @@ class Checking:
                     count=hidden,
                 )
             )
-        reason = None if withheld is None else withheld[0]
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         shared = marks.of((aside.begin, aside.end) for aside in set_aside if aside.kind == "shared")

@@ -121,11 +121,6 @@ class Library(ABC):
         del path
         return set()
 
-    def own_of(self, path: str | os.PathLike[str]) -> set[int]:
-        """Return the positions of a paper's own file; none if it is the only document."""
-        positions = self.positions_of(path)
-        return positions if len(positions) < self.readable else set()
-
     @abstractmethod
     def close(self) -> None:
         """Close the library."""

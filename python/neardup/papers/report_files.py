@@ -104,7 +104,7 @@ class ReportFolder:
         force: bool,
     ) -> None:
         self._language, self._date, self._force = language, date, force
-        self._names = _names(papers)
+        self._names = report_names(papers)
         self._pages = None if page is None else Path(page)
         self._json = None if json is None else Path(json)
         self._done: list[Checked] = []
@@ -152,7 +152,7 @@ class ReportFolder:
         with OutputSet((), [path, self._pages / TABLE]) as outputs:
             outputs.open_text(path, force=self._force).write(page.encode())
             table = outputs.open_text(self._pages / TABLE, force=self._force)
-            table.write(_summary_table(self._done, self._language))
+            table.write(summary_table(self._done, self._language))
         return path
 
 
@@ -223,7 +223,7 @@ def _ordered(papers: Sequence[Checked]) -> list[Checked]:
     return [*(paper for paper, _ in checked), *(paper for paper in papers if not paper.report)]
 
 
-def _summary_table(papers: Sequence[Checked], language: str) -> bytes:
+def summary_table(papers: Sequence[Checked], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
     words = load_words(language, "report")
     names = ["cover_file", "cover_title", "cover_author", "cover_number", "summary_total"]
@@ -240,7 +240,7 @@ def _summary_table(papers: Sequence[Checked], language: str) -> bytes:
         row += [None if share is None else f"{share:.2%}" for share in shares]
         row.append(next((source.title or source.id for source in report.sources), None))
         if report.no_verdict is not None:
-            row.append(words(f"no_verdict_{report.no_verdict}"))
+            row.append(words(f"mark_{report.no_verdict}"))
         else:
             row.append(words(f"verdict_{verdict.result}") if verdict else None)
         rows.append([*row, None])
@@ -263,7 +263,7 @@ def _why_unread(reason: str, words: Words) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _names(papers: Sequence[str]) -> dict[str, str]:
+def report_names(papers: Sequence[str]) -> dict[str, str]:
     """Return a name for the report of each paper, numbered if two have the same name."""
     names: dict[str, str] = {}
     # File names are not case-sensitive on some systems.

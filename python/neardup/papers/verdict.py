@@ -135,8 +135,8 @@ class Thresholds:
 
 def no_verdict(
     paper: FileText, characters: int, *, has_library: bool
-) -> tuple[NoVerdict, Message] | None:
-    """Return why a paper has no verdict, and the sentence for its report; None if it has one.
+) -> tuple[NoVerdict, Message | None] | None:
+    """Return why a paper has no verdict, with a note if there is more to say; None if it has one.
 
     `characters` is the number of counted ones; `has_library` tells whether there was any text to
     compare them with.
@@ -155,15 +155,8 @@ def no_verdict(
             "{share:.1%} of the paper could not be read: no verdict.", share=share
         )
     if characters < LEAST_CHARACTERS:
-        return "short", Message(
-            "The paper has fewer than {least} counted letters and digits: no verdict.",
-            least=LEAST_CHARACTERS,
-        )
-    if _is_mostly_pictures(paper):
-        return "pictures", Message(
-            "Most of the paper is pictures, in which text is not read: no verdict."
-        )
-    return None
+        return "short", None
+    return ("pictures", None) if _is_mostly_pictures(paper) else None
 
 
 def _is_mostly_pictures(paper: FileText) -> bool:

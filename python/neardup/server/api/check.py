@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
 
 from neardup.base.messages import Message
+from neardup.papers.report_files import TABLE
 from neardup.server.jobs.job_table import JobState
+from neardup.server.jobs.overview import reports_zip
 from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, submission_of
 from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.security.headers import REPORT_POLICY
+
+#: Bytes of an archive that are sent at once.
+_CHUNK = 1 << 16
 
 router = APIRouter(tags=["papers"], dependencies=[Depends(require("read"))])
 
@@ -100,8 +108,7 @@ def get_check(request: Request, job: str) -> JobState:
 def get_report(request: Request, job: str, language: Language = None, paper: Paper = 1) -> Response:
     """Return the report of a finished check."""
     _check_done(state_of(request, job))
-    language = language or request.app.state.settings.language
-    page = request.app.state.jobs.report(job, f"{paper}.{language}.html")
+    page = request.app.state.jobs.report(job, f"{paper}.{_language(request, language)}.html")
     if page is None:
         raise _gone()
     headers = {"Content-Security-Policy": REPORT_POLICY}
@@ -129,6 +136,49 @@ def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
     return Response(report, headers=headers, media_type="application/json")
 
 
+@router.get(
+    "/v1/check/{job}/index.csv",
+    summary="The rates of all papers of a check, as a table",
+    response_class=Response,
+    responses={200: {"description": "For a spreadsheet.", "content": {"text/csv": {}}}},
+)
+def get_table(request: Request, job: str, language: Language = None) -> Response:
+    """Return the table of a finished check of several papers as a CSV download."""
+    _check_several(state_of(request, job))
+    table = request.app.state.jobs.report(job, f"{_language(request, language)}.{TABLE}")
+    if table is None:
+        raise _gone()
+    headers = {"Content-Disposition": f'attachment; filename="{TABLE}"'}
+    return Response(table, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+@router.get(
+    "/v1/check/{job}/reports.zip",
+    summary="All reports of a check of several papers",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The reports, `index.html` with links to them, and `index.csv`.",
+            "content": {"application/zip": {}},
+        }
+    },
+)
+def get_reports(request: Request, job: str, language: Language = None) -> StreamingResponse:
+    """Return the reports of a finished check of several papers as a zip archive."""
+    state = state_of(request, job)
+    _check_several(state)
+    papers = [one.paper for one in state.papers]
+    stored = partial(request.app.state.jobs.report, job)
+    archive = reports_zip(papers, _language(request, language), stored)
+    headers = {"Content-Disposition": 'attachment; filename="reports.zip"'}
+    return StreamingResponse(
+        iter(partial(archive.read, _CHUNK), b""),
+        headers=headers,
+        media_type="application/zip",
+        background=BackgroundTask(archive.close),
+    )
+
+
 @router.delete("/v1/check/{job}", status_code=204, summary="Remove a check")
 def delete_check(request: Request, job: str) -> None:
     """Remove a check with its report; cancel it if it runs."""
@@ -143,6 +193,21 @@ async def get_libraries(request: Request) -> Libraries:
     return Libraries(
         libraries=[Library(name=name, documents=documents) for name, documents in listed]
     )
+
+
+def _language(request: Request, language: str | None) -> str:
+    return language or str(request.app.state.settings.language)
+
+
+def _check_several(state: JobState) -> None:
+    """Raise if a check is not finished, or is of one paper."""
+    _check_done(state)
+    if not state.papers:
+        raise ProblemError(
+            409,
+            "One paper",
+            Message("The check is of one paper. Request its report instead."),
+        )
 
 
 def _gone() -> ProblemError:

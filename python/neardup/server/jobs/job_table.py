@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from pydantic import Field, InstanceOf, PlainSerializer
 
 from neardup.papers.results import Rates
+from neardup.papers.verdict import NoVerdict
 from neardup.server.problems import Problem, ProblemError, problem
 
 #: Final states.
@@ -28,6 +29,24 @@ _TABLE = """
     PRAGMA synchronous = OFF;
     CREATE TABLE reports (job TEXT, name TEXT, content BLOB, PRIMARY KEY (job, name));
 """
+
+
+#: Why a paper has no verdict.
+Reason = Annotated[
+    NoVerdict | None,
+    Field(description="Why there is no verdict: `nothing_compared` also means no rates."),
+]
+
+
+@dataclass(frozen=True)
+class PaperState:
+    """What a check of several papers found for one of them."""
+
+    paper: str
+    rates: Rates | None
+    verdict: Literal["pass", "review", "reject"] | None
+    no_verdict: Reason
+    problem: Annotated[str | None, Field(description="Why the paper could not be checked.")]
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,11 @@ class JobState:
         Literal["pass", "review", "reject"] | None,
         Field(description="By `pass_below` and `reject_above`; null without them."),
     ] = None
+    no_verdict: Reason = None
+    papers: Annotated[
+        tuple[PaperState, ...],
+        Field(description="Of a finished check of several papers, in their order."),
+    ] = ()
 
 
 class JobTable:

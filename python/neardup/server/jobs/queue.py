@@ -11,19 +11,19 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Literal
 
-from neardup.base.messages import LANGUAGES, Message
+from neardup.base.messages import Message
 from neardup.papers.batch import Checked
 from neardup.papers.library import library_of
-from neardup.papers.report_files import summary_page
 from neardup.readers.file_text import FileText
 from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
+from neardup.server.jobs.overview import overview_files, paper_state
 from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, rendered
 from neardup.server.problems import ProblemError
 
@@ -161,7 +161,7 @@ class Jobs:
     def report(self, job: str, name: str) -> bytes | None:
         """Return a file of a job, such as ``1.zh.html`` or ``1.report.json``, or None.
 
-        The number is that of the paper; jobs of several papers have ``overview.zh.html`` too.
+        The number is that of the paper; jobs of several papers have those of `overview_files` too.
         """
         return self._table.report(job, name)
 
@@ -322,16 +322,18 @@ class Jobs:
                 checked.append(Checked(label, short, None, id, text.properties))
         if several:
             look("report", _REPORT)
-            self._store(job, _overview(job.state.job, checked, asked.notes()))
-            return replace(state, state="done", stage="done", progress=1.0)
-        verdict = report.verdict
+            self._store(job, overview_files(job.state.job, checked, asked.notes()))
+            papers = tuple(map(paper_state, checked))
+            return replace(state, state="done", stage="done", progress=1.0, papers=papers)
+        found = paper_state(Checked(job.state.paper, report, None))
         return replace(
             state,
             state="done",
             stage="done",
             progress=1.0,
-            rates=report.rates,
-            verdict=None if verdict is None else verdict.result,
+            rates=found.rates,
+            verdict=found.verdict,
+            no_verdict=found.no_verdict,
         )
 
     def _excluded(self, upload: Upload, read: Callable[[IO[bytes], str], FileText]) -> list[str]:
@@ -386,23 +388,6 @@ class Jobs:
         state = replace(state, state="failed", problem=problem)
         self._end(job, state)
         return state
-
-
-def _overview(job: str, checked: list[Checked], notes: Sequence[str]) -> dict[str, str]:
-    """Return the rates of several papers, with links to their reports, in each language."""
-    return {
-        f"overview.{language}.html": summary_page(
-            checked,
-            [
-                f"/v1/check/{job}/report?paper={number}&language={language}"
-                for number, _ in enumerate(checked, 1)
-            ],
-            notes=notes,
-            language=language,
-            whole=False,
-        )
-        for language in LANGUAGES
-    }
 
 
 def _between(begin: float, end: float, share: float) -> float:
