@@ -19,6 +19,7 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
+from neardup.base.confinement import watch_databases
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
@@ -101,6 +102,7 @@ class SQLiteFile(Database):
         return list(map(Path, index_files(self.path)))
 
     def _connect(self) -> sqlite3.Connection:
+        check_opened = watch_databases(self.path)
         connection = sqlite3.connect(
             # As a URI: a plain file name could have a special meaning to SQLite.
             f"{self.path.as_uri()}?mode=rw",
@@ -113,6 +115,10 @@ class SQLiteFile(Database):
         try:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
+            check_opened()
+        except PermissionError as error:
+            connection.close()
+            raise sqlite3.OperationalError(str(system_words(error))) from error
         except BaseException:
             connection.close()
             raise
