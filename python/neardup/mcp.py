@@ -9,6 +9,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from neardup import Index, __version__, check, compare, dedup, explain
+from neardup.base.confinement import confined_to
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_path, check_whole, is_index
@@ -48,15 +50,30 @@ class Cancellable(Progress):
         from_thread.check_cancelled()
 
 
+def _within_folders(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Let a tool open only what is below its folders, whatever links are put in between."""
+
+    @wraps(tool)
+    def run(self: Tools, *arguments: Any, **options: Any) -> dict[str, Any]:
+        with confined_to(self.folders):
+            return tool(self, *arguments, **options)
+
+    return run
+
+
 class Tools:
     """The tools, with the folders whose files they may read."""
 
     def __init__(self, folders: list[str]) -> None:
         self.folders = [Path(folder).resolve() for folder in folders]
+        # A relative path begins in a folder, or with its name.
+        parents = [Path(os.path.abspath(folder)).parent for folder in folders]
+        self._bases = [*self.folders, *parents]
         for folder in self.folders:
             if not folder.is_dir():
                 raise bad("folders", "an existing folder", str(folder))
 
+    @_within_folders
     def find_duplicates(
         self,
         paths: list[str] | None = None,
@@ -127,6 +144,7 @@ class Tools:
             "notes": list(map(str, source.notes)) if files else [],
         }
 
+    @_within_folders
     def check_text(self, text: str, path: str, limit: Limit = 10) -> dict[str, Any]:
         """Tell whether a text, or part of it, is already among stored documents.
 
@@ -223,7 +241,7 @@ class Tools:
         def is_inside(place: str | Path) -> bool:
             return any(Path(os.path.realpath(place)).is_relative_to(f) for f in self.folders)
 
-        for place in (folder / check_path(path, name) for folder in self.folders):
+        for place in (base / check_path(path, name) for base in self._bases):
             # Nobody may write to a pipe, and the call would wait for ever.
             if is_inside(place) and (os.path.isfile(place) or os.path.isdir(place)):
                 below = files_below(str(place)) if place.is_dir() else []

@@ -1,11 +1,14 @@
 """The tools of an agent, asked by the SDK's own client."""
 
+import itertools
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import zipfile
 from pathlib import Path
 
 import anyio
@@ -13,10 +16,12 @@ import pytest
 from anyio import from_thread, to_thread
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from tests import needs
 from tests.cli.conftest import environment
 
 from neardup import Index
-from neardup.mcp import Tools, create_server
+from neardup.exceptions import NeardupError
+from neardup.mcp import Cancellable, Tools, create_server
 
 FERRY = "The new ferry leaves the old harbour at nine, and tickets are sold on board until noon."
 LONG = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点，老人与孩子免费乘坐。" * 10
@@ -34,6 +39,7 @@ CALLS = {
     "second page": ("find_duplicates", {"paths": ["articles.jsonl"], "limit": 1, "offset": 1}),
     "one member": ("find_duplicates", {"paths": ["articles.jsonl"], "members": 1, "limit": 1}),
     "folder": ("find_duplicates", {"paths": ["library", "articles.jsonl"], "limit": 1}),
+    "folder by its name": ("find_duplicates", {"paths": ["named/library", "named"]}),
     "texts": ("find_duplicates", {"texts": [LONG, FERRY, LONG]}),
     "strict": ("find_duplicates", {"texts": [FERRY, FERRY + " It rains."], "threshold": 1}),
     "both": ("find_duplicates", {"texts": [FERRY], "paths": ["articles.jsonl"]}),
@@ -271,6 +277,96 @@ def test_without_folders_no_file_is_read():
 def test_a_folder_must_exist(tmp_path):
     with pytest.raises(ValueError, match="existing folder"):
         Tools([str(tmp_path / "none")])
+
+
+SECRET = f"The secret is 4711. {FERRY}"
+#: Paths of a call, and what is swapped for what once the path was checked.
+SWAPS = {
+    "file": ("a.txt", "a.txt", "secret/a.txt"),
+    "file of a folder": (".", "a.txt", "secret/a.txt"),
+    "table": ("a.jsonl", "a.jsonl", "secret/a.jsonl"),
+    "archive": ("a.zip", "a.zip", "secret/a.zip"),
+    "folder": ("inner", "inner", "secret"),
+    "folder in a folder": (".", "inner", "secret"),
+    "folder of a file": ("inner/a.txt", "inner", "secret"),
+    "index": ("news.db", "news.db", "secret/news.db"),
+    "pipe": ("a.txt", "a.txt", "secret/pipe"),
+}
+
+
+@pytest.fixture
+def swapped(tmp_path, monkeypatch):
+    """A folder, with the same files below another one that is not named."""
+    monkeypatch.setattr(Cancellable, "advance", lambda *_: None)
+    named, secret = tmp_path / "named", tmp_path / "secret"
+    for folder, text in ((named, LONG), (named / "inner", LONG), (secret, SECRET)):
+        folder.mkdir()
+        for name in ("a.txt", "b.txt"):
+            (folder / name).write_text(text, "utf-8")
+        with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+            archive.writestr("a.txt", text)
+        record = json.dumps({"id": "a", "text": text})
+        (folder / "a.jsonl").write_text(f"{record}\n{record}\n", "utf-8")
+        with Index(folder / "news.db") as index:
+            index.add("a", text)
+    os.mkfifo(secret / "pipe")
+    return named
+
+
+def outcomes(tools, path):
+    """Yield what each tool says of a path."""
+    for call in (lambda: tools.check_text(SECRET, path), lambda: tools.find_duplicates([path])):
+        try:
+            yield json.dumps(call())
+        except NeardupError as error:
+            yield str(error)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason=needs.LINUX)
+@pytest.mark.parametrize("case", SWAPS)
+def test_link_put_in_after_the_check_is_not_followed(swapped, monkeypatch, case):
+    path, name, other = SWAPS[case]
+    tools = Tools([str(swapped)])
+    readable = tools._readable
+    kept, link = swapped.parent / "kept", swapped / name
+
+    def swap_after(*given):
+        place = readable(*given)
+        link.rename(kept)
+        link.symlink_to(swapped.parent / other)
+        return place
+
+    monkeypatch.setattr(tools, "_readable", swap_after)
+    for said in outcomes(tools, path):
+        assert "4711" not in said
+        assert '"found": true' not in said
+        # The next tool finds it as it was.
+        link.unlink()
+        kept.rename(link)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason=needs.LINUX)
+def test_link_that_is_swapped_all_the_time_leaks_nothing(swapped):
+    tools, stopped = Tools([str(swapped)]), threading.Event()
+    (swapped / "a.txt").unlink()
+
+    def swap():
+        for target in itertools.cycle((swapped / "b.txt", swapped.parent / "secret" / "a.txt")):
+            if stopped.is_set():
+                return
+            (swapped / "new").symlink_to(target)
+            (swapped / "new").replace(swapped / "a.txt")
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        answers = [said for _ in range(200) for said in outcomes(tools, "a.txt")]
+    finally:
+        stopped.set()
+        thread.join()
+    assert not [answer for answer in answers if "4711" in answer or '"found": true' in answer]
+    # Some calls meet the file below the folder.
+    assert any('"documents": 1' in answer for answer in answers)
 
 
 @pytest.mark.parametrize("tool", ["find_duplicates", "check_text"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import queue
 import threading
 from collections.abc import Generator, Iterable
@@ -44,7 +45,8 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
             if isinstance(iterator, Generator):
                 iterator.close()
 
-    thread = threading.Thread(target=work, name="neardup-reader", daemon=True)
+    run = contextvars.copy_context().run
+    thread = threading.Thread(target=run, args=(work,), name="neardup-reader", daemon=True)
     thread.start()
     try:
         while (item := waiting.get()) is not _END:

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
 from typing import Any, Literal, TypeGuard
 
+from neardup.base.confinement import open_file
 from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
 
@@ -197,7 +198,7 @@ def is_index(path: str | os.PathLike[str]) -> bool:
         # What is read from a pipe is gone.
         if not os.path.isfile(path):
             return False
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             return file.read(16) == b"SQLite format 3\0"
     except OSError:
         return False

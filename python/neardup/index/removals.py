@@ -45,8 +45,9 @@ def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
     for name in ("search", "source"):
         check_string(getattr(wanted, name), name)
     for name in ("min_similarity", "max_similarity"):
-        value = getattr(wanted, name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+        value: Any = getattr(wanted, name)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 1:
             raise bad(name, "a number from 0 to 1", value)
     if wanted.confirmed is not None and not isinstance(wanted.confirmed, bool):
         raise bad("confirmed", "True, False or None", wanted.confirmed)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
+from neardup.base.confinement import walk
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
@@ -277,7 +278,7 @@ def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
     files: list[_Candidate] = []
     links: list[str] = []
     pipes: list[str] = []
-    for folder, inner, names in os.walk(path, onerror=_refuse):
+    for folder, inner, names in walk(path, onerror=_refuse):
         if _WORK_MANIFEST in names:
             inner.clear()
             continue

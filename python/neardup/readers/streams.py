@@ -24,6 +24,7 @@ from isal import isal_zlib
 
 from neardup import _core
 from neardup.base import messages
+from neardup.base.confinement import open_file
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
@@ -196,7 +197,7 @@ class ReopenableFile:
 
     def _open_path(self) -> BinaryIO:
         with refusing(self.name):
-            return open(self.path, "rb")
+            return open_file(self.path)
 
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""

@@ -20,6 +20,7 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from neardup.base.confinement import watch_databases
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
@@ -126,6 +127,7 @@ class SQLiteFile(Database):
     def _connect(self) -> sqlite3.Connection:
         # Connections of the pool have the file that was opened, and a new one must too.
         self._check_use()
+        check_opened = watch_databases(self.path)
         connection = sqlite3.connect(
             # As a URI: a plain file name could have a special meaning to SQLite.
             f"{self.path.as_uri()}?mode=rw",
@@ -138,6 +140,10 @@ class SQLiteFile(Database):
         try:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
+            check_opened()
+        except PermissionError as error:
+            connection.close()
+            raise sqlite3.OperationalError(str(system_words(error))) from error
         except BaseException:
             connection.close()
             raise
