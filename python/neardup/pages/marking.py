@@ -82,11 +82,16 @@ class Paragraph(NamedTuple):
     blank: bool
 
     @property
-    def is_unmarked(self) -> bool:
-        """Whether it is no heading, and nothing is marked in it."""
+    def is_plain(self) -> bool:
+        """Whether it is not a heading, and nothing begins or ends in it."""
         return not self.level and not any(
-            run.passages or run.aside or run.page for run in self.runs
+            run.page or run.opens or run.first or run.last for run in self.runs
         )
+
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether it is plain, and nothing is marked in it."""
+        return self.is_plain and not any(run.passages or run.aside for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -227,15 +232,15 @@ def _sweep(
     runs: list[Run] = []
     here: list[tuple[int, int]] = []
     kinds: Counter[tuple[int, str]] = Counter()
-    aside = ""
+    kind = ""
     before = None
     for begin, end in pairwise(bounds):
         if begin in set_aside:
             kinds.update(set_aside[begin])
-            aside = max((kind for kind, count in kinds.items() if count > 0), default=(0, ""))[1]
+            kind = max((one for one, count in kinds.items() if count > 0), default=(0, ""))[1]
         if not here and begin not in begins:
             # Most lines of most texts.
-            runs.append(Run(begin, end, (), False, aside, False, (), (), page_at.get(begin, 0)))
+            runs.append(Run(begin, end, (), False, kind, False, (), (), page_at.get(begin, 0)))
             before = None
             continue
         for number in ends.get(begin, ()):
@@ -254,7 +259,7 @@ def _sweep(
                 end,
                 tuple(order),
                 repeating is not None,
-                aside,
+                kind,
                 colour is not None and colour != before,
                 tuple(begins.get(begin, ())),
                 tuple(ends.get(end, ())),

@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from neardup.pages.marking import Paragraph
+    from neardup.pages.marking import Paragraph, Run
 
 #: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
@@ -131,26 +132,33 @@ def shown(text: str) -> Markup:
 
 
 def joined(
-    text: str, paragraphs: Iterable[Paragraph], attributes: str = ""
+    text: str,
+    paragraphs: Iterable[Paragraph],
+    attributes: str = "",
+    tags_of: Callable[[Run], tuple[str, str]] | None = None,
 ) -> Iterator[Paragraph | Markup]:
-    """Yield paragraphs; unmarked ones in a row as one piece of HTML: there may be millions.
+    """Yield paragraphs; plain ones in a row as one piece of HTML, since there may be millions.
 
-    `attributes` are those of the elements in this HTML, after a space.
+    `attributes` are those of its elements, after a space. `tags_of` returns the tags around a run;
+    without it, only unmarked paragraphs are plain.
     """
     from markupsafe import Markup
 
     opening = {False: f"<p{attributes}>", True: f'<p{attributes} class="blank">'}
-    for is_unmarked, group in groupby(paragraphs, lambda paragraph: paragraph.is_unmarked):
-        if not is_unmarked:
+
+    def html(paragraph: Paragraph) -> str:
+        parts = [opening[paragraph.blank]]
+        for run in paragraph.runs:
+            before, after = tags_of(run) if tags_of else ("", "")
+            parts += [before, shown(text[run.begin : run.end]), after]
+        return "".join([*parts, "</p>"])
+
+    is_joined = attrgetter("is_plain" if tags_of else "is_unmarked")
+    for joins, group in groupby(paragraphs, is_joined):
+        if joins:
+            yield Markup("\n".join(map(html, group)))
+        else:
             yield from group
-            continue
-        yield Markup(
-            "\n".join(
-                f"{opening[paragraph.blank]}"
-                f"{shown(text[paragraph.runs[0].begin : paragraph.runs[-1].end])}</p>"
-                for paragraph in group
-            )
-        )
 
 
 def plain(text: str) -> str:

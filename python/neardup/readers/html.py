@@ -128,7 +128,7 @@ class _Tree:
             )
         return tree
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def start(self, _tag: str, attributes: Mapping[str, str]) -> None:
         """Count an element."""
         self.elements += 1
         self.depth += 1
@@ -139,7 +139,7 @@ class _Tree:
         ):
             self.is_large = True
 
-    def end(self, tag: str) -> None:
+    def end(self, _tag: str) -> None:
         """Leave an element."""
         self.depth -= 1
 
