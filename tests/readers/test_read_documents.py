@@ -2,6 +2,7 @@
 
 import random
 import sys
+import time
 import tracemalloc
 import zipfile
 from io import BytesIO
@@ -575,6 +576,32 @@ def test_html_hostile_pages_take_linear_time(chunk):
             read_bytes(data.encode(), "a.html")
     else:
         assert read_bytes(data.encode(), "a.html").format == "html"
+
+
+@pytest.mark.parametrize(
+    ("chunk", "count", "is_read_whole"),
+    [
+        (" a{}=1", 256, False),
+        (" a{}=1", 257, True),
+        (" a{}=1", 300_000, True),
+        ("<div>", 150, False),
+        ("<div>", 201, True),
+        ("<div>", 300_000, True),
+        ("<b>b</b>", 30_000, False),
+        ("<b>b</b>", 250_000, True),
+    ],
+)
+@pytest.mark.parametrize("hide", ["{}", "<object>{}", "<!-->{}"])
+def test_html_page_beyond_bounds_is_read_whole_with_a_note(chunk, count, is_read_whole, hide):
+    many = "".join(map(chunk.format, range(count)))
+    body = f"<p{many}>" if "=" in chunk else f"{many}<p>"
+    begin = time.process_time()
+    document = read_bytes(f"<html><p>{LONG}</p>{hide.format(body)}{LONG}".encode(), "a.html")
+    # A tree of so many attributes takes minutes.
+    assert time.process_time() - begin < 20
+    assert document.text.startswith(LONG)
+    notes = [note for note in document.notes if "all of its visible text" in note]
+    assert len(notes) == is_read_whole
 
 
 def test_markdown_headings():

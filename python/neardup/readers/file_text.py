@@ -263,8 +263,8 @@ def _is_pdf(data: bytes) -> bool:
 
 
 def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
-    pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
-    length = len(paragraphs.text)
+    text = paragraphs.text
+    length = len(text)
     if left_out := sum(part.count for part in paragraphs.hidden if part.begin == part.end):
         note = Message.counted(
             "{count} character of hidden text is left out.",
@@ -273,10 +273,10 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
         )
         notes = (*notes, note)
     return FileText(
-        paragraphs.text,
+        text,
         format,
         headings=tuple(paragraphs.headings),
-        pages=pages,
+        pages=tuple(min(page, length) for page in paragraphs.pages),
         notes=notes,
         quoted=tuple(paragraphs.quoted),
         # What follows the last paragraph has no place of its own.
@@ -382,7 +382,8 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
         refuse(name, reason, content, Message(_SAVE_AGAIN))
     notes = encodings.notes_on(decoded)
     if named_html or is_html(decoded.text):
-        file = _extracted("html", read_html(decoded.text), notes)
+        paragraphs, unsearched = read_html(decoded.text)
+        file = _extracted("html", paragraphs, (*notes, *unsearched))
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)

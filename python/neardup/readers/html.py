@@ -8,12 +8,13 @@ read. Links, frames and scripts are not followed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 
 from neardup.base.extras import require
-from neardup.base.messages import N_
+from neardup.base.messages import N_, Message
 from neardup.readers.extracted import Paragraphs
 
 _HTML = re.compile(
@@ -22,29 +23,27 @@ _HTML = re.compile(
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,30})", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w-]{2,30})", re.I)
 
-#: Finding the main text takes a second for a few megabytes; larger pages are read whole.
+#: Pages beyond these bounds are read whole. An element takes 30 microseconds of finding the main
+#: text, parsers recurse into depth, and their time grows with the square of the attributes.
 _LARGE = 8 << 20
-#: A deeper tree is an attack or an accident, and parsers recurse.
-_DEEP = 200
+_MOST_ELEMENTS, _MOST_ATTRIBUTES, _DEEP = 40_000, 256, 200
+#: On pages of more elements the main text has no second opinion: the square of the paragraphs.
+_FAST = 10_000
 
 _BLOCK_NAMES = """
     address article aside blockquote body br caption center dd details dialog div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol
     option p pre section summary table tbody tfoot thead title tr ul
 """
-_UNCLOSED_NAMES = """
-    area base br col dd dt embed hr img input li link meta option p param source td th tr track wbr
-"""
 _HIDDEN_NAMES = "iframe math noscript object script select style svg template textarea"
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
-_UNCLOSED = frozenset(_UNCLOSED_NAMES.split())
 _HIDDEN = frozenset(_HIDDEN_NAMES.split())
 _ASIDE = frozenset(("nav", "aside", "footer", "form", "title"))
 _HEADING = re.compile(r"h[1-6]$")
 _SPACE = re.compile(r"\s+")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _BETWEEN = re.compile(f"(?<=[{_WIDE}])[ \\t]*[\\r\\n]\\s*(?=[{_WIDE}])")
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)(>?)")
 #: A quote begins a value only after an equals sign; the value may contain ``>``.
 _ATTRIBUTES = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 _LONG_NUMBER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
@@ -63,34 +62,96 @@ def declared_encoding(data: bytes) -> str | None:
     return None if match is None else match[1].decode("ascii")
 
 
-def read_html(text: str) -> Paragraphs:
-    """Return the paragraphs of a page."""
+def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
+    """Return the paragraphs of a page, and a note if its main text was not looked for."""
     require(N_("Reading HTML"), "papers", "trafilatura")
+    text = text.replace("\0", "")
+    parts = _Page(text).parts
+    tree = _Tree.of(text)
+    notes: tuple[Message, ...] = ()
+    main = ""
+    if tree.is_large:
+        notes = (
+            Message(
+                "The page is too large or too deep to find its main text: all of its "
+                "visible text is read."
+            ),
+        )
+    elif parts:
+        main = _main_text(text, fast=tree.elements > _FAST)
+    out = Paragraphs()
+    for part in _main_part(parts, main):
+        out.add(part.text, part.level)
+    return out, notes
+
+
+def _main_text(text: str, *, fast: bool) -> str:
     import trafilatura
 
-    text = text.replace("\0", "")
-    page = _Page(text)
-    main = ""
-    if page.parts and len(text) <= _LARGE and page.deepest <= _DEEP:
-        # If it fails on a page, the visible text can still be read.
+    # If it fails on a page, the visible text can still be read.
+    with suppress(Exception):
+        extraction = trafilatura.bare_extraction(
+            text,
+            fast=fast,
+            favor_recall=True,
+            include_comments=False,
+            include_tables=True,
+            with_metadata=False,
+        )
+        return str(getattr(extraction, "text", None) or "")
+    return ""
+
+
+class _Tree:
+    """The size of the tree that trafilatura's parser makes of a page, without making it."""
+
+    def __init__(self) -> None:
+        self.elements = self.depth = 0
+        self.is_large = False
+
+    @classmethod
+    def of(cls, text: str) -> _Tree:
+        """Return the size of the tree of a page."""
+        from lxml import etree
+        from trafilatura.utils import repair_faulty_html
+
+        tree = cls()
+        if len(text) > _LARGE:
+            tree.is_large = True
+            return tree
+        repaired = repair_faulty_html(text, text[:50].lower())
+        # A page that the parser refuses has no main text.
         with suppress(Exception):
-            extraction = trafilatura.bare_extraction(
-                text,
-                favor_recall=True,
-                include_comments=False,
-                include_tables=True,
-                with_metadata=False,
+            etree.fromstring(
+                repaired.encode("utf-8", "surrogatepass"),
+                etree.HTMLParser(target=tree, encoding="utf-8"),
             )
-            main = str(getattr(extraction, "text", None) or "")
-    out = Paragraphs()
-    for part in _main_part(page.parts, main):
-        out.add(part.text, part.level)
-    return out
+        return tree
+
+    def start(self, _tag: str, attributes: Mapping[str, str]) -> None:
+        """Count an element."""
+        self.elements += 1
+        self.depth += 1
+        if (
+            self.elements > _MOST_ELEMENTS
+            or self.depth > _DEEP
+            or len(attributes) > _MOST_ATTRIBUTES
+        ):
+            self.is_large = True
+
+    def end(self, _tag: str) -> None:
+        """Leave an element."""
+        self.depth -= 1
+
+    def close(self) -> None:
+        """Return nothing: no tree is made."""
 
 
 def _main_part(shown: list[_Part], main: str) -> list[_Part]:
     """Return the parts between the first and the last paragraph of the main text."""
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
+    if not lines:
+        return shown
     begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
     places = []
     for number, part in enumerate(shown):
@@ -127,10 +188,9 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self.parts: list[_Part] = []
-        self.deepest = 0
         self._text = text
         self._chunks: list[str] = []
-        self._level = self._aside = self._depth = 0
+        self._level = self._aside = 0
         #: Strings that do not occur in the rest of the text.
         self._absent: set[str] = set()
         self._quotes = True
@@ -140,7 +200,8 @@ class _Page:
         text = self._text
         position = 0
         while (less := text.find("<", position)) >= 0:
-            self._chunks.append(_unescaped(text[position:less]))
+            if less > position:
+                self._chunks.append(_unescaped(text[position:less]))
             position = self._markup(less)
         self._chunks.append(_unescaped(text[position:]))
         self._end()
@@ -148,17 +209,17 @@ class _Page:
     def _markup(self, begin: int) -> int:
         """Read the markup that begins with ``<``, and return its end."""
         text = self._text
-        if text.startswith("<!--", begin):
-            end = self._find("-->", begin + 4)
-            return begin + 4 if end < 0 else end + 3
-        if text.startswith(("<!", "<?"), begin):
-            end = self._find(">", begin)
-            return begin + 2 if end < 0 else end + 1
         tag = _TAG.match(text, begin)
         if tag is None:
+            if text.startswith("<!--", begin):
+                end = self._find("-->", begin + 4)
+                return begin + 4 if end < 0 else end + 3
+            if text.startswith(("<!", "<?"), begin):
+                end = self._find(">", begin)
+                return begin + 2 if end < 0 else end + 1
             self._chunks.append("<")
             return begin + 1
-        end = self._tag_end(tag.end())
+        end = tag.end() if tag[3] else self._tag_end(tag.end())
         if end < 0:
             return tag.end()
         name = tag[2].lower()
@@ -196,10 +257,6 @@ class _Page:
         return position
 
     def _open(self, tag: str) -> None:
-        # Elements whose end tags are often omitted do not count for the depth.
-        if tag not in _UNCLOSED:
-            self._depth += 1
-            self.deepest = max(self.deepest, self._depth)
         if tag in _BLOCKS:
             self._end()
             self._aside += tag in _ASIDE
@@ -209,19 +266,19 @@ class _Page:
             self._chunks.append("\t")
 
     def _close(self, tag: str) -> None:
-        if tag not in _UNCLOSED:
-            self._depth = max(0, self._depth - 1)
         if tag in _BLOCKS:
             self._end()
             self._aside = max(0, self._aside - (tag in _ASIDE))
 
     def _end(self) -> None:
+        self._level, level = 0, self._level
+        if not self._chunks:
+            return
         cells = (_line(cell) for cell in "".join(self._chunks).split("\t"))
         text = "\t".join(cell for cell in cells if cell)
         if text:
-            self.parts.append(_Part(text, self._level, self._aside > 0))
+            self.parts.append(_Part(text, level, self._aside > 0))
         self._chunks = []
-        self._level = 0
 
 
 def _unescaped(text: str) -> str:

@@ -208,12 +208,16 @@ def _page(document: Any, number: int) -> _Page | None:
         return None
 
 
-def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
+def _seen(
+    sheet: Any, text: str, kinds: Mapping[int, str]
+) -> tuple[str, Sequence[int], Counter[str]]:
     """Return a text without pieces of some kinds, where its letters are, and what is left out."""
     import pypdfium2.raw as pdfium
 
     # pdfium counts in units of UTF-16.
-    units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
+    units: Sequence[int] = range(len(text) + 1)
+    if max(text, default="") > "\uffff":
+        units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
     left_out: Counter[str] = Counter()
     if not kinds:
         return text, units, left_out
