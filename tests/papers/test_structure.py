@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -452,3 +453,30 @@ def test_always_with_marked_headings(text, data):
 def test_what_is_no_text(call):
     with pytest.raises(ParameterError, match="'text' parameter must be text"):
         call(b"text")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a b c\n\n",
+        "致谢\n",
+        "ends in a hy-\n",
+        "1.1.1.1\n",
+        "# a\n",
+        "“a\n",
+        "目录\n",
+        "参考文献\n",
+        "[1] a\n",
+    ],
+)
+def test_four_times_the_lines_take_at_most_seven_times_the_time(line):
+    def seconds(count):
+        text = line * count
+        begin = time.process_time()
+        sections(text)
+        asides(text)
+        return time.process_time() - begin
+
+    seconds(1000)
+    assert seconds(80_000) < 7 * seconds(20_000) + 0.5

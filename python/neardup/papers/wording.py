@@ -255,9 +255,13 @@ def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     ['（责任编辑：王岚）']
     """
     spans: list[Span] = []
-    for begin, end in _clauses(text):
-        if where is not None and not where[begin:end].any():
-            continue
+    clauses = list(_clauses(text))
+    if where is not None:
+        bounds = np.array(clauses)
+        sums = np.concatenate([[0], np.cumsum(where)])
+        is_searched = sums[bounds[:, 1]] > sums[bounds[:, 0]]
+        clauses = [clauses[number] for number in np.flatnonzero(is_searched).tolist()]
+    for begin, end in clauses:
         words = [match.span() for match in _WORDS.finditer(text, begin, end)]
         if words and end - begin <= _LONGEST_CLAUSE:
             spans.append((begin, end))

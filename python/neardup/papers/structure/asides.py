@@ -88,11 +88,15 @@ def _quotations(
     if not width:
         spans += _opened_anew(text, all_lines)
     begin = 0
+    mark = -1
     while begin < len(all_lines):
         end = begin + 1
         while end < len(all_lines) and not all_lines[end].after_blank:
             end += 1
-        spans += _marked(text, all_lines[begin].begin, all_lines[end - 1].end, width)
+        first, last = all_lines[begin].begin, all_lines[end - 1].end
+        mark = _next(_MARKS, text, first, mark)
+        if mark < last:
+            spans += _marked(text, mark, last, width)
         spans += _blocks(all_lines, begin, end)
         begin = end
     spans.sort(key=lambda span: (span[0], -span[1]))
@@ -111,11 +115,23 @@ def _is_enough(text: str, begin: int, end: int) -> bool:
     return end - begin <= LONGEST and _size(text[begin:end]) >= _LEAST
 
 
+def _next(sign: re.Pattern[str], text: str, begin: int, known: int) -> int:
+    """Return the place of the first sign from `begin` on, unless the known one is; else the end."""
+    if known >= begin:
+        return known
+    found = sign.search(text, begin)
+    return len(text) if found is None else found.start()
+
+
 def _opened_anew(text: str, all_lines: list[Line]) -> Iterator[Span]:
     """Yield quotations of several paragraphs, which all open and of which the last one closes."""
     opened: int | None = None
     mark = ""
+    sign = -1
     for line in all_lines:
+        sign = _next(_ANEW, text, line.begin, sign)
+        if opened is None and sign >= line.end:
+            continue
         goes_on = opened is not None and line.text.startswith(mark)
         end, left_open = _ends_in(line, goes_on)
         if goes_on and opened is not None and end is not None:
@@ -214,6 +230,9 @@ def _blocks(all_lines: list[Line], begin: int, end: int) -> Iterator[Span]:
     """Yield the runs of consecutive lines that begin with ``>``, without blank lines."""
     number = begin
     while number < end:
+        if all_lines[number].text[0] != ">":
+            number += 1
+            continue
         first = number
         while number < end and _BLOCK.match(all_lines[number].text):
             number += 1

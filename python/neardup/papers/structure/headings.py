@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
@@ -14,6 +15,8 @@ _TELLING = 40
 
 #: Largest width of a heading in columns, inclusive; a Chinese character takes two.
 _COLUMNS = 100
+#: Short lines of which the words and the form are remembered: sections and asides ask for each.
+_REMEMBERED = 4096
 
 _HAN_NUMBER = "[0-9０-９零〇一二两三四五六七八九十百]{1,5}"
 _MARKDOWN = re.compile(r"(#{1,6})[ \t\u3000]+(.*[^#\s])[#\s]*$")
@@ -58,6 +61,13 @@ _WORDS_ENGLISH = re.compile(
     "|bibliography|works cited|about the authors?|curriculum vitae|declaration"
 )
 _BRACKETS = "【】[]［］()（）*_#<> \t\u3000\u00a0"
+#: Every heading begins like this. Most lines do not, and need none of the patterns above.
+_BEGINS = re.compile(
+    rf"#|[\s{re.escape(_BRACKETS)}:：]*"
+    "[0-9\\dA-Z第附摘中英内图表插目引前绪导序全结总小余讨后致谢鸣注尾作个简主部本参征攻在论学原独诚版]"
+)
+#: Every heading of a list has one of these.
+_LIST_WORDS = re.compile("[献目料次]|(?i:references?|bibliography|cited|contents|figures|tables)")
 
 #: Units after a quantity, such as 3.5 亿元.
 _UNITS = re.compile("[年月号秒亿万千百℃°%％‰～~×+=<>/-]")
@@ -67,6 +77,7 @@ _SENTENCE = re.compile("[。；;]")
 
 #: Dots, a tab or some spaces between a title and its page number.
 _PAGE = r"[-–(（]?\s*(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\s*[-–)）]?$"
+_PAGE_ENDS = "ivxlcIVXLC-–)）"
 _DOTTED = re.compile(r"(?:[.．·•‥⋯_]\s?){3,}\s*" + _PAGE + r"|[…⋯]+[.…⋯\s]*" + _PAGE)
 _SPACED = re.compile(r"(?:\t|[ \u3000\u00a0]{3})\s*" + _PAGE)
 _CLOSE = re.compile(r"[ \u3000]" + _PAGE)
@@ -90,7 +101,7 @@ def lines(text: str) -> Iterator[Line]:
     for whole in text.splitlines(keepends=True):
         bare = whole.strip()
         if bare:
-            first = begin + len(whole) - len(whole.lstrip())
+            first = begin if whole[0] == bare[0] else begin + len(whole) - len(whole.lstrip())
             yield Line(first, first + len(bare), bare, after_blank)
         after_blank = not bare
         begin += len(whole)
@@ -98,7 +109,7 @@ def lines(text: str) -> Iterator[Line]:
 
 def wide(text: str) -> int:
     """Return the width of a text in columns; a Chinese character takes two."""
-    return len(text) + sum(map(len, _WIDE.findall(text)))
+    return len(text) if text.isascii() else len(text) + sum(map(len, _WIDE.findall(text)))
 
 
 def ends_sentence(text: str) -> bool:
@@ -142,7 +153,7 @@ def is_entry(text: str, *, how: str = "dotted") -> bool:
     Before the page number it has three dots; or, if `how` is 'spaced', also a tab or three spaces;
     or, if it is 'close', any space.
     """
-    if len(text) > _ENTRY_LENGTH:
+    if len(text) > _ENTRY_LENGTH or not (text[-1:].isdecimal() or text[-1:] in _PAGE_ENDS):
         return False
     match = _DOTTED.search(text)
     if match is None and how != "dotted":
@@ -152,12 +163,18 @@ def is_entry(text: str, *, how: str = "dotted") -> bool:
     return match is not None and _LETTER.search(text, 0, match.start()) is not None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def bare_words(text: str) -> str:
     """Return the words of a line, without number, emphasis, brackets, colon and Chinese spaces."""
     if wide(text) > _COLUMNS:
         return ""
     words = _NUMBER.sub("", text.strip(_BRACKETS), count=1).strip(_BRACKETS + ":：")
     return _joined(words)
+
+
+def may_head_list(text: str) -> bool:
+    """Return whether a line may be the heading of a list; only few other lines pass."""
+    return len(text) <= _COLUMNS and _LIST_WORDS.search(text) is not None
 
 
 def _joined(words: str) -> str:
@@ -179,10 +196,17 @@ def form(text: str) -> Form | None:
     >>> form("2.1亿元用于修路") is None
     True
     """
+    if not _BEGINS.match(text):
+        return None
     abstract = _ABSTRACT.match(text)
     if abstract is not None:
         return Form("word", 1, "".join(abstract[1].split()))
-    if len(text) > _COLUMNS or wide(text) > _COLUMNS or is_entry(text, how="spaced"):
+    return _short_form(text) if len(text) <= _COLUMNS else None
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _short_form(text: str) -> Form | None:
+    if wide(text) > _COLUMNS or is_entry(text, how="spaced"):
         return None
     marked = _MARKDOWN.match(text)
     if marked is not None:

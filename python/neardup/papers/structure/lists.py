@@ -11,6 +11,7 @@ from neardup.papers.structure.headings import (
     form,
     is_entry,
     is_numbered,
+    may_head_list,
     wide,
 )
 
@@ -53,9 +54,11 @@ _AUTHORS = re.compile(
 def lists(all_lines: list[Line]) -> tuple[list[Span], list[Span]]:
     """Return the tables of contents and the lists of references, as spans of the text."""
     tables = [(all_lines[a].begin, all_lines[b - 1].end) for a, b in contents(all_lines)]
-    rest = disjoint_from([(line.begin, line.end) for line in all_lines], tables)
-    kept = {begin for begin, _ in rest}
-    outside = [line for line in all_lines if line.begin in kept]
+    outside = all_lines
+    if tables:
+        rest = disjoint_from([(line.begin, line.end) for line in all_lines], tables)
+        kept = {begin for begin, _ in rest}
+        outside = [line for line in all_lines if line.begin in kept]
     works = [(outside[a].begin, outside[b - 1].end) for a, b in references(outside)]
     return tables, disjoint_from(works, tables)
 
@@ -97,6 +100,8 @@ def contents(all_lines: list[Line]) -> list[tuple[int, int]]:
 
 def is_contents_heading(text: str) -> bool:
     """Return whether a line is the heading of a table of contents, or of figures."""
+    if not may_head_list(text):
+        return False
     words = bare_words(text)
     return (words.endswith(("目录", "目次")) and len(words) <= 4) or words.lower() in _CONTENTS
 
@@ -166,6 +171,8 @@ def references(all_lines: list[Line]) -> list[tuple[int, int]]:
 
 
 def _is_name(text: str) -> bool:
+    if not may_head_list(text):
+        return False
     words = bare_words(text)
     if words[:1].islower() or is_entry(text, how="spaced"):
         return False

@@ -134,7 +134,7 @@ def _by_form(text: str) -> list[Part]:
         before = bisect_right(begins, begin) - 1
         return before < 0 or inside[before][1] <= begin
 
-    forms = [form(line.text) if is_open(line.begin) else None for line in all_lines]
+    forms = [form(line.text) if not begins or is_open(line.begin) else None for line in all_lines]
     return [
         Part(
             _title(all_lines[number].text, kind),
