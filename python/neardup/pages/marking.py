@@ -54,8 +54,7 @@ class Heading(NamedTuple):
     level: int
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """A stretch of the text with the same passages, aside and page.
 
     `passages` are positions: first the one whose colour is shown, then the others in the order of
@@ -75,13 +74,24 @@ class Run:
     page: int
 
 
-@dataclass(frozen=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """A line of the text, or part of a very long one; `level` is 0 if it is no heading."""
 
     runs: tuple[Run, ...]
     level: int
     blank: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is not a heading, and nothing begins or ends in it."""
+        return not self.level and not any(
+            run.page or run.opens or run.first or run.last for run in self.runs
+        )
+
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether it is plain, and nothing is marked in it."""
+        return self.is_plain and not any(run.passages or run.aside for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -134,7 +144,7 @@ def mark(
         line
         for span in _spans(text, sections)
         for whole in _lines(text, *span)
-        for line in _shorter(text, *whole)
+        for line in (_shorter(text, *whole) if whole[1] - whole[0] > _LONGEST else (whole,))
     ]
     runs = _sweep(text, passages, asides, pages, {begin for begin, _ in lines})
     starts = {section.begin: number for number, section in enumerate(sections)}
@@ -222,14 +232,21 @@ def _sweep(
     runs: list[Run] = []
     here: list[tuple[int, int]] = []
     kinds: Counter[tuple[int, str]] = Counter()
+    kind = ""
     before = None
     for begin, end in pairwise(bounds):
-        for number in ends[begin]:
-            here.remove((passages[number].source, number))
-        for number in begins[begin]:
-            insort(here, (passages[number].source, number))
         if begin in set_aside:
             kinds.update(set_aside[begin])
+            kind = max((one for one, count in kinds.items() if count > 0), default=(0, ""))[1]
+        if not here and begin not in begins:
+            # Most lines of most texts.
+            runs.append(Run(begin, end, (), False, kind, False, (), (), page_at.get(begin, 0)))
+            before = None
+            continue
+        for number in ends.get(begin, ()):
+            here.remove((passages[number].source, number))
+        for number in begins.get(begin, ()):
+            insort(here, (passages[number].source, number))
         order = [number for _, number in here]
         repeating = next((number for number in order if repeats(number, begin)), None)
         if repeating is not None:
@@ -242,10 +259,10 @@ def _sweep(
                 end,
                 tuple(order),
                 repeating is not None,
-                max((kind for kind, count in kinds.items() if count > 0), default=(0, ""))[1],
+                kind,
                 colour is not None and colour != before,
-                tuple(begins[begin]),
-                tuple(ends[end]),
+                tuple(begins.get(begin, ())),
+                tuple(ends.get(end, ())),
                 page_at.get(begin, 0),
             )
         )

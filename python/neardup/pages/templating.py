@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ from neardup.pages.words import Words
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from neardup.pages.marking import Paragraph, Run
 
 #: Numbers of colours and underlines in the style; coprime, so they give forty looks.
 COLOURS, STROKES = 8, 5
@@ -32,6 +36,8 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+#: What is not shown as it is.
+_SPECIAL = re.compile(f"[&<>'\"\r]|{_UNSEEN.pattern}")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3041-\u30ff]")
 #: Number of code points that are used to detect a text's language.
@@ -72,7 +78,7 @@ def _environment() -> Environment:
         "plain": plain,
         "shown": shown,
     }
-    environment.globals |= {"bar": _bar, "look": look}
+    environment.globals |= {"bar": _bar, "joined": joined, "look": look}
     return environment
 
 
@@ -117,10 +123,42 @@ def shown(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     # A browser would turn a literal carriage return into a line feed.
+    if not _SPECIAL.search(text):
+        return Markup(text)
     safe = escape(text).replace("\r", Markup("&#13;"))
     return Markup(
         _UNSEEN.sub(lambda match: f'<i class="unseen" data-code="{_code(match)}"></i>', safe)
     )
+
+
+def joined(
+    text: str,
+    paragraphs: Iterable[Paragraph],
+    attributes: str = "",
+    tags_of: Callable[[Run], tuple[str, str]] | None = None,
+) -> Iterator[Paragraph | Markup]:
+    """Yield paragraphs; plain ones in a row as one piece of HTML, since there may be millions.
+
+    `attributes` are those of its elements, after a space. `tags_of` returns the tags around a run;
+    without it, only unmarked paragraphs are plain.
+    """
+    from markupsafe import Markup
+
+    opening = {False: f"<p{attributes}>", True: f'<p{attributes} class="blank">'}
+
+    def html(paragraph: Paragraph) -> str:
+        parts = [opening[paragraph.blank]]
+        for run in paragraph.runs:
+            before, after = tags_of(run) if tags_of else ("", "")
+            parts += [before, shown(text[run.begin : run.end]), after]
+        return "".join([*parts, "</p>"])
+
+    is_joined = attrgetter("is_plain" if tags_of else "is_unmarked")
+    for joins, group in groupby(paragraphs, is_joined):
+        if joins:
+            yield Markup("\n".join(map(html, group)))
+        else:
+            yield from group
 
 
 def plain(text: str) -> str:

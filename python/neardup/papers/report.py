@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -34,6 +35,7 @@ from neardup.papers.results import (
     Section,
     Source,
 )
+from neardup.papers.run_tags import tags_of
 from neardup.papers.verdict import Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
@@ -391,6 +393,7 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         paper_language=language_of(report.text),
         numbers=_numbers,
         others=others,
+        tags_of=tags_of([passage.source for passage in report.passages]),
         title=passage_title,
     )
 
@@ -449,7 +452,7 @@ def _asides(report: Report) -> list[_Kind]:
         texts = [report.text[aside.begin : aside.end] for aside in asides]
         places = [
             (
-                sum(page <= aside.begin for page in report.pages),
+                bisect_right(report.pages, aside.begin),
                 beginning(text[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
                 aside.documents,
             )
