@@ -1,5 +1,8 @@
 """Tables and lists in memory: the same batches, and the same kind back."""
 
+import time
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers import open_table
+from neardup.readers import open_sources, open_table
 
 TEXTS = ["甲", "乙", "丙", "丁"]
 KEEP = np.array([True, False, True, False])
@@ -211,3 +214,28 @@ def test_refused():
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
             open_table(data)
+
+
+def seconds_of(columns):
+    """Return the least processor seconds of three times reading a table of many columns."""
+    names = [f"c{number}" for number in range(columns - 1)] + ["text"]
+    table = pa.table([pa.array(["a"])] * columns, names)
+    Path("wide.csv").write_text(",".join(names) + "\n" + ",".join(["a"] * columns) + "\n")
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        for source in (open_table(table), open_sources(["wide.csv"])):
+            assert [len(batch) for batch in source.batches()] == [1]
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
+
+
+def test_time_grows_as_the_columns_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    most = 1 << 16
+    # Sixteen times the columns took 256 times as long.
+    assert seconds_of(most) < 64 * seconds_of(most // 16)
+    for more in (most + 1, 3 * most):
+        Path("wide.csv").write_text(",".join(["text"] * more) + "\n")
+        with pytest.raises(InputError, match=r"^wide.csv: must have at most 65,536 columns"):
+            open_sources(["wide.csv"])

@@ -48,6 +48,8 @@ from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks,
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
 _HEAD = 1 << 12
+#: Lines that are too long, together.
+_LONG = 1 << 12
 #: The most levels of a record; the core reads one less.
 _DEPTH = 128
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -132,11 +134,24 @@ class JsonLines(LineSource):
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         reading = LineReading(self.name, fields, titles, self._recoded or "utf-8")
+        damage = None
+        # Consecutive lines that are too long.
+        long = 0
         try:
             for block in short_blocks(self._blocks(size)):
-                yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
+                if long == _LONG or (long and isinstance(block, bytes)):
+                    yield reading.too_long(long)
+                    long = 0
+                if isinstance(block, bytes):
+                    yield reading.read(block)
+                else:
+                    long += 1
         except StreamDamaged as error:
-            yield self.unreadable_rest(reading.done, error.args[0], fields)
+            damage = error.args[0]
+        if long:
+            yield reading.too_long(long)
+        if damage is not None:
+            yield self.unreadable_rest(reading.done, damage, fields)
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
             yield without_records([problem], fields.extra)
@@ -278,20 +293,22 @@ class LineReading:
             [(0, self.source, self.done - count + 1)],
         )
 
-    def too_long(self) -> Batch:
-        """Return the chunk of a line that is too long."""
-        self.done += 1
-        content = Message("more")
-        problem = partial(self.fields.too_long, self.source, self.done, content)
-        self._problems.add(0, "too_long", problem)
+    def too_long(self, count: int = 1) -> Batch:
+        """Return the chunk of lines that are too long."""
+        first = self.done + 1
+        self.done += count
+        more = Message("more")
+        for row in range(count):
+            problem = partial(self.fields.too_long, self.source, first + row, more)
+            self._problems.add(row, "too_long", problem)
         return Batch(
-            pa.nulls(1, pa.large_string()),
-            texts_array([f"{self.source}:{self.done}"]),
+            pa.nulls(count, pa.large_string()),
+            texts_array([f"{self.source}:{first + row}" for row in range(count)]),
             None,
-            {name: [None] for name in self.fields.extra},
+            {name: [None] * count for name in self.fields.extra},
             self._problems.take(),
-            self.fields.max_text,
-            [(0, self.source, self.done)],
+            count * self.fields.max_text,
+            [(0, self.source, first)],
         )
 
     def _no_object(self, row: int, line: bytes) -> Problem:
@@ -321,8 +338,11 @@ class LineReading:
         texts, ids, titles = rows
         self.objects += 1
         name, text = self.fields.text_in(record)
-        key = as_id(value_at(record, self.id))
-        rounded = {name for name in (self.id, *values) if _may_be_rounded(value_at(record, name))}
+        own_id = value_at(record, self.id)
+        key = as_id(own_id)
+        rounded = {name for name in values if _may_be_rounded(value_at(record, name))}
+        if _may_be_rounded(own_id):
+            rounded.add(self.id)
         if rounded:
             exact, _ = _without_numbers_beyond(line)
             rounded = {name for name in rounded if value_at(exact, name) is None}
@@ -336,12 +356,11 @@ class LineReading:
             ids[row] = key
         elif isinstance(text, str) and (self.fields.id is not None or self.id in rounded):
             # A record that was reported already is not reported twice.
-            value = value_at(record, self.id)
-            no_id = partial(self._no_id, record, value, number)
-            self._problems.add(row, ("id", value is not MISSING), no_id)
-        if self.title is not None:
-            title = record.get(self.title)
-            self._title_seen |= self.title in record
+            no_id = partial(self._no_id, record, own_id, number)
+            self._problems.add(row, ("id", own_id is not MISSING), no_id)
+        if self.title is not None and self.title in record:
+            self._title_seen = True
+            title = record[self.title]
             titles[row] = title if isinstance(title, str) else None
         for name in values:
             value = value_at(record, name)
@@ -384,7 +403,7 @@ def parse(line: bytes) -> dict[str, Any] | Message:
 
 def _is_deep(line: bytes) -> bool:
     """Return whether a valid line is nested too deeply for the core, or for other formats."""
-    if line.count(b"[") + line.count(b"{") <= _DEPTH:
+    if len(line) <= _DEPTH or line.count(b"[") + line.count(b"{") <= _DEPTH:
         return False
     changes = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
     return max(accumulate(changes.get(found[0], 0) for found in _NESTING.finditer(line))) > _DEPTH
@@ -422,7 +441,7 @@ def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
         try:
             # The standard library accepts lone surrogates: if it accepts the
             # line, they were the error.
-            json.loads(line, parse_constant=_refuse)
+            _LENIENT.decode(line.decode())
         except (ValueError, RecursionError):
             pass
         else:
@@ -445,3 +464,7 @@ def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+#: Made once, since a million lines may need it.
+_LENIENT = json.JSONDecoder(parse_constant=_refuse)
