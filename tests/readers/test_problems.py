@@ -245,6 +245,15 @@ def test_truncated_stream(read, make, suffix, batch_bytes):
     assert [parts(p) for p in got["problems"]] == [(name, count + 1, None, "damaged_file", result)]
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
+def test_file_that_was_cut_in_its_first_bytes(read, make, suffix):
+    whole = Path(make(f"a.txt{suffix}", "a")).read_bytes()
+    for size in range(1, 5):
+        Path(f"a.txt{suffix}").write_bytes(whole[:size])
+        got = read(f"a.txt{suffix}")
+        assert (got["texts"], len(got["problems"])) == ([None], 1)
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_garbage_after_a_good_frame(read, make, pack, suffix, format):
