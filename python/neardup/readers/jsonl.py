@@ -41,6 +41,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
+from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import Keep, LineSource, Row
 from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
@@ -52,14 +53,6 @@ _HEAD = 1 << 12
 _LONG = 1 << 12
 #: The most levels of a record; the core reads one less.
 _DEPTH = 128
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-#: What is wrong with a line that is no JSON object, as the code of the message.
-_NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
-    "invalid_utf8",
-    "invalid_json",
-    "no_object",
-    "lone_surrogate",
-)
 # A run of this many digits may be a number beyond 64 bits. Replacing all digits by
 # zeros and searching for zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
@@ -270,7 +263,7 @@ class LineReading:
             except orjson.JSONDecodeError as failure:
                 record, error = None, failure
             if not isinstance(record, dict):
-                self._problems.add(row, _fault(line, error), partial(self._no_object, row, line))
+                self._problems.add(row, fault_of(line, error), partial(self._no_object, row, line))
                 continue
             if _is_deep(line):
                 self._problems.add(row, "deep", partial(self._too_deep, row, line))
@@ -315,7 +308,7 @@ class LineReading:
         reason = parse(line)
         assert isinstance(reason, Message)
         remedy = ""
-        if reason.code == _NOT_UTF8:
+        if reason.code == NOT_UTF8:
             reason = reason if self._encoding == "utf-8" else invalid(self._encoding)
             remedy = Message(NAME_ENCODING)
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
@@ -392,15 +385,6 @@ def _at_path(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list
     return [None if value is MISSING else value for value in found]
 
 
-def parse(line: bytes) -> dict[str, Any] | Message:
-    """Return the object of a line, or a message if it is not a JSON object."""
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        return _reason(line, error)
-    return record if isinstance(record, dict) else _reason(line, None)
-
-
 def _is_deep(line: bytes) -> bool:
     """Return whether a valid line is nested too deeply for the core, or for other formats."""
     if len(line) <= _DEPTH or line.count(b"[") + line.count(b"{") <= _DEPTH:
@@ -427,44 +411,3 @@ def _without_numbers_beyond(line: bytes) -> tuple[dict[str, Any], bool]:
 
     record = json.loads(line, parse_int=whole)
     return record, has_one
-
-
-def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
-    """Return the code of the reason why a line is no JSON object; `error` is the parser's."""
-    if error is None:
-        return _NO_OBJECT
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return _NOT_UTF8
-    if _SURROGATE.search(line):
-        try:
-            # The standard library accepts lone surrogates: if it accepts the
-            # line, they were the error.
-            _LENIENT.decode(line.decode())
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return _SURROGATE_FOUND
-    return _NOT_JSON
-
-
-def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
-    code = _fault(line, error)
-    if error is None or code == _NO_OBJECT:
-        return Message("must be a JSON object", code=_NO_OBJECT)
-    if code == _NOT_UTF8:
-        return invalid("utf-8", line)
-    if code == _NOT_JSON:
-        where = Message(" ({said} at character {at})", said=error.msg, at=error.colno)
-        return Message("must be valid JSON{where}", code=code, where=where)
-    where = Message(" (\\ud800-\\udfff)")
-    return Message("must be text without lone surrogates{where}", code=code, where=where)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
-
-
-#: Made once, since a million lines may need it.
-_LENIENT = json.JSONDecoder(parse_constant=_refuse)
