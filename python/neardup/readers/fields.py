@@ -91,9 +91,9 @@ class Fields:
 
         It has all extra fields. `found` are the problems of the same pass.
         """
-        if self.optional:
-            nothing = [None] * len(batch)
-            batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
+        # Texts alone have none of them, and a table may lack those that are optional.
+        nothing = [None] * len(batch)
+        batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
         batch.texts, too_long = self.without_too_long(batch.texts, batch.runs)
         for row, source, problem in too_long:
             found.add(row, source, problem)
