@@ -154,7 +154,7 @@ REFUSED = {
         "text --within -3d": "--within must be",
         "text --at 2025-03-09": "sets the end of the period",
         "text --within 3d --at spring": "--at must be a time such as",
-        "--file nosuch.txt": "nosuch.txt: cannot be read",
+        "--file nosuch.txt": "nosuch.txt: no such file or directory",
         "--file gbk.txt --encoding utf-8": "name it with --encoding.",
     },
     "index": {

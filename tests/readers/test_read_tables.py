@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from neardup import dedup_files
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources, open_table
 
@@ -214,6 +216,23 @@ def test_refused():
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
             open_table(data)
+
+
+def test_views_of_texts_are_kept_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    views = {
+        "text": pa.array([*TEXTS, TEXTS[0]], pa.string_view()),
+        "raw": pa.array([b"a", b"b", b"c", b"d", b"e"], pa.binary_view()),
+    }
+    table = pa.table(views)
+    pq.write_table(table, "a.parquet")
+    dedup_files(["a.parquet"], "kept.parquet", recipe="strict")
+    assert pq.read_table("kept.parquet").to_pylist() == table.slice(0, 4).to_pylist()
+    keep = np.array([True, False, True, True, False])
+    for data in (table, table.to_batches()[0], table.column(0), table.column(0).chunk(0)):
+        expected = [row for row, is_kept in zip(data.to_pylist(), keep, strict=True) if is_kept]
+        assert open_table(data).kept(keep).to_pylist() == expected
+        assert open_table(data).kept(np.zeros(5, bool)).to_pylist() == []
 
 
 def seconds_of(columns):

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.base.arrays import rows_where
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import (
@@ -153,7 +154,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         return data, lambda keep: data[keep]
     if isinstance(data, pa.RecordBatchReader):
         table = data.read_all()
-        return table, lambda keep: table.filter(pa.array(keep)).to_reader()
+        return table, lambda keep: rows_where(table, keep).to_reader()
     if isinstance(data, (pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
         return _arrow(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
@@ -170,7 +171,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
 
 
 def _arrow(data: Any) -> tuple[Any, _Kept]:
-    return data, lambda keep: data.filter(pa.array(keep))
+    return data, lambda keep: rows_where(data, keep)
 
 
 def _pandas(data: Any) -> tuple[Any, _Kept]:
