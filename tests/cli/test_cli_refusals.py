@@ -77,7 +77,7 @@ REFUSED = {
     "compare": {
         "a b c d e": "does not take the argument d e",
         "a.txt nosuch.txt": "nosuch.txt: no such file",
-        "a.txt folder": "folder: cannot be read",
+        "a.txt folder": "folder: is a directory",
         "a.txt cut.docx": "cut.docx: must be a whole Word document",
         "a.txt gbk.txt --encoding utf-8": "gbk.txt: must be valid UTF-8 (byte 1 ",
         "a.txt b.txt --encoding klingon": "'klingon'",
@@ -154,7 +154,7 @@ REFUSED = {
         "text --within -3d": "--within must be",
         "text --at 2025-03-09": "sets the end of the period",
         "text --within 3d --at spring": "--at must be a time such as",
-        "--file nosuch.txt": "nosuch.txt: cannot be read",
+        "--file nosuch.txt": "nosuch.txt: no such file or directory",
         "--file gbk.txt --encoding utf-8": "name it with --encoding.",
     },
     "index": {

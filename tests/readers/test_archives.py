@@ -14,7 +14,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from tests.readers.making import docx, paragraph
 from tests.readers.test_read_formats import as_parquet
 
-from neardup import InputError
+from neardup import InputError, dedup_files
 from neardup.readers import archives, open_sources, read_file
 
 TEXT = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
@@ -301,6 +301,52 @@ def test_the_files_before_damage_are_read(read, archived, kind):
     (problem,) = got["problems"]
     assert problem.source == name
     assert problem.found == "4 files and then damaged data"
+
+
+def halves(pack):
+    """Return two archives of two files each, whose texts are their names."""
+    names = ["a.txt", "b.txt", "c.txt", "d.txt"]
+    return [pack({name: name.encode() for name in part}) for part in (names[:2], names[2:])]
+
+
+#: Archives that were cut or joined: how many of their four files are read, and what is not whole.
+CUT = [
+    ("two.tar", lambda: b"".join(halves(tarred)), 4, False),
+    ("no end.tar", lambda: halves(tarred)[0][:2048], 2, True),
+    ("one block of the end.tar", lambda: halves(tarred)[0][:2560], 2, False),
+    ("between members.tar", lambda: halves(tarred)[0][:1024], 1, True),
+    ("in a header.tar", lambda: halves(tarred)[0][:1200], 1, True),
+    ("no end, then another.tar", lambda: halves(tarred)[0][:2048] + halves(tarred)[1], 4, False),
+    ("then one cut.tar", lambda: halves(tarred)[0] + halves(tarred)[1][:1024], 3, True),
+    ("then zeros.tar", lambda: halves(tarred)[0] + bytes(3 << 20), 2, False),
+    ("then garbage.tar", lambda: halves(tarred)[0] + b"garbage", 2, True),
+    ("two.zip", lambda: b"".join(halves(zipped)), 2, True),
+    ("cut, then another.zip", lambda: halves(zipped)[0][:40] + halves(zipped)[1], 2, True),
+    ("then zeros.zip", lambda: halves(zipped)[0] + bytes(512), 2, False),
+    ("then garbage.zip", lambda: halves(zipped)[0] + b"garbage", 2, True),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "files", "is_damaged"), CUT, ids=[row[0] for row in CUT])
+def test_archive_that_was_cut_or_joined(read, make, name, data, files, is_damaged):
+    for suffix in ["", ".gz"] if name.endswith(".tar") else [""]:
+        path = make(name + suffix, data())
+        got = read(path)
+        assert len(got["texts"]) == files
+        assert got["ids"] == [f"{path}/{text}" for text in got["texts"]]
+        said = ["1 file" if files == 1 else f"{files} files"] * is_damaged
+        assert [problem.found for problem in got["problems"]] == [
+            f"{count} and then damaged data" for count in said
+        ]
+
+
+def test_archive_that_was_cut_is_a_problem_of_the_run(make):
+    make("a.tar", halves(tarred)[0][:1024])
+    for on_error in ("keep", "drop"):
+        summary = dedup_files(["a.tar"], "kept.jsonl", on_error=on_error, force=True).summary
+        assert (summary.read, summary.kept, summary.problems) == (1, 1, 1)
+    with pytest.raises(InputError, match="1 file and then damaged data"):
+        dedup_files(["a.tar"], "stopped.jsonl", on_error="stop")
 
 
 def test_a_header_that_is_damaged(read, make):

@@ -1,10 +1,14 @@
 """Text in any common encoding is read right, and damage costs no more than itself."""
 
+import encodings
+from encodings import aliases
+from pkgutil import iter_modules
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.exceptions import ParameterError
+from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.readers import UnreadableFileError, open_sources, read_bytes, read_file
 from neardup.readers.encodings import codec_of, decode
 
@@ -212,7 +216,7 @@ def test_a_named_encoding(make):
     ) as caught:
         read_file(make("b.txt", b"abc"), encoding="utf-16")
     assert caught.value.code == "invalid_encoding"
-    for wrong in ("klingon", "base64", "", 7):
+    for wrong in ("klingon", "base64", "idna", "punycode", "", 7):
         with pytest.raises(ParameterError, match="name of an encoding"):
             read_file(name, encoding=wrong)
     assert codec_of("utf-8-sig") == "utf-8"
@@ -237,3 +241,76 @@ def test_time_is_linear():
     ]
     for data in hostile:
         assert decode(data).text
+
+
+#: Lines of ASCII letters with NULs between them, and whether they are refused as a file.
+NULS = {
+    "after each letter": (lambda line: b"".join(b"%c\0" % c for c in line), b"\n", True),
+    "after each letter, with CRLF": (
+        lambda line: b"".join(b"%c\0" % c for c in line),
+        b"\r\n",
+        True,
+    ),
+    "between letters": (lambda line: b"\0".join(b"%c" % c for c in line), b"\n", True),
+    "before each letter": (lambda line: b"".join(b"\0%c" % c for c in line), b"\n", True),
+    "between words": (lambda line: line.replace(b" ", b"\0"), b"\n", True),
+    "at line ends": (lambda line: line + b"\0", b"\n", False),
+}
+
+
+@pytest.mark.parametrize("lines", [2, 200])
+@pytest.mark.parametrize(("change", "end", "is_refused"), NULS.values(), ids=NULS)
+def test_ascii_with_nuls_is_not_utf_16(lines, change, end, is_refused):
+    words = ["the", "ferry", "leaves", "at", "six", "and", "the", "old", "one", "at", "ten"]
+    rows = [" ".join(words[n % 9 :]).encode() for n in range(lines)]
+    data = end.join(map(change, rows))
+    assert decode(data).text == data.decode()
+    if is_refused:
+        with pytest.raises(UnreadableFileError, match="binary data"):
+            read_bytes(data, "a.txt")
+    else:
+        assert "NUL characters are left out" in read_bytes(data, "a.txt").notes[-1]
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = end.join(rows).decode()
+        assert decode(text.encode(encoding)).text == text
+
+
+#: All codecs of Python, and names of some; what is no text, or no file, is refused.
+CODECS = sorted(
+    {*aliases.aliases.values(), *(module.name for module in iter_modules(encodings.__path__))}
+    | {"UTF16", "U32", "latin-1", "utf-8-sig", "rot13", "klingon"}
+)
+CONTENTS = {
+    "a.jsonl": '{"text": "今天下雨。"}\n{"text": "abc"}\n'.encode(),
+    "a.csv": "id,text\n1,今天下雨\n".encode(),
+    "a.txt": "今天下雨，我们在家。\n".encode(),
+    "a.html": "<p>今天下雨。</p>".encode(),
+    "b.jsonl": bytes(range(256)),
+    "b.csv": b"text\n" + bytes(range(256)),
+    "b.txt": b"abc-8" * 3 + b"zzz",
+}
+
+
+def test_any_codec_of_python_works_or_is_refused_in_one_line(make):
+    for name, data in CONTENTS.items():
+        make(name, data)
+    works, refusals = set(), []
+    for codec in CODECS:
+        for name in CONTENTS:
+            try:
+                sources = open_sources([name], encoding=codec)
+                for batch in sources.batches():
+                    batch.texts.validate(full=True)
+                    works.add(codec)
+            except NeardupError as error:
+                refusals.append(str(error))
+    assert not any("\n" in refusal for refusal in refusals)
+    assert {"utf_8", "gb18030", "big5hkscs", "utf_16_le", "utf_7", "cp1252"} <= works
+    assert not {"idna", "punycode", "base64_codec", "rot13", "undefined", "klingon"} & works
+    for name in ("utf-16", "utf-32"):
+        for order in ("", "-le", "-be"):
+            path = make("c.jsonl", '{"text": "天气 and so on"}'.encode(name + order))
+            (batch,) = open_sources([path], encoding=name).batches()
+            assert batch.texts.to_pylist() == ["天气 and so on"]
+        with pytest.raises(InputError, match=f"must be valid {name}"):
+            open_sources(["a.jsonl"], encoding=name)

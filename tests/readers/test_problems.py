@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +17,7 @@ from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
 from neardup.readers import Problem, open_sources
 from neardup.readers.grouped import Grouped
+from neardup.readers.tables import open_table
 
 #: Lines that are no JSON object: the reason, and what is shown of the line.
 BAD_LINES = [
@@ -89,30 +91,57 @@ def test_ids_and_text_fields_that_a_record_lacks(read, make):
     assert [parts(p)[1:4] for p in got["problems"]] == [(2, None, "no_text_field")]
 
 
+def as_rows(lines):
+    """Return lines as rows in memory, those that are no JSON as numbers."""
+    return open_table([orjson.loads(line) if line.startswith(b"{") else 1 for line in lines])
+
+
 @pytest.mark.parametrize(
-    ("name", "head", "wrong", "codes"),
+    ("name", "head", "wrong", "codes", "options"),
     [
         (
             "a.jsonl",
-            b'{"text": "ok"}\n',
-            [b"x", b"1", b'{"a": 1}'],
-            ["invalid_json", "no_object", "no_text_field"],
+            b'{"text": "ok"}',
+            [b"x", b"1", b'{"a": 1}', b'{"text": 1}', b'{"text": "\\ud800"}', b'{"text": "\xff"}'],
+            "invalid_json no_object no_text_field not_a_text lone_surrogate invalid_utf8",
+            {},
         ),
-        ("a.csv", b"id,text\n", [b"1,2,3", b"1,\xff"], ["invalid_csv", "invalid_utf8"]),
+        ("a.jsonl", b'{"text": "ok"}', [b'{"text": "%d"}' % 10**30], "too_long", {"max_text": 30}),
+        ("a.csv", b"id,text", [b"1,2,3", b"1,\xff"], "invalid_csv invalid_utf8", {}),
+        (
+            "rows",
+            b'{"text": "ok"}',
+            [b"x", b'{"a": 1}', b'{"text": 1}'],
+            "invalid_json no_text_field not_a_text",
+            {},
+        ),
+        ("a.parquet", None, None, "not_a_text", {}),
+        ("a.parquet", "ok", "too long", "too_long", {"max_text": 4}),
     ],
 )
-def test_many_problems_of_a_kind_are_counted(read, make, name, head, wrong, codes):
-    each = 5_000
-    got = read(make(name, head + b"".join(line + b"\n" for line in wrong) * each))
-    assert got["ids"][-1] == f"{name}:{len(got['ids'])}"
-    assert len(got["problems"]) < 1200 * len(codes)
+def test_problems_beyond_a_thousand_of_a_kind_are_counted(make, name, head, wrong, codes, options):
+    each, codes = 5_000, codes.split()
+    if name == "a.parquet":
+        pq.write_table(pa.table({"text": pa.array([head, *[wrong] * each], pa.string())}), name)
+    lines = [head, *(wrong or []) * each]
+    if name == "rows":
+        source = as_rows(lines)
+    else:
+        path = name if name == "a.parquet" else make(name, b"\n".join(lines))
+        source = open_sources([path], **options)
+    batches = list(source.batches())
+    assert batches[-1].ids[-1].as_py().rpartition(":")[2] == str(source.records - (name == "rows"))
+    problems = [problem for batch in batches for problem in batch.problems]
+    # One object per bad record is what a million of them cost.
+    assert len(problems) < 1200 * len(codes)
     counts = Counter()
     grouped = Grouped()
-    for problem in got["problems"]:
+    for problem in problems:
         counts[problem.reason.code] += problem.count
         grouped.add(problem)
-    assert counts == dict.fromkeys(codes, each)
-    assert [count for _, count in grouped.lines()] == [each] * len(codes)
+    nulls = 1 if name == "a.parquet" and head is None else 0
+    assert counts == dict.fromkeys(codes, each + nulls)
+    assert [count for _, count in grouped.lines()] == [each + nulls] * len(codes)
 
 
 def test_title_that_no_record_has(read, make):
@@ -214,6 +243,15 @@ def test_truncated_stream(read, make, suffix, batch_bytes):
     assert [b'{"text":"%s"}\n' % t.encode() for t in got["texts"]] == lines[:count]
     result = f"{count} records and then damaged data"
     assert [parts(p) for p in got["problems"]] == [(name, count + 1, None, "damaged_file", result)]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
+def test_file_that_was_cut_in_its_first_bytes(read, make, suffix):
+    whole = Path(make(f"a.txt{suffix}", "a")).read_bytes()
+    for size in range(1, 5):
+        Path(f"a.txt{suffix}").write_bytes(whole[:size])
+        got = read(f"a.txt{suffix}")
+        assert (got["texts"], len(got["problems"])) == ([None], 1)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])

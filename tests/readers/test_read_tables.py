@@ -1,13 +1,18 @@
 """Tables and lists in memory: the same batches, and the same kind back."""
 
+import time
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from neardup import dedup_files
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers import open_table
+from neardup.readers import open_sources, open_table
 
 TEXTS = ["甲", "乙", "丙", "丁"]
 KEEP = np.array([True, False, True, False])
@@ -211,3 +216,45 @@ def test_refused():
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
             open_table(data)
+
+
+def test_views_of_texts_are_kept_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    views = {
+        "text": pa.array([*TEXTS, TEXTS[0]], pa.string_view()),
+        "raw": pa.array([b"a", b"b", b"c", b"d", b"e"], pa.binary_view()),
+    }
+    table = pa.table(views)
+    pq.write_table(table, "a.parquet")
+    dedup_files(["a.parquet"], "kept.parquet", recipe="strict")
+    assert pq.read_table("kept.parquet").to_pylist() == table.slice(0, 4).to_pylist()
+    keep = np.array([True, False, True, True, False])
+    for data in (table, table.to_batches()[0], table.column(0), table.column(0).chunk(0)):
+        expected = [row for row, is_kept in zip(data.to_pylist(), keep, strict=True) if is_kept]
+        assert open_table(data).kept(keep).to_pylist() == expected
+        assert open_table(data).kept(np.zeros(5, bool)).to_pylist() == []
+
+
+def seconds_of(columns):
+    """Return the least processor seconds of three times reading a table of many columns."""
+    names = [f"c{number}" for number in range(columns - 1)] + ["text"]
+    table = pa.table([pa.array(["a"])] * columns, names)
+    Path("wide.csv").write_text(",".join(names) + "\n" + ",".join(["a"] * columns) + "\n")
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        for source in (open_table(table), open_sources(["wide.csv"])):
+            assert [len(batch) for batch in source.batches()] == [1]
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
+
+
+def test_time_grows_as_the_columns_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    most = 1 << 16
+    # Sixteen times the columns took 256 times as long.
+    assert seconds_of(most) < 64 * seconds_of(most // 16)
+    for more in (most + 1, 3 * most):
+        Path("wide.csv").write_text(",".join(["text"] * more) + "\n")
+        with pytest.raises(InputError, match=r"^wide.csv: must have at most 65,536 columns"):
+            open_sources(["wide.csv"])

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,10 +12,12 @@ import pytest
 from tests import needs
 
 from neardup.base import messages
+from neardup.base.files import read_whole
 from neardup.base.progress import Progress
+from neardup.cli.compare import read_texts
 from neardup.dedup import dedup_files
 from neardup.exceptions import InputError
-from neardup.readers import open_sources
+from neardup.readers import open_sources, read_file
 from neardup.readers.streams import ReopenableFile
 
 
@@ -80,7 +83,7 @@ def test_error_of_the_system_while_an_input_is_read(make):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
 @pytest.mark.parametrize("kind", ["pipe", "input"])
-def test_waiting_is_announced_on_a_terminal(make, monkeypatch, kind):
+def test_waiting_for_a_pipe_or_a_terminal_is_announced(make, monkeypatch, kind):
     make("x")
     os.mkfifo("pipe.jsonl")
     terminal, other_side = os.openpty()
@@ -101,3 +104,35 @@ def test_waiting_is_announced_on_a_terminal(make, monkeypatch, kind):
     assert source.head() == b"{}"
     assert len(announced) == 1
     assert ("pipe.jsonl" in announced[0]) is (kind == "pipe")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: dedup_files([path], "kept.jsonl", format="jsonl", force=True),
+        read_file,
+        lambda path: read_texts([path], None),
+        read_whole,
+    ],
+    ids=["records", "paper", "texts to compare", "list of words"],
+)
+def test_device_that_never_ends_is_refused_and_a_pipe_is_named(make, monkeypatch, read):
+    make("x")
+    os.mkfifo("pipe.txt")
+    announced = []
+
+    def announce(message):
+        announced.append(message.values["file"])
+        Path("pipe.txt").write_bytes(b"")
+
+    monkeypatch.setattr(messages, "announce", announce)
+    with suppress(InputError):
+        read("pipe.txt")
+    assert announced == ["pipe.txt"]
+    os.symlink("/dev/zero", "zeros.zip")
+    for path in ("/dev/zero", "zeros.zip"):
+        with pytest.raises(InputError, match=r"must be a file or a pipe\. Got a device instead"):
+            read(path)
+    with suppress(InputError):
+        read("/dev/null")

@@ -188,6 +188,11 @@ def test_records_without_a_value_are_told(tmp_path):
     assert told in watch.notes
     with pytest.raises(InputError, match="No record has a value in the field 'chats', which"):
         neardup.dedup(CHATS, group_field="chats")
+    for texts in (["a", "b"], pa.array(["a", "b"])):
+        with pytest.raises(InputError, match="field 'chat', which group_field= names"):
+            neardup.dedup(texts, group_field="chat")
+        with pytest.raises(InputError, match="'n'"):
+            neardup.dedup(texts, priority="field:n")
     with pytest.raises(InputError, match="No record has a value in the field 'chat'"):
         neardup.dedup(CHATS, against=[{"text": FERRY}], group_field="chat")
     with pytest.raises(InputError, match="must have the column 'chats'"):

@@ -63,3 +63,22 @@ def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
 def word_count(bits: int) -> int:
     """Return the 64-bit words of a fingerprint of 1 to 256 bits: 1, 2 or 4."""
     return 1 << max(0, (bits - 1).bit_length() - 6)
+
+
+def rows_where(data: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the kept rows of a table, a batch or an array of Arrow, of any type."""
+    try:
+        return data.filter(pa.array(keep))
+    except pa.ArrowNotImplementedError:
+        # Views of texts have no such kernel, but ranges of any type can be joined.
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], keep, [False]]).astype(np.int8)))
+        ranges = [(begin, end - begin) for begin, end in ends.reshape(-1, 2).tolist()] or [(0, 0)]
+        parts = [data.slice(*part) for part in ranges]
+    if isinstance(data, pa.Table):
+        return pa.concat_tables(parts)
+    if isinstance(data, pa.RecordBatch):
+        joined: Any = getattr(pa, "concat_batches")  # noqa: B009  # Its stubs lack it.
+        return joined(parts)
+    if isinstance(data, pa.ChunkedArray):
+        return pa.chunked_array([chunk for part in parts for chunk in part.chunks], data.type)
+    return pa.concat_arrays(parts)

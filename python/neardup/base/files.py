@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
+from neardup.base import messages
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
 
@@ -34,10 +38,59 @@ def lines_of(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
+def open_input(path: str | Path) -> BinaryIO:
+    """Open a file or a pipe, and tell who waits for the writer of a pipe; OSError as of `open`.
+
+    A device is refused, since it may never end; a terminal and the empty device are not.
+    """
+    status = os.stat(path)
+    if stat.S_ISREG(status.st_mode):
+        return open(path, "rb")
+    name = printable(os.fspath(path))
+    waiting = Message("{file}: waiting until another program writes to this pipe.", file=name)
+    with announced(waiting):
+        file = open(path, "rb")  # noqa: SIM115
+    is_null = status.st_rdev == os.stat(os.devnull).st_rdev
+    if stat.S_ISBLK(status.st_mode) or (
+        stat.S_ISCHR(status.st_mode) and not is_null and not file.isatty()
+    ):
+        file.close()
+        found = Message("a device")
+        # In the parts of every refused file; see `readers.batch.refusal`.
+        raise InputError(
+            Message(
+                "{file}: {reason}.{got}{way_out}",
+                code="cannot_be_read",
+                file=name,
+                reason=Message("must be a file or a pipe"),
+                found=found,
+                got=Message(" Got {found} instead.", found=found),
+                way_out="",
+            )
+        )
+    return file
+
+
+@contextmanager
+def announced(message: Message) -> Iterator[None]:
+    """Tell a user of the command what is waited for, if the body takes more than a second."""
+    if messages.announce is None:
+        yield
+        return
+    timer = threading.Timer(1, messages.announce, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def read_whole(path: str | Path) -> bytes:
     """Return the bytes of a file; InputError if it cannot be read."""
     try:
-        return Path(path).read_bytes()
+        with open_input(path) as file:
+            return file.read()
     except OSError as error:
         raise InputError(
             Message(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
-from neardup.base.messages import Message, system_words
+from neardup.base.messages import Message
 from neardup.base.reprs import measure_words
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell, tell_problem
@@ -227,26 +227,15 @@ def _numbers(evidence: Evidence) -> Message:
 
 def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
     """Read files of text, or standard input for ``-``; notes on them go to standard error."""
-    from neardup.exceptions import InputError
     from neardup.readers import read_record
     from neardup.readers.encodings import Encodings
-    from neardup.readers.streams import ReopenableFile
+    from neardup.readers.streams import ReopenableFile, stored_bytes
 
     files = (partial(ReopenableFile, path) for path in paths if os.path.isfile(path))
     encodings = Encodings(encoding, files)
     texts = []
     for path in paths:
-        try:
-            data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(
-                Message(
-                    "{file}: cannot be read: {error}.",
-                    code="cannot_be_read",
-                    file=path,
-                    error=system_words(error),
-                )
-            ) from error
+        data = sys.stdin.buffer.read() if path == "-" else stored_bytes(path)
         # Read as `dedup` reads a record, so that both agree on two texts.
         record = read_record(data, path, encodings=encodings)
         for note in record.notes:

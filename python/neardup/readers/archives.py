@@ -33,6 +33,8 @@ MEMBERS = 20_000
 #: An archive beyond 16 MiB that unpacks to more than this many times its size is a bomb.
 _SMALL, _MAX_RATIO = 16 << 20, 200
 _BLOCK = 1 << 20
+#: Bytes at the end of a .zip, without its comment.
+_ZIP_END = 22
 
 #: The flags of an encrypted member, and of a name in UTF-8.
 _ENCRYPTED, _UTF8 = 1, 0x800
@@ -78,18 +80,38 @@ class Archive:
             self.problem = Problem(file.name, None, None, reason, found)
 
     def _add_zip(self, file: BinaryIO) -> bool:
-        for member in zip_members(file, self._file.name):
+        """Add what a .zip has; return whether there is nothing else in the file."""
+        members = zip_members(file, self._file.name)
+        for member in members:
             name = _inside(name_of(member))
             if stat.S_ISLNK(member.external_attr >> 16):
                 self.others.append(name)
             elif not member.is_dir():
                 self._add(name, member.header_offset, member.file_size, member)
-        return True
+        # The last directory of joined archives names the files of the last one only.
+        return min((m.header_offset for m in members), default=0) == 0 and _ends_as_zip(file)
 
     def _add_tar(self, file: BinaryIO) -> bool:
-        """Add what a .tar has; return whether it is whole."""
+        """Add what a .tar has, or several that were joined; return whether they are whole.
+
+        One that was cut between two files differs from a whole one in the zeros at its end.
+        """
         length = file.seek(0, io.SEEK_END)
-        file.seek(0)
+        begin: int | None = 0
+        while begin is not None:
+            file.seek(begin)
+            end = self._add_one_tar(file, length)
+            if end is None:
+                return False
+            file.seek(end)
+            zeros = file.read(tarfile.BLOCKSIZE)
+            if not zeros or zeros.strip(b"\0"):
+                return False
+            begin = _next_block(file, end + len(zeros))
+        return True
+
+    def _add_one_tar(self, file: BinaryIO, length: int) -> int | None:
+        """Add what a .tar has from here on; return where it ends, None inside of a file."""
         encoding, errors = "utf-8", "surrogateescape"
         with tarfile.open(fileobj=file, mode="r:", encoding=encoding, errors=errors) as tar:
             while (member := tar.next()) is not None:
@@ -99,11 +121,10 @@ class Archive:
                 if not member.isreg() or member.issparse():
                     self.others += [] if member.isdir() else [name]
                 elif member.offset_data + member.size > length:
-                    return False
+                    return None
                 else:
                     self._add(name, member.offset_data, member.size)
-            file.seek(tar.offset)
-            return not file.read(tarfile.BLOCKSIZE).strip(b"\0")
+            return tar.offset
 
     def _add(self, name: str, begin: int, size: int, member: zipfile.ZipInfo | None = None) -> None:
         path = f"{self._file.path}/{name}"
@@ -131,6 +152,26 @@ def _opened(path: str, changed: int) -> Archive:
     """Open an archive, whose files are often opened one after the other."""
     del changed
     return Archive(path)
+
+
+def _next_block(file: BinaryIO, at: int) -> int | None:
+    """Return where the next block of a .tar begins that is not all zeros, None at the end."""
+    file.seek(at)
+    while data := file.read(_BLOCK):
+        rest = data.lstrip(b"\0")
+        if rest:
+            return at + (len(data) - len(rest)) // tarfile.BLOCKSIZE * tarfile.BLOCKSIZE
+        at += len(data)
+    return None
+
+
+def _ends_as_zip(file: BinaryIO) -> bool:
+    """Return whether a .zip ends with its directory; zeros after it are padding."""
+    file.seek(max(0, file.seek(0, io.SEEK_END) - _ZIP_END - 0xFFFF))
+    tail = file.read()
+    at = tail.rfind(b"PK\5\6")
+    comment = int.from_bytes(tail[at + _ZIP_END - 2 : at + _ZIP_END], "little")
+    return at >= 0 and not tail[at + _ZIP_END + comment :].strip(b"\0")
 
 
 class _File(ReopenableFile):

@@ -6,9 +6,10 @@ every text is validated here first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow as pa
 from neardup.base.arrays import texts_array
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, refusal, show
+from neardup.readers.batch import Batch, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 from neardup.readers.paths import MISSING, as_text, is_list, parts_of, text_at, types_at, value_at
 
@@ -118,10 +119,15 @@ def _text_sizes(column: Any) -> Any:
     return lengths.fill_null(0).to_numpy(zero_copy_only=False)
 
 
+#: The row, the code of what is wrong, and the value.
+_Wrong = tuple[int, str, Any]
+_NOT_TEXT, _NOT_UTF8, _SURROGATE = "not_a_text", "invalid_utf8", "lone_surrogate"
+
+
 def text_column(
     column: pa.Array[Any] | list[Any],
-) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    """Return the column as valid texts, and (index, reason, found) of each other value."""
+) -> tuple[pa.LargeStringArray, list[_Wrong]]:
+    """Return the column as valid texts, and each value that is none."""
     if isinstance(column, list):
         if set(map(type, column)) <= {str}:
             try:
@@ -143,37 +149,54 @@ def text_column(
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
-    reason = Message("must be text", code="not_a_text")
-    return texts, [(index, reason, "null") for index in nulls]
+    return texts, [(index, _NOT_TEXT, None) for index in nulls]
 
 
 def _checked_texts(
     values: list[Any], *, encoded: bool = False
-) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
+) -> tuple[pa.LargeStringArray, list[_Wrong]]:
     """Check values one by one; `encoded` ones are bytes that may be no UTF-8."""
     texts: list[str | None] = []
-    wrong: list[tuple[int, Message, str]] = []
+    wrong: list[_Wrong] = []
     for index, value in enumerate(values):
-        text = reason = None
+        text = code = None
         if encoded and value is not None:
             try:
                 text = value.decode()
-            except UnicodeDecodeError as error:
-                where = Message(" (byte {byte} is not)", byte=error.start + 1)
-                reason = Message("must be valid UTF-8{where}", code="invalid_utf8", where=where)
+            except UnicodeDecodeError:
+                code = _NOT_UTF8
         elif not isinstance(value, str):
-            reason = Message("must be text", code="not_a_text")
+            code = _NOT_TEXT
         elif _is_encodable(value):
             text = str(value)
         else:
-            where = Message(" (\\ud800-\\udfff)")
-            reason = Message(
-                "must be text without lone surrogates{where}", code="lone_surrogate", where=where
-            )
-        if reason is not None:
-            wrong.append((index, reason, show(value)))
+            code = _SURROGATE
+        if code is not None:
+            wrong.append((index, code, value))
         texts.append(text)
     return texts_array(texts), wrong
+
+
+def problem_of_text(source: str, number: int, field: str, code: str, value: Any) -> Problem:
+    """Return the problem of a value that is no text."""
+    if code == _NOT_TEXT:
+        reason = Message("must be text", code=code)
+    elif code == _SURROGATE:
+        where = Message(" (\\ud800-\\udfff)")
+        reason = Message("must be text without lone surrogates{where}", code=code, where=where)
+    else:
+        where = Message(" (byte {byte} is not)", byte=_first_invalid(value))
+        reason = Message("must be valid UTF-8{where}", code=code, where=where)
+    return Problem(source, number, field, reason, show(value))
+
+
+def _first_invalid(value: bytes) -> int:
+    """Return the number of the first byte that is not UTF-8."""
+    try:
+        value.decode()
+    except UnicodeDecodeError as error:
+        return error.start + 1
+    return 0
 
 
 def _is_encodable(text: str) -> bool:
@@ -193,10 +216,13 @@ def batch_of_columns(
     done: int,
     unnamed: Callable[[int], str | None],
     size: int,
+    problems: Problems,
+    explain: Callable[[int, str, Any], tuple[Hashable, Callable[[], Problem]]] | None = None,
 ) -> Batch:
     """Return a batch from columns by their names, after `done` records of a source.
 
-    `unnamed` returns the id of a record without one, by its number from 1.
+    `unnamed` returns the id of a record without one, by its number from 1. `problems` are those of
+    the source. `explain` returns the kind and the problem of a row that has no text.
     """
 
     def named(
@@ -210,16 +236,18 @@ def batch_of_columns(
         return [None if value is MISSING else value for value in found]
 
     texts, wrong = text_column(named(columns.text, text_at))
-    problems = [
-        (i, Problem(source, done + i + 1, columns.text, reason, content))
-        for i, reason, content in wrong
-    ]
+    for i, code, value in wrong:
+        kind, problem = (
+            explain(i, code, value)
+            if explain is not None
+            else (code, partial(problem_of_text, source, done + i + 1, columns.text, code, value))
+        )
+        problems.add(i, kind, problem)
     title = None
     if titles and columns.title is not None:
         title, _ = text_column(named(columns.title))
     ids: list[str | None] = []
     reported = {index for index, _, _ in wrong}
-    no_id = Message("must be text or an integer", code="not_an_id")
     values = [None] * len(texts) if columns.id is None else _values(named(columns.id), True)
     for index, value in enumerate(values):
         key = as_id(value)
@@ -227,11 +255,16 @@ def batch_of_columns(
             key = unnamed(done + index + 1)
             if fields.id is not None and index not in reported:
                 number = done + index + 1
-                problems.append((index, Problem(source, number, fields.id, no_id, show(value))))
+                problems.add(index, "id", partial(_no_id, source, number, fields.id, value))
         ids.append(key)
-    problems.sort(key=lambda item: item[0])
     extra = {name: _values(named(name), False) for name in columns.extra}
-    return Batch(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
+    runs = [(0, source, done + 1)]
+    return Batch(texts, texts_array(ids), title, extra, problems.take(), size, runs)
+
+
+def _no_id(source: str, number: int, field: str, value: Any) -> Problem:
+    reason = Message("must be text or an integer", code="not_an_id")
+    return Problem(source, number, field, reason, show(value))
 
 
 def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:

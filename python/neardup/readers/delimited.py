@@ -289,7 +289,7 @@ class Delimited(LineSource):
         next(rows, None)
         for row in rows:
             if row.fault is None and len(row.values) != width:
-                row = row._replace(fault=_OTHER_WIDTH)
+                row = _Row(row.values, row.raw, _OTHER_WIDTH)
             yield row
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:

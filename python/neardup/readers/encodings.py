@@ -53,6 +53,8 @@ _SUPERSETS = {
     "euc_kr": "cp949",
     "utf-8-sig": "utf-8",
 }
+#: Codecs of names of hosts and of source code, which no file is in.
+_NO_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")
 _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 
 #: Bytes of a text, and of a file of lines, from which the encoding is detected.
@@ -65,6 +67,7 @@ _WIDE = re.compile(
     rb"(?:[\x00-\x7f]{0,8}(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})){2,}"
 )
 _ASCII = bytes(range(128))
+_LINE_ENDS = {10, 13}
 _HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
 #: Chinese characters and punctuation of GB2312. The common characters, its level 1, have first
 #: bytes up to D7; its kana do not count.
@@ -172,7 +175,8 @@ class Encodings:
         """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
         if self.named is None:
             return decode(data, declared=declared, usual=lambda: self._usual)
-        return Decoded(data.decode(self.named).removeprefix("\ufeff"), self.named, "certain")
+        encoding = _with_byte_order(self.named, data)
+        return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding, "certain")
 
     def notes_on(self, decoded: Decoded) -> tuple[Message, ...]:
         """Return the notes on a text: how it was decoded, and its losses."""
@@ -189,9 +193,10 @@ class Encodings:
         """Return the beginning of a file of lines, of at most `BEGINNING` bytes.
 
         Without a name it is UTF-8 unless all lines are in another one: single lines are problems.
+        UnicodeDecodeError if its byte order cannot be found.
         """
         if self.named is not None:
-            return Decoded("", self.named, "certain")
+            return Decoded("", _with_byte_order(self.named, head), "certain")
         whole_lines = head[: head.rfind(b"\n") + 1] or head
         decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
         is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
@@ -217,6 +222,17 @@ class Encodings:
             if len(sample) >= _SAMPLE:
                 break
         return decode(sample).encoding if sample else None
+
+
+def _with_byte_order(encoding: str, data: bytes) -> str:
+    """Return an encoding with the byte order of the data if its name has none."""
+    if encoding not in ("utf-16", "utf-32") or not data:
+        return encoding
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    found = marked if marked is not None else _looks_like(data[:_SAMPLE])
+    if found is None or not found.startswith(encoding):
+        raise UnicodeDecodeError(encoding, data[:4], 0, 1, "no byte order mark")
+    return found
 
 
 def check_encoding(value: object, name: str) -> str:
@@ -321,9 +337,10 @@ def _ascii(data: bytes) -> Decoded:
 def _wide_units(data: bytes) -> Decoded | None:
     """Read UTF-16 or UTF-32 without a mark."""
     encoding = _looks_like(data[:_SAMPLE])
-    if encoding is None:
+    is_ascii = data.isascii()
+    if encoding is None or (is_ascii and not _are_ascii_units(data[:_SAMPLE], encoding)):
         # ASCII with NULs that no encoding explains stays ASCII.
-        return _ascii(data) if data.isascii() else None
+        return _ascii(data) if is_ascii else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
     if certainty == "guessed" and _is_common_chinese(data, encoding):
         return None
@@ -331,6 +348,26 @@ def _wide_units(data: bytes) -> Decoded | None:
     if whole is None:
         return _replaced(data, encoding, certainty)
     return Decoded(whole[0], encoding, certainty, whole[1])
+
+
+def _are_ascii_units(sample: bytes, encoding: str) -> bool:
+    """Return whether ASCII and NULs may be units of two or four bytes.
+
+    Two letters together are a Chinese character by chance, and a NUL between letters shifts them.
+    """
+    text = sample.decode(encoding, "replace")
+    others = [ord(c) for c in text if not c.isascii()]
+    # Cyrillic and other letters of one byte and a small one are below.
+    pairs = [code for code in others if code >= 0x2000]
+    if len(text) >= 2 * _ENOUGH and len(pairs) > 0.1 * len(text):
+        return False
+    # A line end that is not a unit of its own shifts what follows, or stands in another unit.
+    ends = text.count("\n") + text.count("\r")
+    shifted = sum(code & 0xFF in _LINE_ENDS for code in pairs)
+    shifted += sum(code in (0x0A0D, 0x0D0A) for code in others)
+    if not ends and len(others) <= 0.1 * len(text):
+        shifted += sum(code >> 8 in _LINE_ENDS for code in others)
+    return shifted <= ends
 
 
 def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
@@ -414,13 +451,15 @@ def codec_of(name: str) -> str | None:
         "".encode(name)
     except (LookupError, UnicodeError, ValueError):
         return None
+    if name in _NO_FILES:
+        return None
     return _SUPERSETS.get(name, name if name.startswith("utf") else name.replace("-", "_"))
 
 
 def _as_declared(data: bytes, declared: str | None) -> str | None:
     """Return the codec of a declared encoding of one or two bytes, if the data are valid in it."""
     name = codec_of(declared or "")
-    if name is None or name.startswith(("utf", "iso2022", "punycode", "idna")):
+    if name is None or name.startswith(("utf", "iso2022")):
         return None
     try:
         data.decode(name)

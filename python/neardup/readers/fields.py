@@ -1,8 +1,10 @@
 """The fields of a record: which one is its text, its title, its id."""
 
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
@@ -12,7 +14,7 @@ import pyarrow as pa
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_field
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
+from neardup.readers.batch import Batch, Problem, Problems, Run, place_of, refusal, show
 from neardup.readers.encodings import Encodings
 from neardup.readers.paths import MISSING, parts_of, paths_in, roots_of, text_at, value_at
 
@@ -24,6 +26,9 @@ MAX_TEXT = 64 << 20
 
 TEXT_FIELDS = ("text", "content", "body")
 DEFAULT_TITLE = "title"
+
+#: The most columns of a table.
+_COLUMNS = 1 << 16
 DEFAULT_ID = "id"
 
 
@@ -56,8 +61,11 @@ class Fields:
 
     def text_in(self, record: Mapping[str, Any]) -> tuple[str | None, Any]:
         """Return the name of the text field that a record has, and its text, or what is there."""
-        found = ((name, text_at(record, name)) for name in self.texts)
-        return next(((name, text) for name, text in found if text is not MISSING), (None, None))
+        for name in self.texts:
+            text = text_at(record, name)
+            if text is not MISSING:
+                return name, text
+        return None, None
 
     def no_text(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
         """Return the problem of a record without text."""
@@ -84,36 +92,45 @@ class Fields:
         reason = Message("must have at most {most:,} bytes", code="too_long", most=self.max_text)
         return Problem(source, record, None, reason, size, Message("Raise {given[max_text]}."))
 
-    def bounded(self, batch: Batch) -> Batch:
+    def bounded(self, batch: Batch, found: Problems) -> Batch:
         """Return a batch whose texts are at most `max_text` long; others are null, and problems.
 
-        It has all extra fields.
+        It has all extra fields. `found` are the problems of the same pass.
         """
-        if self.optional:
-            nothing = [None] * len(batch)
-            batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
-        batch.texts, problems = self.without_too_long(batch.texts, batch.runs)
-        if problems:
-            batch.row_problems = sorted([*batch.row_problems, *problems], key=itemgetter(0))
+        # Texts alone have none of them, and a table may lack those that are optional.
+        nothing = [None] * len(batch)
+        batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
+        batch.texts, too_long = self.without_too_long(batch.texts, batch.runs)
+        for row, source, problem in too_long:
+            found.add(row, source, problem)
+        if too_long:
+            batch.row_problems = sorted([*batch.row_problems, *found.take()], key=itemgetter(0))
         return batch
 
     def without_too_long(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]
-    ) -> tuple[pa.LargeStringArray, list[tuple[int, Problem]]]:
-        """Return texts with null for those longer than `max_text`, and problems with their rows."""
+    ) -> tuple[pa.LargeStringArray, list[tuple[int, str, Callable[[], Problem]]]]:
+        """Return texts with null for those longer than `max_text`.
+
+        Each of those also has its row, its source, and a call for its problem.
+        """
         if texts.nbytes <= self.max_text:
             return texts, []
         import pyarrow.compute as pc
 
         sizes: Any = pc.binary_length(texts)
         over: Any = pc.fill_null(pc.greater(sizes, pa.scalar(self.max_text, pa.int64())), False)
-        problems = []
-        for row in pc.indices_nonzero(over).to_pylist():
-            size = Message("{count:,} bytes", count=sizes[row].as_py())
-            problems.append((row, self.too_long(*place_of(runs, row), size)))
+        rows: list[int] = pc.indices_nonzero(over).to_pylist()
+        problems: list[tuple[int, str, Callable[[], Problem]]] = []
+        for row, size in zip(rows, sizes.filter(over).to_pylist(), strict=True):
+            source, record = place_of(runs, row)
+            problems.append((row, source, partial(self._too_long, source, record, size)))
         if problems:
             texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
         return texts, problems
+
+    def _too_long(self, source: str, record: int | None, size: int) -> Problem:
+        return self.too_long(source, record, Message("{count:,} bytes", count=size))
 
     def no_title(self, source: str, records: int) -> Problem:
         """Return the problem of a source none of whose records has the named title field."""
@@ -161,12 +178,17 @@ class Columns:
         `inside` are the paths of the fields inside columns.
         """
         columns = list(names)
-        names = [*columns, *(path for path in inside if path not in columns)]
-        text = next((name for name in fields.texts if name in names), None)
+        if len(columns) > _COLUMNS:
+            reason = Message("must have at most {most:,} columns", code="too_large", most=_COLUMNS)
+            raise InputError(refusal(source, reason, f"{len(columns):,}"))
+        times = Counter(columns)
+        names = [*columns, *(path for path in inside if path not in times)]
+        times = Counter(names)
+        text = next((name for name in fields.texts if name in times), None)
         listed = listing(names)
         missing = None
         if text is None and fields.text is not None:
-            missing = next((part for part in parts_of(fields.text) if part not in names), None)
+            missing = next((part for part in parts_of(fields.text) if part not in times), None)
             text = fields.text if missing is None else None
         if text is None:
             wanting = fields.wanting(missing)
@@ -176,7 +198,7 @@ class Columns:
             remedy = fields.name_text(names, missing)
             raise InputError(refusal(source, reason, listed, remedy))
         for kind, name in (("id", fields.id), ("title", fields.title)):
-            if name is not None and name not in names:
+            if name is not None and name not in times:
                 hint, column = nearest([name], names), show(name)
                 if kind == "id":
                     must = N_("must have the id column '{column}'")
@@ -188,21 +210,21 @@ class Columns:
                 raise InputError(refusal(source, reason, listed, remedy))
         extra = fields.extra
         if fields.optional:
-            extra = tuple(name for name in extra if names.count(name) == 1)
+            extra = tuple(name for name in extra if times[name] == 1)
         for name in extra:
-            if name not in names:
+            if name not in times:
                 reason = Message(
                     "must have the column '{column}'", code="no_such_field", column=show(name)
                 )
                 raise InputError(refusal(source, reason, listed))
-        twice = {n for n in names if names.count(n) > 1}
         for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *extra):
-            if name in twice:
+            if times[name] > 1:
                 reason = Message("must have one column '{column}'", column=show(name))
                 raise InputError(refusal(source, reason, listed))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
-        paths = [name for name in (text, title, key, *extra) if name and name not in columns]
+        own = set(columns)
+        paths = [name for name in (text, title, key, *extra) if name and name not in own]
         return cls(text, title, key, extra, {path: roots_of(path, columns) for path in paths})
 
     def needed(self, titles: bool) -> list[str]:
@@ -221,7 +243,7 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
     """
     names: dict[str, None] = {}
     count = others = 0
-    missing = [] if fields.text is None else parts_of(fields.text)
+    missing = [] if fields.text is None else list(parts_of(fields.text))
     for record in islice(records, SAMPLED_RECORDS):
         if isinstance(record, Mapping):
             missing = [part for part in missing if value_at(record, part) is MISSING]

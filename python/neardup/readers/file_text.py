@@ -398,7 +398,7 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     few, lost = max(8, 0.02 * len(head)), head.count("\ufffd")
     # NULs between characters are damage that leaves the text readable.
     odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
-    if odd > few or _is_zeros(decoded.text):
+    if odd > few or _has_many_nuls(decoded.text):
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
         shown = show(data[:12])
@@ -418,8 +418,8 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
 
 
-def _is_zeros(text: str) -> bool:
-    return len(text) > 8 and text.count("\0") > 0.6 * len(text)
+def _has_many_nuls(text: str) -> bool:
+    return len(text) > 8 and text.count("\0") > 0.1 * len(text)
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:

@@ -42,6 +42,13 @@ _COMPRESSED = {
     # A block, or the end of an empty stream.
     "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
 }
+#: How each usually begins.
+_SIGNATURES = {
+    "gzip": b"\x1f\x8b",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "xz": b"\xfd7zXZ\0",
+    "bzip2": b"BZh91AY&SY",
+}
 PARQUET = b"PAR1"
 
 
@@ -74,6 +81,9 @@ def by_content(head: bytes, named: Format) -> Format:
     for compression, begin in _COMPRESSED.items():
         if begin.match(head):
             return Format(named.format, compression)
+    if named.compression and _SIGNATURES[named.compression].startswith(head) and head:
+        # It was cut inside its first bytes.
+        return named
     if named.compression and (not head or _looks_like_text(head)):
         return Format(named.format, None)
     return named

@@ -41,6 +41,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
+from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import Keep, LineSource, Row
 from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
@@ -48,16 +49,10 @@ from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks,
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
 _HEAD = 1 << 12
+#: Lines that are too long, together.
+_LONG = 1 << 12
 #: The most levels of a record; the core reads one less.
 _DEPTH = 128
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-#: What is wrong with a line that is no JSON object, as the code of the message.
-_NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
-    "invalid_utf8",
-    "invalid_json",
-    "no_object",
-    "lone_surrogate",
-)
 # A run of this many digits may be a number beyond 64 bits. Replacing all digits by
 # zeros and searching for zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
@@ -132,11 +127,24 @@ class JsonLines(LineSource):
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         reading = LineReading(self.name, fields, titles, self._recoded or "utf-8")
+        damage = None
+        # Consecutive lines that are too long.
+        long = 0
         try:
             for block in short_blocks(self._blocks(size)):
-                yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
+                if long == _LONG or (long and isinstance(block, bytes)):
+                    yield reading.too_long(long)
+                    long = 0
+                if isinstance(block, bytes):
+                    yield reading.read(block)
+                else:
+                    long += 1
         except StreamDamaged as error:
-            yield self.unreadable_rest(reading.done, error.args[0], fields)
+            damage = error.args[0]
+        if long:
+            yield reading.too_long(long)
+        if damage is not None:
+            yield self.unreadable_rest(reading.done, damage, fields)
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
             yield without_records([problem], fields.extra)
@@ -255,7 +263,7 @@ class LineReading:
             except orjson.JSONDecodeError as failure:
                 record, error = None, failure
             if not isinstance(record, dict):
-                self._problems.add(row, _fault(line, error), partial(self._no_object, row, line))
+                self._problems.add(row, fault_of(line, error), partial(self._no_object, row, line))
                 continue
             if _is_deep(line):
                 self._problems.add(row, "deep", partial(self._too_deep, row, line))
@@ -278,27 +286,29 @@ class LineReading:
             [(0, self.source, self.done - count + 1)],
         )
 
-    def too_long(self) -> Batch:
-        """Return the chunk of a line that is too long."""
-        self.done += 1
-        content = Message("more")
-        problem = partial(self.fields.too_long, self.source, self.done, content)
-        self._problems.add(0, "too_long", problem)
+    def too_long(self, count: int = 1) -> Batch:
+        """Return the chunk of lines that are too long."""
+        first = self.done + 1
+        self.done += count
+        more = Message("more")
+        for row in range(count):
+            problem = partial(self.fields.too_long, self.source, first + row, more)
+            self._problems.add(row, "too_long", problem)
         return Batch(
-            pa.nulls(1, pa.large_string()),
-            texts_array([f"{self.source}:{self.done}"]),
+            pa.nulls(count, pa.large_string()),
+            texts_array([f"{self.source}:{first + row}" for row in range(count)]),
             None,
-            {name: [None] for name in self.fields.extra},
+            {name: [None] * count for name in self.fields.extra},
             self._problems.take(),
-            self.fields.max_text,
-            [(0, self.source, self.done)],
+            count * self.fields.max_text,
+            [(0, self.source, first)],
         )
 
     def _no_object(self, row: int, line: bytes) -> Problem:
         reason = parse(line)
         assert isinstance(reason, Message)
         remedy = ""
-        if reason.code == _NOT_UTF8:
+        if reason.code == NOT_UTF8:
             reason = reason if self._encoding == "utf-8" else invalid(self._encoding)
             remedy = Message(NAME_ENCODING)
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
@@ -321,8 +331,11 @@ class LineReading:
         texts, ids, titles = rows
         self.objects += 1
         name, text = self.fields.text_in(record)
-        key = as_id(value_at(record, self.id))
-        rounded = {name for name in (self.id, *values) if _may_be_rounded(value_at(record, name))}
+        own_id = value_at(record, self.id)
+        key = as_id(own_id)
+        rounded = {name for name in values if _may_be_rounded(value_at(record, name))}
+        if _may_be_rounded(own_id):
+            rounded.add(self.id)
         if rounded:
             exact, _ = _without_numbers_beyond(line)
             rounded = {name for name in rounded if value_at(exact, name) is None}
@@ -336,12 +349,11 @@ class LineReading:
             ids[row] = key
         elif isinstance(text, str) and (self.fields.id is not None or self.id in rounded):
             # A record that was reported already is not reported twice.
-            value = value_at(record, self.id)
-            no_id = partial(self._no_id, record, value, number)
-            self._problems.add(row, ("id", value is not MISSING), no_id)
-        if self.title is not None:
-            title = record.get(self.title)
-            self._title_seen |= self.title in record
+            no_id = partial(self._no_id, record, own_id, number)
+            self._problems.add(row, ("id", own_id is not MISSING), no_id)
+        if self.title is not None and self.title in record:
+            self._title_seen = True
+            title = record[self.title]
             titles[row] = title if isinstance(title, str) else None
         for name in values:
             value = value_at(record, name)
@@ -373,18 +385,9 @@ def _at_path(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list
     return [None if value is MISSING else value for value in found]
 
 
-def parse(line: bytes) -> dict[str, Any] | Message:
-    """Return the object of a line, or a message if it is not a JSON object."""
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        return _reason(line, error)
-    return record if isinstance(record, dict) else _reason(line, None)
-
-
 def _is_deep(line: bytes) -> bool:
     """Return whether a valid line is nested too deeply for the core, or for other formats."""
-    if line.count(b"[") + line.count(b"{") <= _DEPTH:
+    if len(line) <= _DEPTH or line.count(b"[") + line.count(b"{") <= _DEPTH:
         return False
     changes = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
     return max(accumulate(changes.get(found[0], 0) for found in _NESTING.finditer(line))) > _DEPTH
@@ -408,40 +411,3 @@ def _without_numbers_beyond(line: bytes) -> tuple[dict[str, Any], bool]:
 
     record = json.loads(line, parse_int=whole)
     return record, has_one
-
-
-def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
-    """Return the code of the reason why a line is no JSON object; `error` is the parser's."""
-    if error is None:
-        return _NO_OBJECT
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return _NOT_UTF8
-    if _SURROGATE.search(line):
-        try:
-            # The standard library accepts lone surrogates: if it accepts the
-            # line, they were the error.
-            json.loads(line, parse_constant=_refuse)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return _SURROGATE_FOUND
-    return _NOT_JSON
-
-
-def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
-    code = _fault(line, error)
-    if error is None or code == _NO_OBJECT:
-        return Message("must be a JSON object", code=_NO_OBJECT)
-    if code == _NOT_UTF8:
-        return invalid("utf-8", line)
-    if code == _NOT_JSON:
-        where = Message(" ({said} at character {at})", said=error.msg, at=error.colno)
-        return Message("must be valid JSON{where}", code=code, where=where)
-    where = Message(" (\\ud800-\\udfff)")
-    return Message("must be text without lone surrogates{where}", code=code, where=where)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)

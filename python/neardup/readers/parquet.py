@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, refusal, show
+from neardup.readers.batch import Batch, Problem, Problems, refusal, show
 from neardup.readers.columns import (
     PART_BYTES,
     PART_ROWS,
@@ -69,6 +69,7 @@ class Parquet(Source):
         # A fixed number of rows at a time, so that damage does not depend on the size.
         del size
         columns = choose_columns(self.schema, fields, self.name)
+        problems = Problems()
         done = 0
         for batch in self.batches(columns.needed(titles)):
             if isinstance(batch, Problem):
@@ -83,6 +84,7 @@ class Parquet(Source):
                 done,
                 lambda number: f"{self.name}:{number}",
                 batch.nbytes,
+                problems,
             )
             done += batch.num_rows
 

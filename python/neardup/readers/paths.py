@@ -6,6 +6,7 @@ A field whose own name is the whole path comes first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,12 @@ _LEVELS = 8
 
 def value_at(record: Any, path: str) -> Any:
     """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values."""
+    # Most names are no paths, and a million records may lack the field.
+    if record.__class__ is dict:
+        if path in record:
+            return record[path]
+        if not _splits(path):
+            return MISSING
     for name, is_each, rest in _ways(record, path):
         value = record[name]
         if is_each and rest:
@@ -38,13 +45,19 @@ def _ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
         return
     if path in record:
         yield path, False, ""
-    ends = [at for at, letter in enumerate(path) if letter == "." and path[at + 1 :]]
-    for end in [len(path), *ends]:
-        head, rest = path[:end], path[end + 1 :]
+    for head, rest in _splits(path):
         if rest and head in record:
             yield head, False, rest
         elif head.endswith(_EACH) and isinstance(record.get(head[:-3]), list):
             yield head[:-3], True, rest
+
+
+@lru_cache(256)
+def _splits(path: str) -> tuple[tuple[str, str], ...]:
+    """Return the heads that a path may go on from, each with its rest; none for a plain name."""
+    ends = [at for at, letter in enumerate(path) if letter == "." and path[at + 1 :]]
+    splits = [(path[:end], path[end + 1 :]) for end in [len(path), *ends]]
+    return tuple((head, rest) for head, rest in splits if rest or head.endswith(_EACH))
 
 
 def text_at(record: Mapping[str, Any], name: str) -> Any:
@@ -53,7 +66,11 @@ def text_at(record: Mapping[str, Any], name: str) -> Any:
     Several texts, and those of a list, are joined by line breaks; missing and empty ones are left
     out. A value that is no text is returned as it is, and MISSING where there is none.
     """
-    values = [value_at(record, part) for part in ([name] if name in record else parts_of(name))]
+    if name in record:
+        return as_text(record[name])
+    if _is_plain(name):
+        return MISSING
+    values = [value_at(record, part) for part in parts_of(name)]
     if len(values) == 1:
         return as_text(values[0])
     texts = [as_text(value) for value in values if value is not MISSING and value is not None]
@@ -99,9 +116,16 @@ def as_text(value: Any, levels: int = _LEVELS) -> Any:
     return "\n".join(filter(None, lines)) if all(isinstance(line, str) for line in lines) else value
 
 
-def parts_of(name: str) -> list[str]:
+@lru_cache(256)
+def _is_plain(name: str) -> bool:
+    """Return whether only the field of this very name can have the text."""
+    return parts_of(name) == (name,) and not _splits(name)
+
+
+@lru_cache(256)
+def parts_of(name: str) -> tuple[str, ...]:
     """Return the paths of the name of a text field."""
-    return list(dict.fromkeys(part.strip() for part in name.split(",")))
+    return tuple(dict.fromkeys(part.strip() for part in name.split(",")))
 
 
 def heads_of(path: str) -> list[str]:

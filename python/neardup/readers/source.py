@@ -25,8 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.base.messages import Message
-from neardup.readers.batch import Batch, Problem, without_records
-from neardup.readers.encodings import BEGINNING, extends_ascii
+from neardup.exceptions import InputError
+from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show, without_records
+from neardup.readers.encodings import BEGINNING, Decoded, Encodings, extends_ascii, invalid
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
@@ -110,7 +111,7 @@ class LineSource(Source):
         self._recoded: str | None = None
         with suppress(StreamDamaged):
             head = next(file.chunks(compression, BEGINNING), b"")
-            found = fields.encodings.of_table(head[:BEGINNING])
+            found = self._found(fields.encodings, head[:BEGINNING])
             self.notes_on_encoding = fields.encodings.notes_on(found)
             if found.encoding == "utf-8":
                 self.mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
@@ -118,6 +119,13 @@ class LineSource(Source):
                 self._recoded = found.encoding
             else:
                 self.encoding = found.encoding
+
+    def _found(self, encodings: Encodings, head: bytes) -> Decoded:
+        try:
+            return encodings.of_table(head)
+        except UnicodeDecodeError as error:
+            reason, remedy = invalid(encodings.named or ""), Message(NAME_ENCODING)
+            raise InputError(refusal(self.name, reason, show(head[:20]), remedy)) from error
 
     def _content(self, size: int) -> Iterator[bytes]:
         """Yield the unpacked content, in UTF-8 if it is recoded."""

@@ -22,6 +22,7 @@ from neardup.readers.batch import (
     BATCH_RECORDS,
     Batch,
     Problem,
+    Problems,
     parts_of,
     regroup,
     without_records,
@@ -152,7 +153,9 @@ class Sources:
             if value < 1:
                 raise bad(name, "at least {least}", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        batches = map(self.fields.bounded, self._read(wanted, batch_bytes))
+        too_long = Problems()
+        unbounded = self._read(wanted, batch_bytes)
+        batches = (self.fields.bounded(batch, too_long) for batch in unbounded)
         return regroup(batches, batch_bytes, batch_records)
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:

@@ -11,7 +11,6 @@ import lzma
 import os
 import stat
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,9 +22,8 @@ import zstandard
 from isal import isal_zlib
 
 from neardup import _core
-from neardup.base import messages
 from neardup.base.confinement import open_file
-from neardup.base.files import printable
+from neardup.base.files import announced, open_input, printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -105,19 +103,15 @@ class ReopenableFile:
                 self.size = status.st_size
                 with self.open():
                     return
-            with _announced(
-                Message(
-                    "{file}: waiting until another program writes to this pipe.", file=self.name
-                )
-            ):
-                pipe = self._open_path()
+            with refusing(self.name):
+                pipe = open_input(path)
             with pipe:
                 self._copy(pipe)
         else:
             if isinstance(handle, io.BufferedReader) and handle.isatty():
                 # What fails here fails again in the copy, which reports it.
                 with (
-                    _announced(
+                    announced(
                         Message(
                             "reading records from the terminal, since the input is standard "
                             "input. End them with Ctrl-D."
@@ -348,9 +342,17 @@ class Part(io.RawIOBase):
 def read_unpacked(path: str | Path) -> bytes:
     """Return the unpacked content of one file."""
     source_file = ReopenableFile(os.fspath(path))
-    compression = source_file.format(by_name(source_file.name)).compression
+    return _all_bytes(source_file, source_file.format(by_name(source_file.name)).compression)
+
+
+def stored_bytes(path: str | Path) -> bytes:
+    """Return the content of one file as it is stored."""
+    return _all_bytes(ReopenableFile(os.fspath(path)), None)
+
+
+def _all_bytes(source_file: ReopenableFile, compression: str | None) -> bytes:
     try:
-        return b"".join(source_file.chunks(compression, 1 << 20))
+        return b"".join(source_file.chunks(compression, _COPIED))
     except StreamDamaged as error:
         raise InputError(refusal(source_file.name, error.args[0])) from error
 
@@ -490,21 +492,6 @@ _UNPACK: dict[str, tuple[Callable[[], Any], int]] = {
     "xz": (lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), 512),
     "bzip2": (bz2.BZ2Decompressor, 512),
 }
-
-
-@contextmanager
-def _announced(message: Message) -> Iterator[None]:
-    """Tell a user at a terminal what is waited for, if the body takes more than a second."""
-    if messages.announce is None or sys.stderr is None or not sys.stderr.isatty():
-        yield
-        return
-    timer = threading.Timer(1, messages.announce, [message])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.base.arrays import rows_where
 from neardup.base.messages import Message
 from neardup.base.validation import check_fields
 from neardup.exceptions import ParameterError
@@ -22,11 +25,19 @@ from neardup.readers.batch import (
     BATCH_RECORDS,
     Batch,
     Problem,
+    Problems,
     regroup,
     show,
     without_records,
 )
-from neardup.readers.columns import PART_ROWS, batch_of_columns, choose_columns, is_text, row_ranges
+from neardup.readers.columns import (
+    PART_ROWS,
+    batch_of_columns,
+    choose_columns,
+    is_text,
+    problem_of_text,
+    row_ranges,
+)
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -63,7 +74,8 @@ class TableSource:
     ) -> Iterator[Batch]:
         """Read the table from its beginning; see `Sources.batches`."""
         wanted = self._fields.title is not None if titles is None else titles
-        chunks = map(self._fields.bounded, self._chunks(wanted))
+        too_long = Problems()
+        chunks = (self._fields.bounded(chunk, too_long) for chunk in self._chunks(wanted))
         return regroup(chunks, batch_bytes, batch_records)
 
     def with_extra(self, names: Sequence[str]) -> TableSource:
@@ -143,7 +155,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         return data, lambda keep: data[keep]
     if isinstance(data, pa.RecordBatchReader):
         table = data.read_all()
-        return table, lambda keep: table.filter(pa.array(keep)).to_reader()
+        return table, lambda keep: rows_where(table, keep).to_reader()
     if isinstance(data, (pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
         return _arrow(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
@@ -160,7 +172,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
 
 
 def _arrow(data: Any) -> tuple[Any, _Kept]:
-    return data, lambda keep: data.filter(pa.array(keep))
+    return data, lambda keep: rows_where(data, keep)
 
 
 def _pandas(data: Any) -> tuple[Any, _Kept]:
@@ -230,7 +242,8 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
         named.update(fields.extra)
         named.update(*(roots_of(name, names) for name in list(named)))
         # What is there twice is refused if it is chosen.
-        once = [name for name in names if name in named and names.count(name) == 1]
+        times = Counter(names)
+        once = [name for name in names if name in named and times[name] == 1]
         columns = {name: _loaded(_pick(data, names, name)) for name in once}
     if not _length(data):
         # Without values, pandas guesses a type; every type is acceptable.
@@ -286,6 +299,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
 def _column_chunks(
     columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
 ) -> Iterator[Batch]:
+    problems = Problems()
     for begin, end in _ranges(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
@@ -299,7 +313,9 @@ def _column_chunks(
             )
             return only
 
-        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk = batch_of_columns(
+            column, chosen, fields, titles, _NAME, begin, _position, 0, problems
+        )
         chunk.bytes_read = chunk.texts.nbytes
         yield chunk
 
@@ -326,6 +342,7 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         fields.extra,
     )
     all_texts = [fields.text_in(row)[1] if isinstance(row, dict) else None for row in data]
+    problems = Problems()
     for begin, end in _ranges([all_texts]):
         rows = data[begin:end]
         records = [row if isinstance(row, dict) else {} for row in rows]
@@ -337,12 +354,15 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
             values = (value_at(record, name) for record in records)
             return [None if value is MISSING else value for value in values]
 
-        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        def explain(
+            i: int, code: str, value: Any, rows: Any = rows, begin: int = begin
+        ) -> tuple[Hashable, Callable[[], Problem]]:
+            return _explained(rows[i], begin + i + 1, code, value, fields)
+
+        chunk = batch_of_columns(
+            column, chosen, fields, titles, _NAME, begin, _position, 0, problems, explain
+        )
         chunk.bytes_read = chunk.texts.nbytes
-        chunk.row_problems = [
-            (i, _of_row(problem, rows[i], begin + i + 1, chosen.text, fields))
-            for i, problem in chunk.row_problems
-        ]
         yield chunk
     if fields.title is not None:
         records = [row for row in data if isinstance(row, dict)]
@@ -351,18 +371,21 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
             yield without_records([problem], fields.extra)
 
 
-def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:
-    """Return the problem of a column value as that of its row."""
+def _explained(
+    row: Any, number: int, code: str, value: Any, fields: Fields
+) -> tuple[Hashable, Callable[[], Problem]]:
+    """Return the kind of what is wrong with a row without text, and what makes its problem."""
     if not isinstance(row, dict):
-        return Problem(
-            _NAME, number, None, Message("must be a dict", code="invalid_json"), show(row)
-        )
-    if problem.field != column:
-        return problem
+        return "no dict", partial(_no_dict, row, number)
     name, text = fields.text_in(row)
     if name is None or not isinstance(text, str):
-        return fields.no_text(row, _NAME, number)
-    return replace(problem, field=name)
+        return ("text", name), partial(fields.no_text, row, _NAME, number)
+    return code, partial(problem_of_text, _NAME, number, name, code, value)
+
+
+def _no_dict(row: Any, number: int) -> Problem:
+    reason = Message("must be a dict", code="invalid_json")
+    return Problem(_NAME, number, None, reason, show(row))
 
 
 def _position(number: int) -> str:

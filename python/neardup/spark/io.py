@@ -20,7 +20,7 @@ from neardup.readers.batch import Problem
 from neardup.readers.columns import choose_columns
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.formats import by_name
-from neardup.readers.jsonl import parse
+from neardup.readers.json_faults import parse
 from neardup.spark import sketching
 from neardup.spark.blobs import (
     SCHEMA,

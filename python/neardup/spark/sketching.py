@@ -18,7 +18,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.readers.batch import Batch, Problem
+from neardup.readers.batch import Batch, Problem, Problems
 from neardup.readers.columns import batch_of_columns, choose_columns
 from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReading
@@ -137,6 +137,7 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
         *(records.column, columns, settings.fields, False, "", 0),
         lambda _: None,
         records.nbytes,
+        Problems(),
     )
 
 
@@ -256,7 +257,7 @@ class _Group:
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
         """Yield the blobs of a batch."""
-        read = self._settings.fields.bounded(_read(records, self._settings))
+        read = self._settings.fields.bounded(_read(records, self._settings), Problems())
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         rows = self._corpus.rows(begin, self._documents)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.base.arrays import rows_where
 from neardup.base.messages import Message
 from neardup.base.progress import check_progress
 from neardup.exceptions import InputError, ParameterError
@@ -244,7 +245,7 @@ class _Tables(_Writer):
                     return
                 flags = keep.take(batch.num_rows)
                 if flags.any():
-                    batch = self._cast(batch.filter(pa.array(flags)))
+                    batch = self._cast(rows_where(batch, flags))
                     edits = self._edits
                     self._write(batch.columns if edits is None else edits.columns(batch))
             return

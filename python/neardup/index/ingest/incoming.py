@@ -67,7 +67,7 @@ class Incoming:
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
         column, too_long = limit.without_too_long(texts_array(given), runs)
-        row_problems = [(row, replace(problem, remedy="")) for row, problem in too_long]
+        row_problems = [(row, replace(problem(), remedy="")) for row, _, problem in too_long]
         keys = texts_array(ids)
         batch = Batch(column, keys, row_problems=row_problems, runs=runs)
         recipe = engine.settings.recipe

@@ -133,7 +133,7 @@ def read_documents(
     rows: list[tuple[str, str | None, str]] = []
     problems = 0
     for batch in sources.batches(titles=True):
-        problems += len(batch.problems)
+        problems += sum(problem.count for problem in batch.problems)
         for problem in batch.problems:
             progress.problem(problem)
         texts = batch.texts.to_pylist()
