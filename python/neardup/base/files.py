@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from neardup.base import messages
+from neardup.base.confinement import open_file
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
 
@@ -45,11 +46,11 @@ def open_input(path: str | Path) -> BinaryIO:
     """
     status = os.stat(path)
     if stat.S_ISREG(status.st_mode):
-        return open(path, "rb")
+        return open_file(path)
     name = printable(os.fspath(path))
     waiting = Message("{file}: waiting until another program writes to this pipe.", file=name)
     with announced(waiting):
-        file = open(path, "rb")  # noqa: SIM115
+        file = open_file(path)
     is_null = status.st_rdev == os.stat(os.devnull).st_rdev
     if stat.S_ISBLK(status.st_mode) or (
         stat.S_ISCHR(status.st_mode) and not is_null and not file.isatty()

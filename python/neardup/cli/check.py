@@ -540,17 +540,20 @@ def _findings(report: "Report") -> "list[tuple[str, str]]":
 
 def _print_notes(reports: "list[Report]") -> None:
     """Print the notes; a note on all papers is printed once."""
+    from neardup.papers.copies import SAME_TEXT
     from neardup.papers.report import shown_notes
     from neardup.papers.report_files import split_notes
     from neardup.readers.batch import code_of, show
 
-    # These are problems, which were told.
-    told = ("damaged_page", "nothing_compared")
+    # The first two are problems, which were told.
+    told = ("damaged_page", "nothing_compared", SAME_TEXT)
     shown = [
         [note for note in shown_notes(report.notes) if code_of(note) not in told]
         for report in reports
     ]
     common, other_notes = split_notes(shown)
+    if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
+        common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
         tell_line(say(Message("note: {note}", note=note)))
     for report, notes in zip(reports, other_notes, strict=True):

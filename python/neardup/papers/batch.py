@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -26,6 +26,7 @@ from neardup.papers.check import (
     tell_nothing_compared,
     texts_of,
 )
+from neardup.papers.copies import copies_of
 from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
@@ -147,11 +148,15 @@ def check_files(
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
+            checked = [(path, read) for path, read, _ in readings if read]
+            copies = copies_of((names[path], read.text) for path, read in checked)
             texts = [
-                (ids[path], names[path], path, read.text) for path, read, _ in readings if read
+                (ids[path], names[path], path, read.text)
+                for path, read in (checked[place] for place in copies.searched)
             ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
+        begin, number = len(joint) - (len(libraries[-1]) if among else 0), 0
         checking = Checking(
             joint,
             excluded,
@@ -167,7 +172,14 @@ def check_files(
             if read is None:
                 yield Checked(path, None, problem)
                 continue
-            report = checking.report(read, names[path], joint.positions_of(path))
+            skip = joint.positions_of(path)
+            if among:
+                skip |= {begin + copies.skipped[number]}
+            report = checking.report(read, names[path], skip)
+            if among:
+                same = copies.note(number)
+                report = replace(report, notes=(*report.notes, *filter(None, [same])))
+                number += 1
             tell_nothing_compared(report, progress)
             yield Checked(path, report, None, ids[path] if among else None, read.properties)
 

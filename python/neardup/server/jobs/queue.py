@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 from neardup.base.messages import Message
 from neardup.papers.batch import Checked
+from neardup.papers.copies import copies_of
 from neardup.papers.library import library_of
 from neardup.readers.file_text import FileText
 from neardup.readers.sandbox import Exchange, ExchangeEndedError
@@ -277,7 +278,11 @@ class Jobs:
                 continue
             readings.append((label, paper, ""))
         # No file of the library has such an id.
-        texts = [(f"./{label}", label, None, paper.text) for label, paper, _ in readings if paper]
+        papers = [(label, paper.text) for label, paper, _ in readings if paper]
+        copies = copies_of(papers)
+        texts = [
+            (f"./{papers[at][0]}", papers[at][0], None, papers[at][1]) for at in copies.searched
+        ]
         others = library_of(texts, settings.workers) if asked.among and several else None
         checked: list[Checked] = []
         with self.libraries.use(asked.library) as library, others or nullcontext():
@@ -289,6 +294,7 @@ class Jobs:
                 def done(share: float, number: int = number) -> None:
                     look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
 
+                read_before = sum(paper is not None for _, paper, _ in readings[:number])
                 try:
                     with Exchange(CHECK_PROCESS, self._limit(job, label)) as process:
                         report = check_paper(
@@ -303,8 +309,10 @@ class Jobs:
                             seconds=settings.check_seconds,
                             done=done,
                             others=others,
-                            number=sum(paper is not None for _, paper, _ in readings[:number]),
+                            number=copies.skipped[read_before],
                         )
+                        note = None if others is None else copies.note(read_before)
+                        report = replace(report, notes=(*report.notes, *filter(None, [note])))
                         cover = asked.cover_of(label).over(report.cover)
                         report = replace(report, cover=cover, thresholds=asked.thresholds)
                         if not several:
@@ -323,8 +331,8 @@ class Jobs:
         if several:
             look("report", _REPORT)
             self._store(job, overview_files(job.state.job, checked, asked.notes()))
-            papers = tuple(map(paper_state, checked))
-            return replace(state, state="done", stage="done", progress=1.0, papers=papers)
+            states = tuple(map(paper_state, checked))
+            return replace(state, state="done", stage="done", progress=1.0, papers=states)
         found = paper_state(Checked(job.state.paper, report, None))
         return replace(
             state,
