@@ -588,7 +588,8 @@ def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Asi
     uncopied = []
     for kind in WORDING:
         spans = ((aside.begin, aside.end) for aside in apart if aside.kind == kind)
-        for begin, end in bounds_of(marked(len(marks.counts), spans) & ~marks.copied):
+        apart_of_kind = marked(len(marks.counts), spans) & ~marks.copied & ~marks.given
+        for begin, end in bounds_of(apart_of_kind):
             if not marks.counts[begin:end].any():
                 continue
             having = (

@@ -54,8 +54,9 @@ class Marks:
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))
-        #: Letters and digits, without excluded text.
-        self.counts: Mask = letters & ~marked(len(text), spans[True])
+        #: Excluded text; letters and digits without it.
+        self.given: Mask = marked(len(text), spans[True])
+        self.counts: Mask = letters & ~self.given
         #: Quotations, references and contents.
         self.set_aside: Mask = marked(len(text), spans[False])
         #: Number of sources that have each character.
