@@ -20,9 +20,8 @@ use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter, ShingleLen};
 use crate::sketch::{
-    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share,
-    SimHash, Sketch, UnitHash, Xxh3, drop_repeats, leading, level_of, of_level, push_in,
-    shingle_hashes_in,
+    self, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share, SimHash,
+    Sketch, UnitHash, Xxh3, drop_repeats, leading, level_of, of_level, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
