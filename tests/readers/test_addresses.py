@@ -352,3 +352,33 @@ def test_a_store_of_objects(monkeypatch):
         _interrupt_an_upload(system, monkeypatch)
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:pa55word@127.0.0.1:9/x.jsonl?X-Amz-Signature=pa55word&page=2",
+        "s3://user:pa55word@bucket/x.jsonl",
+        "nosuch://user:pa55word@bucket/x.jsonl",
+        "nosuch://pa55word@bucket/x.jsonl",
+        "http://127.0.0.1:9/x.jsonl?page=2&sig=pa55word",
+    ],
+)
+def test_password_of_an_address_is_in_no_message(tmp_path, address):
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(LINES)
+    for inputs, output in (([address], tmp_path / "out.jsonl"), ([source], address)):
+        with pytest.raises((InputError, OutputError, ParameterError)) as caught:
+            dedup_files(inputs, output)
+        assert "pa55word" not in str(caught.value)
+        assert "***" in str(caught.value)
+
+
+def test_password_of_an_address_is_in_no_output(memory):
+    name = "memory://user:pa55word@dump/x.jsonl"
+    memory.pipe_file("/user:pa55word@dump/x.jsonl", b'{"text": "one"}\n{"text": "one"}\n')
+    dedup_files([name], "kept.jsonl", removed="removed.jsonl", report="report.json", work="work")
+    for path in ("removed.jsonl", "report.json"):
+        content = Path(path).read_text("utf-8")
+        assert "pa55word" not in content
+        assert "memory://***@dump/x.jsonl" in content

@@ -18,12 +18,28 @@ from neardup.exceptions import InputError, OutputError
 
 _LINE_END = re.compile("\r\n?|\n")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+#: In an address: a user with a password, and the value of a parameter that signs it.
+_SECRET = re.compile(
+    r"(?<=://)[^/@\s?#]+(?=@)"
+    r"|(?<=[?&])([^=&\s]*(?:sig|token|key|secret|passw|credential|auth)[^=&\s]*=)[^&#\s]+",
+    re.IGNORECASE,
+)
 
 
 def printable(path: str) -> str:
-    """Return a path as valid Unicode on one line, for ids and messages."""
+    """Return a path as valid Unicode on one line, for ids and messages.
+
+    An address is shown without its password and its signature.
+    """
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], without_secrets(name))
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with ``***`` for the passwords and signatures of addresses in it."""
+    if "://" not in text:
+        return text
+    return _SECRET.sub(lambda match: f"{match[1] or ''}***", text)
 
 
 def lines_of(text: str) -> list[str]:

@@ -12,10 +12,12 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from neardup.base.files import printable, without_secrets
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, MissingDependencyError, NeardupError, ParameterError
 
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+_USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _MAGIC = re.compile(r"[*?\[]")
 
 #: Bytes that are asked for at a time.
@@ -52,7 +54,7 @@ def file_system(address: str) -> tuple[Any, str]:
             Message(
                 "{file}: fsspec is not installed, which reads addresses. Install it "
                 "with: pip install 'neardup[remote]'",
-                file=address,
+                file=printable(address),
             )
         ) from None
     try:
@@ -61,16 +63,16 @@ def file_system(address: str) -> tuple[Any, str]:
         raise MissingDependencyError(
             Message(
                 "{file}: the library for such addresses is not installed: {said}",
-                file=address,
-                said=said_of(error),
+                file=printable(address),
+                said=said_of(error, address),
             )
         ) from None
     except ValueError as error:
         raise ParameterError(
             Message(
                 "{file}: there is no library for such addresses: {said}",
-                file=address,
-                said=said_of(error),
+                file=printable(address),
+                said=said_of(error, address),
             )
         ) from None
     return system_and_path
@@ -134,7 +136,7 @@ def address_state(address: str) -> tuple[str, int, int]:
     system, path = file_system(address)
     with _refusing(address):
         size = system.info(path).get("size") or 0
-        return address, int(size), zlib.crc32(str(system.ukey(path)).encode())
+        return printable(address), int(size), zlib.crc32(str(system.ukey(path)).encode())
 
 
 @contextlib.contextmanager
@@ -151,24 +153,29 @@ def _refusing(address: str) -> Iterator[None]:
             message = Message(
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
-                file=address,
-                said=said_of(cause),
+                file=printable(address),
+                said=said_of(cause, address),
             )
             raise InputError(message) from error
         raise InputError(
-            Message("{file}: no such file or directory.", code="no_such_file", file=address)
+            Message(
+                "{file}: no such file or directory.", code="no_such_file", file=printable(address)
+            )
         ) from error
     except Exception as error:
         raise InputError(
             Message(
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
-                file=address,
-                said=said_of(error),
+                file=printable(address),
+                said=said_of(error, address),
             )
         ) from error
 
 
-def said_of(error: BaseException) -> str:
-    """Return what an error of a library says, on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+def said_of(error: BaseException, address: str) -> str:
+    """Return what an error of a library says about an address, on one line, without its secrets."""
+    said = " ".join(str(error).split())
+    if user := _USER.search(address):
+        said = said.replace(user[0], "***")
+    return without_secrets(said) or type(error).__name__

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.base import __version__
+from neardup.base.files import without_secrets
 from neardup.base.messages import Message
 
 #: Fewer documents are not worth a note.
@@ -196,7 +197,7 @@ def report_text(
     content = {
         "summary": summary.to_dict(),
         # The recipe has a part of its own.
-        "settings": {n: v for n, v in settings.items() if n not in ("recipe", "progress")},
+        "settings": {n: _shown(v) for n, v in settings.items() if n not in ("recipe", "progress")},
         "recipe": recipe,
         "plan": plan,
         "problems": list(map(str, problems)),
@@ -204,6 +205,13 @@ def report_text(
         "versions": versions(),
     }
     return json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath) + "\n"
+
+
+def _shown(value: Any) -> Any:
+    """Return a setting without the passwords of addresses."""
+    if isinstance(value, (str, os.PathLike)):
+        return without_secrets(os.fspath(value))
+    return list(map(_shown, value)) if isinstance(value, (list, tuple)) else value
 
 
 def versions() -> dict[str, str]:

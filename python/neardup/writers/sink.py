@@ -240,13 +240,13 @@ class AddressSink:
     part = None
 
     def __init__(self, address: str, force: bool) -> None:
-        self.name = address
+        self.name, self._address = printable(address), address
         if is_web(address):
             raise OutputError(
                 Message(
                     "{file}: a web server cannot be written to. Name a file, or an "
                     "address such as s3://bucket/kept.jsonl.",
-                    file=address,
+                    file=self.name,
                 )
             )
         self._system, self._path = file_system(address)
@@ -261,7 +261,7 @@ class AddressSink:
                         "{file}: exists already. Choose another name, or replace it with "
                         "{given[force=True]}.",
                         code="exists",
-                        file=address,
+                        file=self.name,
                     )
                 )
             # Named, since the libraries send files by their names.
@@ -323,7 +323,7 @@ class AddressSink:
         except NeardupError:
             raise
         except Exception as error:
-            reason = said_of(error)
+            reason = said_of(error, self._address)
             message = Message(
                 "{file}: cannot be written: {said}. No output was changed.",
                 code="cannot_be_written",
