@@ -277,13 +277,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     )
     corpus.finish()
     # Two texts are no collection: there is nothing to count by.
-    content = _core.content(
-        *(core.normalize(text) for text in texts),
-        shingle=chosen.decide.shingle,
-        counted=[],
-        entries=1,
-    )
-    comparison = compare_documents(corpus, 0, 1, chosen, content, _core.edit_similarity(a, b))
+    comparison = compare_documents(corpus, 0, 1, chosen, None, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
         same = float(comparison.duplicate)
@@ -318,7 +312,7 @@ def compare_documents(
     a: int,
     b: int,
     recipe: Recipe,
-    content: dict[str, Any],
+    content: dict[str, Any] | None,
     edit_similarity: float,
 ) -> Comparison:
     """Return the verdict about two documents of a corpus, with what it rests on.
@@ -331,9 +325,9 @@ def compare_documents(
         Places in it.
     recipe : Recipe
         Its ``decide`` has the bounds.
-    content : dict
+    content : dict or None
         What ``content(k)`` rests on, as the core gives it; as ``resemblance`` that with common
-        text discounted.
+        text discounted. None for a corpus without counts, in which no text is common.
     edit_similarity : float
     """
     from neardup import _core
@@ -369,7 +363,7 @@ def compare_documents(
         distance=judged["distance"],
         bits=sketch.bits if sketch.kind == "simhash" else None,
         recipe_id=recipe.id,
-        evidence=_evidence(content, measured, decide.shingle),
+        evidence=_evidence(content or judged["uncounted"], measured, decide.shingle),
     )
     reason = _reason(recipe, judged, comparison)
     verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")

@@ -77,7 +77,8 @@ pub fn edit_similarity(a: &str, b: &str) -> Result<f64> {
 fn held_fast(a: &[char], b: &[char], anchor: usize) -> usize {
     let (mut x, mut y, mut edits) = (0, 0, 0);
     let found = anchors(a, b, anchor, |c| u32::from(c).to_le_bytes());
-    let stretches = found.into_iter().map(|(here, there)| (here, there, anchor));
+    let found = found.into_iter();
+    let stretches = found.map(|(here, there)| (here as usize, there as usize, anchor));
     for (here, there, length) in stretches.chain([(a.len(), b.len(), 0)]) {
         if here < x || there < y {
             // It overlaps the stretch before it.

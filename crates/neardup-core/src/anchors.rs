@@ -4,106 +4,133 @@ Two long texts are aligned piece by piece: they are held fast at their anchors, 
 between two anchors is compared item by item.
 */
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use xxhash_rust::xxh3::xxh3_64;
+
+/// About as many rows of a text are looked at together: those whose hashes begin with the same bits.
+const ROWS: usize = 1 << 21;
+
+/// Items that are turned into bytes together.
+const ITEMS: usize = 1 << 12;
 
 /// The positions in both texts of rows of `length` equal items that occur once in each, as many as
 /// follow each other in both.
 ///
 /// They ascend in both texts; two rows may overlap. `to_bytes` gives the bytes by which an item is
-/// hashed. O(n log n) for n items; 32 bytes for each distinct row of the first text.
+/// hashed. Texts have fewer than 2^32 items. O(n log n) for n items; 16 bytes for each anchor, and at most
+/// 64 MB for the rows.
 pub fn anchors<T: Copy + Eq, const N: usize>(
     a: &[T],
     b: &[T],
     length: usize,
     to_bytes: impl Fn(T) -> [u8; N],
-) -> Vec<(usize, usize)> {
-    let mut rows: FxHashMap<u64, Row> = FxHashMap::with_capacity_and_hasher(a.len(), FxBuildHasher);
-    for (at, hash) in hashes(a, length, &to_bytes) {
-        rows.entry(hash).or_default().see(0, at);
-    }
-    for (at, hash) in hashes(b, length, &to_bytes) {
-        if let Some(row) = rows.get_mut(&hash) {
-            row.see(1, at);
+) -> Vec<(u32, u32)> {
+    let bits = (a.len().max(b.len()) / ROWS + 1)
+        .next_power_of_two()
+        .ilog2();
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for share in 0..1_u64 << bits {
+        let [in_a, in_b] = [a, b].map(|text| {
+            let mut rows = Vec::with_capacity(if bits == 0 { text.len() } else { 0 });
+            for_each_row(text, length, &to_bytes, |at, hash| {
+                if bits == 0 || hash >> (u64::BITS - bits) == share {
+                    rows.push((hash, at as u32));
+                }
+            });
+            rows.sort_unstable();
+            rows
+        });
+        let (mut rest_a, mut rest_b) = (once(&in_a), once(&in_b));
+        let (mut one, mut other) = (rest_a.next(), rest_b.next());
+        while let (Some((hash_a, in_a)), Some((hash_b, in_b))) = (one, other) {
+            let row = |text: &[T], at: u32| at as usize..at as usize + length.min(text.len());
+            if hash_a == hash_b && a[row(a, in_a)] == b[row(b, in_b)] {
+                found.push((in_a, in_b));
+            }
+            if hash_a <= hash_b {
+                one = rest_a.next();
+            }
+            if hash_b <= hash_a {
+                other = rest_b.next();
+            }
         }
     }
-    let mut found: Vec<(usize, usize)> = rows
-        .into_values()
-        .filter(|row| row.times == [1, 1])
-        .map(|row| (row.first[0], row.first[1]))
-        .filter(|&(in_a, in_b)| a[in_a..in_a + length] == b[in_b..in_b + length])
-        .collect();
     found.sort_unstable();
-    increasing(&found)
+    keep_increasing(&mut found);
+    found
 }
 
-/// A row of items of the first text, by its hash.
-#[derive(Default)]
-struct Row {
-    /// Where each text has it first.
-    first: [usize; 2],
-    /// How often each text has it, up to twice.
-    times: [u8; 2],
+/// The hashes that occur once among sorted rows, each with its position.
+fn once(rows: &[(u64, u32)]) -> impl Iterator<Item = (u64, u32)> {
+    let of_one_hash = rows.chunk_by(|one, next| one.0 == next.0);
+    of_one_hash
+        .filter(|same| same.len() == 1)
+        .map(|same| same[0])
 }
 
-impl Row {
-    fn see(&mut self, text: usize, at: usize) {
-        if self.times[text] == 0 {
-            self.first[text] = at;
-        }
-        self.times[text] = (self.times[text] + 1).min(2);
-    }
-}
-
-/// The position and the hash of each row of `length` items.
-fn hashes<T: Copy, const N: usize>(
+/// Calls `take` with the position and the hash of each row of `length` items.
+fn for_each_row<T: Copy, const N: usize>(
     text: &[T],
     length: usize,
     to_bytes: impl Fn(T) -> [u8; N],
-) -> impl Iterator<Item = (usize, u64)> {
-    let mut bytes = Vec::with_capacity(N * text.len());
-    for &item in text {
-        bytes.extend_from_slice(&to_bytes(item));
-    }
+    mut take: impl FnMut(usize, u64),
+) {
     let rows = (text.len() + 1).saturating_sub(length);
-    (0..rows).map(move |at| (at, xxh3_64(&bytes[N * at..N * (at + length)])))
+    let mut bytes = Vec::with_capacity(N * (ITEMS + length).min(text.len()));
+    for begin in (0..rows).step_by(ITEMS) {
+        let end = rows.min(begin + ITEMS);
+        bytes.clear();
+        for &item in &text[begin..end + length - 1] {
+            bytes.extend_from_slice(&to_bytes(item));
+        }
+        for at in begin..end {
+            let place = N * (at - begin);
+            take(at, xxh3_64(&bytes[place..place + N * length]));
+        }
+    }
 }
 
-/// The longest run of pairs, in ascending order of the first position, that ascends in the second
-/// one too: O(n log n), by patience sorting.
-fn increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+/// Keeps the longest run of pairs, in ascending order of the first position, that ascends in the
+/// second one too: O(n log n), by patience sorting.
+fn keep_increasing(pairs: &mut Vec<(u32, u32)>) {
+    const NONE: u32 = u32::MAX;
     // The last pair of the best run of each length, and the pair before each pair.
-    let mut tops: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let mut tops: Vec<u32> = Vec::new();
+    let mut before: Vec<u32> = Vec::with_capacity(pairs.len());
+    let second_of = |at: u32| pairs[at as usize].1;
     for (at, &(_, second)) in pairs.iter().enumerate() {
         // Most pairs of similar texts go on with the longest run.
         let place = match tops.last() {
-            Some(&top) if pairs[top].1 >= second => {
-                tops.partition_point(|&top| pairs[top].1 < second)
+            Some(&top) if second_of(top) >= second => {
+                tops.partition_point(|&top| second_of(top) < second)
             }
             _ => tops.len(),
         };
-        before.push(place.checked_sub(1).map(|under| tops[under]));
+        before.push(place.checked_sub(1).map_or(NONE, |under| tops[under]));
         match tops.get_mut(place) {
-            Some(top) => *top = at,
-            None => tops.push(at),
+            Some(top) => *top = at as u32,
+            None => tops.push(at as u32),
         }
     }
-    let mut run = Vec::new();
-    let mut next = tops.last().copied();
-    while let Some(at) = next {
-        run.push(pairs[at]);
-        next = before[at];
+    // From the end, each pair of the run says which one is next: the list becomes that of the run.
+    let mut next = tops.last().copied().unwrap_or(NONE);
+    tops.clear();
+    while next != NONE {
+        tops.push(next);
+        next = before[next as usize];
     }
-    run.reverse();
-    run
+    let mut kept = 0;
+    for &at in tops.iter().rev() {
+        pairs[kept] = pairs[at as usize];
+        kept += 1;
+    }
+    pairs.truncate(kept);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(a: &str, b: &str, length: usize) -> Vec<(usize, usize)> {
+    fn of(a: &str, b: &str, length: usize) -> Vec<(u32, u32)> {
         let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
         anchors(&a, &b, length, |c| u32::from(c).to_le_bytes())
     }
@@ -126,10 +153,15 @@ mod tests {
             of("12abcdefgh", "abcdefgh12", 2),
             (2..9).map(|at| (at, at - 2)).collect::<Vec<_>>()
         );
-        assert_eq!(
-            increasing(&[(0, 5), (1, 1), (2, 6), (3, 2), (4, 3), (5, 0)]),
-            [(1, 1), (3, 2), (4, 3)]
-        );
-        assert_eq!(increasing(&[]), []);
+        for (mut pairs, expected) in [
+            (
+                vec![(0, 5), (1, 1), (2, 6), (3, 2), (4, 3), (5, 0)],
+                vec![(1, 1), (3, 2), (4, 3)],
+            ),
+            (vec![], vec![]),
+        ] {
+            keep_increasing(&mut pairs);
+            assert_eq!(pairs, expected);
+        }
     }
 }

@@ -19,8 +19,8 @@ use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::verify::sample_bytes::NumberedSamples;
 use crate::verify::{
-    Containment, Direction, Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier,
-    WithoutOwn,
+    Aligned, Containment, Direction, Evidence, Measure, Overlap, Profile, ShingleFrequencies,
+    Shingles, Units, Verifier, WithoutOwn,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -72,6 +72,8 @@ pub struct Judgement {
     pub containment: Containment,
     /// Overlap of the shingles of both texts; the shingle length does not depend on the script.
     pub overlap: Overlap,
+    /// The evidence and the containment where no shingle is common, if the corpus has no counts.
+    pub uncounted: Option<(Evidence, Containment)>,
 }
 
 impl Rule {
@@ -172,20 +174,33 @@ impl Bounds {
     pub fn judge(&self, corpus: &Corpus, a: u32, b: u32, shingle: usize) -> Result<Judgement> {
         let mut buffer = Vec::new();
         let frequencies = corpus.shingle_frequencies().map(Arc::as_ref);
+        // One thing at a time, since each takes a multiple of a long text.
+        let mut of_both = |look: &mut dyn FnMut(&str)| -> Result<()> {
+            for document in [a, b] {
+                look(corpus.texts().text(document as usize, &mut buffer)?);
+            }
+            Ok(())
+        };
+        let overlap = {
+            let mut sets = Vec::new();
+            of_both(&mut |text| sets.push(Shingles::of(text, shingle)))?;
+            sets[0].overlap(&sets[1])
+        };
+        let aligned = {
+            let mut units = Vec::new();
+            of_both(&mut |text| units.push(Units::of(text)))?;
+            Aligned::of(&units[0], &units[1])
+        };
         let mut profiles = Vec::new();
-        let mut sets = Vec::new();
-        for document in [a, b] {
-            let text = corpus.texts().text(document as usize, &mut buffer)?;
-            profiles.push((Profile::of(text, shingle), Units::of(text)));
-            sets.push(Shingles::of(text, shingle));
-        }
-        let evidence = Evidence::of(
-            (&profiles[0].0, &profiles[0].1),
-            (&profiles[1].0, &profiles[1].1),
-            frequencies,
-        );
-        let containment = Containment::of(&profiles[0].0, &profiles[1].0, frequencies);
-        let overlap = sets[0].overlap(&sets[1]);
+        of_both(&mut |text| profiles.push(Profile::of(text, shingle)))?;
+        let (first, second) = (&profiles[0], &profiles[1]);
+        let evidence = Evidence::of_aligned(first, second, frequencies, aligned);
+        let containment = Containment::of(first, second, frequencies);
+        let uncounted = frequencies.is_none().then(|| {
+            let nothing = ShingleFrequencies::of_samples::<&[u32]>(&[], 1);
+            let evidence = Evidence::of_aligned(first, second, Some(&nothing), aligned);
+            (evidence, Containment::of(first, second, Some(&nothing)))
+        });
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
         let features = features[0].min(features[1]);
@@ -222,6 +237,7 @@ impl Bounds {
             evidence,
             containment,
             overlap,
+            uncounted,
         })
     }
 }

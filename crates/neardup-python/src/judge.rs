@@ -104,6 +104,10 @@ pub fn judge<'py>(
     let judged = || bounds.judge(&corpus.inner, a, b, shingle);
     let judged = corpus.threads.run(py, judged)?;
     let fields = evidence(py, &judged.evidence, &judged.containment, &judged.overlap)?;
+    if let Some((found, containment)) = &judged.uncounted {
+        let uncounted = evidence(py, found, containment, &found.overlap)?;
+        fields.set_item("uncounted", uncounted)?;
+    }
     fields.set_item("duplicate", judged.is_duplicate)?;
     fields.set_item("within_bounds", judged.is_within_bounds)?;
     fields.set_item("similarity", judged.similarity)?;

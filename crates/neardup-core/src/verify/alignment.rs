@@ -322,8 +322,9 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     });
     let (mut x, mut y) = (begin, begin);
     let last = (stop_a, stop_b);
-    let held = anchors_between(a, b, begin, last);
-    for (here, there) in held.into_iter().chain([last]) {
+    let held = anchors_between(&a[begin..stop_a], &b[begin..stop_b]).into_iter();
+    let held = held.map(|(x, y)| (begin + x as usize, begin + y as usize));
+    for (here, there) in held.chain([last]) {
         // An anchor may overlap the stretch of the one before.
         if here < x || there < y {
             continue;
@@ -353,18 +354,11 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
 
 /// The anchors of what lies between the common begin and the common end of two rows of units; none
 /// if it is so short that it is aligned at once.
-fn anchors_between(
-    a: &[u64],
-    b: &[u64],
-    begin: usize,
-    (stop_a, stop_b): (usize, usize),
-) -> Vec<(usize, usize)> {
-    let (a, b) = (&a[begin..stop_a], &b[begin..stop_b]);
+fn anchors_between(a: &[u64], b: &[u64]) -> Vec<(u32, u32)> {
     if a.len().saturating_mul(b.len()) <= WITHOUT_ANCHORS * WITHOUT_ANCHORS {
         return Vec::new();
     }
-    let found = anchors(a, b, ANCHOR, u64::to_le_bytes).into_iter();
-    found.map(|(x, y)| (begin + x, begin + y)).collect()
+    anchors(a, b, ANCHOR, u64::to_le_bytes)
 }
 
 /// Adds the equal units from `x` and `y` to the ends of both rows, by their longest common

@@ -324,16 +324,25 @@ impl Evidence {
         b: (&Profile, &Units),
         frequencies: Option<&ShingleFrequencies>,
     ) -> Self {
+        Evidence::of_aligned(a.0, b.0, frequencies, Aligned::of(a.1, b.1))
+    }
+
+    /// The same of two texts that are aligned.
+    pub fn of_aligned(
+        a: &Profile,
+        b: &Profile,
+        frequencies: Option<&ShingleFrequencies>,
+        aligned: Aligned,
+    ) -> Self {
         let mut scratch = Scratch::default();
-        let short = a.0.is_short_beside(b.0);
-        let most =
-            a.0.most_from(b.0, frequencies, 0.0, &mut scratch)
-                .unwrap_or(Most::of(0.0));
-        let weighed = match a.0.weigh(b.0, frequencies, 0.0, &mut scratch) {
+        let short = a.is_short_beside(b);
+        let most = a
+            .most_from(b, frequencies, 0.0, &mut scratch)
+            .unwrap_or(Most::of(0.0));
+        let weighed = match a.weigh(b, frequencies, 0.0, &mut scratch) {
             Weighing::Done(weighed) if !short => Some(weighed),
             _ => None,
         };
-        let aligned = Aligned::of(a.1, b.1);
         let similarity = match short {
             true => score_short(most.similarity, &aligned),
             false => score(most, &aligned),
@@ -345,7 +354,7 @@ impl Evidence {
         };
         Evidence {
             own: !short && most.is_of_own(&aligned),
-            overlap: a.0.shingles.overlap(&b.0.shingles),
+            overlap: a.shingles.overlap(&b.shingles),
             weighed,
             aligned,
             short,
