@@ -62,7 +62,8 @@ def check_consistent(report):
 def check_sources(report, counts):
     characters = [source.characters for source in report.sources]
     assert characters == sorted(characters, reverse=True)
-    assert report.rates.largest_source == max((source.rate for source in report.sources), default=0)
+    largest = max((source.rate for source in report.sources), default=0)
+    assert (report.rates or Rates(0.0, 0.0, 0.0)).largest_source == largest
     similarities = {source.similarity for source in report.sources} - {None}
     assert report.similarity == max(similarities, default=None)
     for number, source in enumerate(report.sources):

@@ -471,12 +471,15 @@ def test_what_is_no_text(call):
     ],
 )
 def test_four_times_the_lines_take_at_most_seven_times_the_time(line):
-    def seconds(count):
-        text = line * count
+    def once(text):
         begin = time.process_time()
         sections(text)
         asides(text)
         return time.process_time() - begin
+
+    def seconds(count):
+        # The least of three: other processes share the cache.
+        return min(once(line * count) for _ in range(3))
 
     seconds(1000)
     assert seconds(80_000) < 7 * seconds(20_000) + 0.5

@@ -275,7 +275,7 @@ def test_excluded_text_thresholds_and_cover(visit):
     page.keyboard.press("Enter")
     check_accessible(page)
     check_consistent(page, "en")
-    texts = {"file": "本文讨论图书馆。\n" + NOTICE + "\n" + FERRY, "exclude": NOTICE}
+    texts = {"file": "本文讨论图书馆。\n" + NOTICE + "\n" + FERRY * 8, "exclude": NOTICE}
     for name, text in texts.items():
         file = {"name": f"{name}.txt", "mimeType": "text/plain", "buffer": text.encode()}
         page.set_input_files(f"#{name}", files=[file])

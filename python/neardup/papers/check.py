@@ -24,7 +24,6 @@ from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
 from neardup.papers.verdict import no_verdict, unread_share
-from neardup.readers.batch import code_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,6 +168,8 @@ def check(
 
 def tell_nothing_compared(report: Report, progress: Progress) -> None:
     """Report a paper that was compared with nothing as a problem."""
+    from neardup.readers.batch import code_of  # imported late, for a fast `import neardup.lab`
+
     if report.no_verdict == "nothing_compared":
         note = next(n for n in report.notes if code_of(n) == report.no_verdict)
         progress.problem(Message("{file}: {said:inside}", file=report.paper, said=note))

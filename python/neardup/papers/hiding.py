@@ -11,10 +11,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from neardup.papers.directions import reordered_lines
 from neardup.papers.results import Finding, Place
-from neardup.readers.extracted import FileText, HiddenText
+
+if TYPE_CHECKING:
+    from neardup.readers.extracted import FileText, HiddenText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
@@ -53,6 +56,8 @@ def as_shown(paper: FileText) -> FileText:
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
     if not moved:
         return paper
+    from neardup.readers.extracted import HiddenText  # imported late, for a fast `import`
+
     pieces, done = [], 0
     for begin, end, read in moved:
         pieces += [paper.text[done:begin], read]
@@ -72,6 +77,7 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     word's own script in place of look-alikes. Pictures are counted, since text may be in them.
     """
     from neardup import _core
+    from neardup.readers.extracted import HiddenText
 
     hidden: dict[str, list[HiddenText]] = {}
     pieces = []

@@ -257,6 +257,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def values(self, name: str) -> list[Any]:
+        """Return the values of an extra field; texts alone have no fields."""
+        return self.extra.get(name, [None] * len(self))
+
     @property
     def problems(self) -> list[Problem]:
         """The problems, in input order."""

@@ -95,11 +95,10 @@ class Fields:
     def bounded(self, batch: Batch, found: Problems) -> Batch:
         """Return a batch whose texts are at most `max_text` long; others are null, and problems.
 
-        It has all extra fields. `found` are the problems of the same pass.
+        It has all extra fields that a table may lack. `found` are the problems of the same pass.
         """
-        # Texts alone have none of them, and a table may lack those that are optional.
-        nothing = [None] * len(batch)
-        batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
+        if self.optional:
+            batch.extra = {name: batch.values(name) for name in self.extra}
         batch.texts, too_long = self.without_too_long(batch.texts, batch.runs)
         for row, source, problem in too_long:
             found.add(row, source, problem)

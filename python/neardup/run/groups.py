@@ -35,7 +35,7 @@ def hashes_of(
     from neardup import _core
     from neardup.base.arrays import texts_array
 
-    values = batch.extra[field]
+    values = batch.values(field)
     names = ["" if value is None else as_id(value) for value in values]
     # The reader sets the value of a number beyond 64 bits to None.
     reported = {row for row, problem in batch.row_problems if problem.field == field}

@@ -179,7 +179,7 @@ class Pipeline(Run):
                 characters: Any = pc.utf8_length(batch.texts)
                 lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
             for name, column in values.items():
-                column.extend(batch.extra[name])
+                column.extend(batch.values(name))
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
         order = _order(options.priority, collected, lengths, values)
