@@ -510,7 +510,7 @@ class Checking:
         self,
         paper: _core.Paper,
         aligned: Sequence[_Aligned],
-        weights: NDArray[np.int64],
+        weights: NDArray[np.int8],
         skip: set[int],
         left_out: int,
     ) -> list[Aside]:

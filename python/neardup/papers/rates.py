@@ -15,12 +15,12 @@ Mask = NDArray[np.bool_]
 Places = NDArray[np.integer[Any]] | list[int]
 
 
-def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int64]:
+def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
     """Return for each of `length` characters in how many of the spans it is."""
-    steps = np.zeros(length + 1, np.int64)
+    steps = np.zeros(length + 1, np.int32)
     np.add.at(steps, begins, 1)
     np.add.at(steps, ends, -1)
-    return np.cumsum(steps)[:length]
+    return np.cumsum(steps, dtype=np.int32, out=steps)[:length]
 
 
 def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:

@@ -42,7 +42,7 @@ def documents_asked(documents: int) -> int:
 
 def shared_text(
     documents: Sequence[tuple[Iterable[Span], bool]],
-    weights: NDArray[np.int64],
+    weights: NDArray[np.int8],
     library: int,
     shingle_counts: Callable[[], list[tuple[int, int]]],
 ) -> list[Aside]:
@@ -87,7 +87,7 @@ def _union(spans: Iterable[Span]) -> list[Span]:
     return union
 
 
-def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int64]:
+def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int32]:
     """Return for each character in how many documents it is."""
     bounds = np.array([span for union in unions for span in union], np.int64).reshape(-1, 2)
     return depths(length, bounds[:, 0], bounds[:, 1])

@@ -102,12 +102,12 @@ def many(documents: int) -> int:
     return min(max(-(-documents // _ONE_IN), _FEWEST), _MOST)
 
 
-def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int64]:
+def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the weight of each character of a paper: 2 if Chinese, 0 if it is not counted."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
     is_dense |= codes >= 0x20000
-    weights: NDArray[np.int64] = np.where(is_dense, 2, 1) * counts
+    weights: NDArray[np.int8] = (1 + is_dense.astype(np.int8)) * counts
     return weights
 
 
@@ -123,7 +123,7 @@ class Wording:
     def __init__(
         self,
         text: str,
-        weights: NDArray[np.int64],
+        weights: NDArray[np.int8],
         least: int,
         passages: Sequence[Passage],
         contexts: Sequence[str | None],
@@ -207,10 +207,11 @@ class Wording:
         return is_common
 
 
-def _weigh(weights: NDArray[np.int64]) -> Callable[[Sequence[Piece]], int]:
+def _weigh(weights: NDArray[np.int8]) -> Callable[[Sequence[Piece]], int]:
     """Return a function that adds up the weights within pieces."""
-    sums = np.concatenate([[0], np.cumsum(weights)]).tolist()
-    return lambda pieces: sum(sums[piece.end] - sums[piece.begin] for piece in pieces)
+    sums = np.zeros(len(weights) + 1, np.int32)
+    np.cumsum(weights, dtype=np.int32, out=sums[1:])
+    return lambda pieces: sum(int(sums[one.end]) - int(sums[one.begin]) for one in pieces)
 
 
 def _origins(
