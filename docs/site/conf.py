@@ -85,6 +85,7 @@ api
 methods
 formats
 errors
+promises
 glossary
 differences
 accuracy
