@@ -170,6 +170,19 @@ class TestExcluded:
         (aside,) = (aside for aside in report.asides if aside.kind == "given")
         assert report.text[aside.begin : aside.end] == form[:-1]
 
+    def test_edited_stretch_of_a_template_is_excluded_and_an_answer_is_not(self, make):
+        """Half of its letters are others; what a student wrote in its place counts."""
+        form, answer = unrelated(5, 300), unrelated(6, 80)
+        edited = "".join(c if at % 2 else answer[at % 80] for at, c in enumerate(form[110:190]))
+        for stretch, copied in ((edited, 0), (answer, counted(answer))):
+            filled = form[:110] + stretch + form[190:]
+            make("library/class.txt", filled + unrelated(7))
+            paper = make("paper.txt", unrelated(8) + filled)
+            report = check(paper, "library/class.txt", exclude=make("form.txt", form))
+            check_consistent(report)
+            assert abs(report.copied - copied) <= 2
+            assert len(filled) >= 300
+
     def test_earlier_work_in_each_form(self, make, paper, library):
         make("earlier.txt", unrelated(1) + COPIED)
         for exclude in ("earlier.txt", Path("earlier.txt"), FileText(COPIED, "text")):

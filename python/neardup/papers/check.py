@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -49,6 +50,10 @@ COMPARED = 5
 
 #: Texts of candidates that are aligned together.
 _TOGETHER = 64
+
+#: Between two stretches of an excluded text, a stretch with this edit similarity to what that text
+#: has there is from it too, if neither is longer. One pair of other texts in a hundred reaches 0.3.
+_EDITED, _LONGEST_EDIT = 0.4, 2000
 
 #: A longer text is no path, and neither is one with sentence marks and no extension.
 _LONGEST_PATH = 255
@@ -319,7 +324,7 @@ class Checking:
         core = aligner()
         prepared = core.paper(text)
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
-        set_aside = [*by_form, *self._given(core, prepared)]
+        set_aside = [*by_form, *self._given(core, prepared, text)]
         marks = Marks(text, set_aside, prepared.spans())
         skipped = set(skip)
         matches, wording, left_out = self._sources(core, prepared, text, marks, skipped)
@@ -415,7 +420,7 @@ class Checking:
             ),
         )
 
-    def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
+    def _given(self, core: _core.Aligner, paper: _core.Paper, text: str) -> list[Aside]:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
@@ -423,9 +428,10 @@ class Checking:
         by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
         return [
             Aside(begin, end, "given")
-            for of_one in by_text
-            for _, _, pieces in of_one
-            for begin, end, _, _ in pieces
+            for template, of_one in zip(self.excluded, by_text, strict=True)
+            for begin, end in _of_template(
+                text, template, sorted(piece for _, _, pieces in of_one for piece in pieces)
+            )
         ]
 
     def _sources(
@@ -570,6 +576,25 @@ class Checking:
             passages += [replace(passage, source=number) for passage in chosen]
         passages.sort(key=lambda passage: (passage.begin, -passage.end, passage.source))
         return tuple(sources), tuple(passages)
+
+
+def _of_template(
+    text: str, template: str, pieces: Sequence[FourPlaces]
+) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a paper that are from an excluded text, also edited ones between them.
+
+    `pieces` are in the order of the paper.
+    """
+    from neardup import _core
+
+    yield from ((begin, end) for begin, end, _, _ in pieces)
+    for (_, begin, _, source_begin), (end, _, source_end, _) in pairwise(pieces):
+        longest = max(end - begin, source_end - source_begin)
+        if end <= begin or source_end <= source_begin or longest > _LONGEST_EDIT:
+            continue
+        edited = _core.edit_similarity(text[begin:end], template[source_begin:source_end])
+        if edited >= _EDITED:
+            yield begin, end
 
 
 def _context(text: str, passage: Passage) -> str | None:
