@@ -3,13 +3,14 @@
 import dataclasses
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.papers.test_rates import check_consistent
 from tests.papers.texts import unrelated
 
-from neardup import ParameterError, check
+from neardup import InputError, ParameterError, check
 from neardup.cli.check import run as command
 from neardup.cli.parser import parameters_of
 from neardup.papers import ReportLimits, check_files
@@ -129,3 +130,15 @@ def test_numbers_of_numpy(paper):
 def test_something_else(paper):
     with pytest.raises(ParameterError, match="'limits'"):
         check(paper, "library", limits=10)
+
+
+def test_paper_beyond_the_memory_is_refused_before_it_is_compared(make):
+    """Among others it is a problem, and the others are checked."""
+    long, short = make("papers/long.txt", "雪" * 3_000_000), make("papers/short.txt", "雪" * 300)
+    library = make("library.txt", "渡口有木船三只")
+    with pytest.raises(InputError, match=r"3,000,000 characters needs \d+ MB.*split the paper"):
+        check(long, library, memory="512MiB")
+    found = {Path(one.paper).name: one for one in check_files([long, short], library, memory=2**29)}
+    assert found["long.txt"].report is None
+    assert found["long.txt"].problem.code == "too_large"
+    assert found["short.txt"].report.characters == 300

@@ -263,6 +263,7 @@ class CheckParameters(ProgressParameters, total=False):
     count_shared: o.CountShared
     least: o.LeastPassage
     workers: o.Workers
+    memory: o.CheckMemory
 
 
 # A service.

@@ -184,6 +184,15 @@ Memory = Annotated[
         check=check_memory,
     ),
 ]
+CheckMemory = Annotated[
+    int | str | None,
+    Option(
+        "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. A paper that needs more is "
+        "refused before it is compared. By default half of the machine's memory.",
+        metavar="SIZE",
+        check=check_memory,
+    ),
+]
 _RECIPE = Option(
     "How a text becomes a sketch, and what a duplicate is: a name from "
     "`neardup recipes`, or a .toml file.",

@@ -28,7 +28,7 @@ from neardup.papers.check import (
 )
 from neardup.papers.copies import copies_of
 from neardup.papers.library import joined, library_of
-from neardup.papers.limits import ReportLimits
+from neardup.papers.limits import ReportLimits, check_size
 from neardup.papers.report import Report
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def check_files(
         libraries = []
         if library is not None:
             libraries.append(stack.enter_context(opened(library, workers, progress, encoding)))
-        readings: Iterable[_Reading] = _read(paths, encoding, progress)
+        readings: Iterable[_Reading] = _read(paths, encoding, given["memory"], progress)
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
@@ -187,11 +187,14 @@ def check_files(
 _Reading = tuple[str, "FileText | None", str | None]
 
 
-def _read(paths: Sequence[str], encoding: str | None, progress: Progress) -> Iterator[_Reading]:
+def _read(
+    paths: Sequence[str], encoding: str | None, memory: int, progress: Progress
+) -> Iterator[_Reading]:
     """Yield each path with the text of its file, or with the problem with it."""
     for path in paths:
         try:
             read, _ = read_paper(path, "papers", encoding)
+            check_size(read, path, memory)
         except InputError as error:
             progress.problem(error.message)
             yield path, None, error.message

@@ -21,7 +21,7 @@ from neardup.pages.excerpts import around
 from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.cover import cover_of
 from neardup.papers.hiding import as_shown, revealed, unmasked
-from neardup.papers.limits import ReportLimits, shown_passages
+from neardup.papers.limits import ReportLimits, check_size, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
 from neardup.papers.verdict import no_verdict, unread_share
@@ -48,8 +48,9 @@ MOST_LISTED = 200
 #: Sources whose whole text is compared with the whole paper.
 COMPARED = 5
 
-#: Texts of candidates that are aligned together.
-_TOGETHER = 64
+#: Texts of candidates that are aligned together: at most so many, and about so many characters; and
+#: those at first.
+_TOGETHER, _CHARACTERS, _FIRST = 64, 4_000_000, 4
 
 #: Between two stretches of an excluded text, a stretch with this edit similarity to what that text
 #: has there is from it too, if neither is longer. One pair of other texts in a hundred reaches 0.3.
@@ -151,6 +152,7 @@ def check(
         raise bad("name", "text or None", name)
     progress = given["progress"]
     read, own_name = read_paper(paper, "paper", encoding)
+    check_size(read, name or own_name, given["memory"])
     for problem in read.problems:
         progress.problem(problem)
     excluded = texts_of(exclude, encoding, progress)
@@ -499,8 +501,12 @@ class Checking:
         import pyarrow as pa
 
         aligned = []
-        for begin in range(0, len(positions), _TOGETHER):
-            documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
+        begin, count = 0, _FIRST
+        while begin < len(positions):
+            documents = list(self.library.documents(positions[begin : begin + count]))
+            begin += count
+            characters = sum(len(document.text) for document in documents)
+            count = min(_TOGETHER, max(1, _CHARACTERS * len(documents) // max(characters, 1)))
             texts = pa.array([document.text for document in documents], pa.large_string())
             of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
             for document, of_one in zip(documents, of_all, strict=True):

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from neardup.base.messages import Message
 from neardup.base.validation import check_whole
+from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.papers.results import Passage
+    from neardup.readers.file_text import FileText
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,28 @@ class ReportLimits:
         for name in ("max_passages", "max_source_passages", "max_source_text"):
             # JSON cannot represent NumPy numbers.
             object.__setattr__(self, name, check_whole(getattr(self, name), name, 1))
+
+
+#: Bytes that a process takes before it reads a paper, and for each character of a paper and of a
+#: source that is as long: measured on Chinese text of 2.4 to 10 million characters.
+_BASE, _BYTES = 150 << 20, 130
+
+
+def check_size(paper: FileText, name: str, memory: int) -> None:
+    """Raise InputError for a paper that cannot be checked within a limit of `memory` bytes."""
+    needed = _BASE + _BYTES * len(paper.text)
+    if needed > memory:
+        raise InputError(
+            Message(
+                "{file}: a paper of {count:,} characters needs {needed:,} MB, more than the limit "
+                "of {limit:,} MB. Raise {given[memory]}, or split the paper.",
+                code="too_large",
+                file=name,
+                count=len(paper.text),
+                needed=needed // 10**6,
+                limit=memory // 10**6,
+            )
+        )
 
 
 def shown_passages(

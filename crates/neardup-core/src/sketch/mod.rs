@@ -39,9 +39,7 @@ use crate::error::{Error, Result};
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub use hash::shingle_hashes;
-pub(crate) use hash::{
-    Bkdr, News, Share, UnitHash, Xxh3, drop_repeats, push_in, shingle_hashes_in,
-};
+pub(crate) use hash::{News, Share, UnitHash, Xxh3, drop_repeats, push_in, shingle_hashes_in};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
 pub use sample::{SAMPLE, is_kept};
