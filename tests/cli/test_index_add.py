@@ -133,7 +133,7 @@ def test_a_file_that_is_cut_is_reported_as_dedup_does(run, name):
 
 
 def numbered_texts(name, begin, end):
-    """Write documents of which none repeats another."""
+    """Write documents that do not repeat each other."""
     with Path(name).open("w", encoding="utf-8") as lines:
         for at in range(begin, end):
             text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))

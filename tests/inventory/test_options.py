@@ -120,7 +120,7 @@ def test_a_report_lists_every_option(tmp_path):
     source.write_text('{"text": "one"}\n')
     neardup.dedup_files([source], tmp_path / "out.jsonl", report=report, min_length=2)
     settings = json.loads(report.read_text("utf-8"))["settings"]
-    # The recipe has a part of its own.
+    # The recipe has its own part.
     assert taken_options(neardup.dedup_files).keys() - settings.keys() == {"recipe", "progress"}
     assert settings["min_length"] == 2
     assert settings["report"] == str(report)

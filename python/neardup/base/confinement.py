@@ -69,7 +69,7 @@ def watch_databases(path: str | os.PathLike[str]) -> Callable[[], None]:
             try:
                 is_database = os.pread(descriptor, len(_SQLITE), 0) == _SQLITE
             except OSError:
-                # Another thread has closed it, or it is no file.
+                # Another thread has closed it, or it is not a file.
                 continue
             if is_database:
                 _check(descriptor, path)

@@ -41,7 +41,7 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
         A file that :meth:`Index.backup` wrote, or another copy of an index in SQLite. It stays
         unchanged.
     location : str or Path
-        The index to be replaced, or a path where there is no file.
+        The index to be replaced, or a path without a file.
     force : bool, default=False
         Whether to replace what is there. Writers that have the old index open are refused from
         then on.

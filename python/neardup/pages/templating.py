@@ -36,7 +36,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-#: What is not shown as it is.
+#: Characters that the report escapes.
 _SPECIAL = re.compile(f"[&<>'\"\r]|{_UNSEEN.pattern}")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3041-\u30ff]")

@@ -1,4 +1,4 @@
-"""The order in which a reader reads a line, where directional marks change that of its letters.
+"""The order in which a reader sees the letters of a line with directional marks.
 
 The letters of a line are put in the order in which they are shown, by the Unicode bidirectional
 algorithm (UAX 9), and then in the order in which these scripts are
@@ -15,7 +15,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-#: What opens a direction: its class by UAX 9 and the override, "" for none.
+#: Characters that open a direction: the class by UAX 9 and the override, "" without one.
 _OPENS = {
     "LRE": ("L", ""),
     "RLE": ("R", ""),
@@ -154,7 +154,7 @@ def _levels(
         strong = _strong([classes[kept[place]] for place in run], sides[0])
         for place, found in zip(run, _implicit(strong, level, *sides), strict=True):
             resolved[kept[place]] = found
-    # What is removed goes with what precedes it.
+    # A removed character goes with the character before it.
     for at, one in enumerate(classes):
         if one == "BN":
             resolved[at] = resolved[at - 1] if at else base

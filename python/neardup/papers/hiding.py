@@ -84,7 +84,7 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     done = 0
     for part in paper.hidden:
         hidden.setdefault(part.kind, []).append(part)
-    # Garbled letters are no letters of the paper.
+    # Garbled letters do not count as letters of the paper.
     unread = [(part.begin, part.end) for part in paper.hidden if part.kind != _REORDERED]
     unread += paper.garbled_spans
     for begin, end in sorted(unread):

@@ -127,7 +127,7 @@ _NOT_TEXT, _NOT_UTF8, _SURROGATE = "not_a_text", "invalid_utf8", "lone_surrogate
 def text_column(
     column: pa.Array[Any] | list[Any],
 ) -> tuple[pa.LargeStringArray, list[_Wrong]]:
-    """Return the column as valid texts, and each value that is none."""
+    """Return the column as valid texts, and each value that is not a text."""
     if isinstance(column, list):
         if set(map(type, column)) <= {str}:
             try:
@@ -178,7 +178,7 @@ def _checked_texts(
 
 
 def problem_of_text(source: str, number: int, field: str, code: str, value: Any) -> Problem:
-    """Return the problem of a value that is no text."""
+    """Return the problem of a value that is not a text."""
     if code == _NOT_TEXT:
         reason = Message("must be text", code=code)
     elif code == _SURROGATE:

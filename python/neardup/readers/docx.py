@@ -275,7 +275,7 @@ class _Reading:
         self.paragraphs = Paragraphs()
         self._styles = styles
         self._around = around
-        #: Of each open field, whether its code goes on, which nobody sees.
+        #: For each open field: True while its code goes on, which nobody sees.
         self._fields: list[bool] = []
 
     def blocks(self, parent: Any) -> None:

@@ -45,7 +45,7 @@ _END = "\u202c"
 #: Marks that go on in the next line.
 _DEEPEST = 16
 _OPENED_OR_ENDED = re.compile("[\u202a-\u202e]")
-#: Fonts whose symbols are no letters.
+#: Fonts whose symbols are not letters.
 _SYMBOLS = re.compile("symbol|dings|extra", re.IGNORECASE)
 #: Graphics whose text is in another part, and is not read.
 _DRAWN = ("/diagram", "/chart")

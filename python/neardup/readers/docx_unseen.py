@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"-?\d{1,9}")
 _OFF_PAGE, _FLAT = 16_000, 40
 #: Letters that are narrower than this, in percent, are unreadable.
 _NARROW = 10
-#: Of the size of the letters: what moves each onto the one before.
+#: Spacing, as a share of the size of the letters, that moves each onto the one before.
 _PILED = 0.9
 #: Letters as transparent as that, in thousandths of a percent, are invisible.
 _CLEAR = 90_000
@@ -83,7 +83,7 @@ class Looks:
         names = ("vanish", "sz", "w", "spacing")
         named = {name: value_of(properties, name, "on") for name in names}
         formats = {name: value for name, value in named.items() if value}
-        # The spacing of a paragraph is that of its lines.
+        # The spacing of a paragraph applies to its lines.
         line = properties.find(f"{W}spacing")
         if line is not None and line.get(f"{W}val") is None:
             del formats["spacing"]

@@ -1,4 +1,4 @@
-"""What is wrong with a line that is no JSON object."""
+"""Why a line is not a JSON object."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from neardup.base.messages import Message
 from neardup.readers.encodings import invalid
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-#: What is wrong with a line that is no JSON object, as the code of the message.
+#: Why a line is not a JSON object, as the code of the message.
 NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
     "invalid_utf8",
     "invalid_json",

@@ -21,7 +21,7 @@ _LEVELS = 8
 
 def value_at(record: Any, path: str) -> Any:
     """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values."""
-    # Most names are no paths, and a million records may lack the field.
+    # Most names are not paths, and a million records may lack the field.
     if record.__class__ is dict:
         if path in record:
             return record[path]

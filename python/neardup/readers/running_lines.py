@@ -82,7 +82,7 @@ class _Recurring:
     often: frozenset[_Pattern]
     seldom: frozenset[_Pattern]
     page_numbers: frozenset[_Pattern]
-    #: The font size of headings, which are no running lines.
+    #: The font size of headings, which are not running lines.
     heading: float
 
     @classmethod
@@ -91,7 +91,7 @@ class _Recurring:
         for number, page in enumerate(pages):
             for line in page if len(page) <= 2 * _OUTER else [*page[:_OUTER], *page[-_OUTER:]]:
                 places[_pattern(line)][number] = _numbers(line)
-        # Of a chapter with one such page the title is elsewhere, as a heading.
+        # A chapter with one such page has its title elsewhere, as a heading.
         titles = Counter(_pattern(line)[0] for page in pages for line in page)
         at_height: defaultdict[int, set[int]] = defaultdict(set)
         for (_, height), of_pages in places.items():

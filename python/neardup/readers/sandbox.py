@@ -129,7 +129,7 @@ class Exchange:
         self._process.kill()
         self._process.wait()
         for file in (self._to, self._from):
-            # What the other process has not read is lost.
+            # The other process loses all that it has not read.
             with contextlib.suppress(OSError):
                 file.close()
 
@@ -144,7 +144,7 @@ class Exchange:
 def other_side() -> tuple[Callable[[], Any], Callable[[object], None]]:
     """Return the calls that receive and send objects, in the process of an `Exchange`."""
     source, output = os.fdopen(0, "rb", closefd=False), os.fdopen(os.dup(1), "wb")
-    # What a library prints is no message.
+    # Output of a library is not a message.
     os.dup2(2, 1)
 
     def send(message: object) -> None:

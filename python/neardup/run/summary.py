@@ -196,7 +196,7 @@ def report_text(
     """Return the report of a run as JSON."""
     content = {
         "summary": summary.to_dict(),
-        # The recipe has a part of its own.
+        # The recipe has its own part.
         "settings": {n: _shown(v) for n, v in settings.items() if n not in ("recipe", "progress")},
         "recipe": recipe,
         "plan": plan,

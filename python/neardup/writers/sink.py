@@ -86,7 +86,7 @@ class FileSink:
         self._force = force
         self._temporary: str | None = None
         self._is_locked = False
-        #: Of the bytes that are written, for a caller with a token.
+        #: Digest of the written bytes, for a caller with a token.
         self.digest = None if token is None else hashlib.blake2b()
         folder = os.path.dirname(self._path)
         if not os.path.isdir(folder):

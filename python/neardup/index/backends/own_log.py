@@ -32,7 +32,7 @@ _JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
 
 class State(NamedTuple):
-    """What tells a state of a file from others: SQLite's `schema_version`, and the mark."""
+    """The identity of a file's state: SQLite's `schema_version`, and the mark."""
 
     schema: int
     mark: int

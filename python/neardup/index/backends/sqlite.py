@@ -348,7 +348,7 @@ class SQLiteFile(Database):
 
 def copy_into(source: sqlite3.Connection, path: str) -> None:
     """Copy a database into a new file, which no log of the old one belongs to."""
-    # Without SQLite's locks, which some systems mix with that of the writer of the file.
+    # Without SQLite's locks, which some systems mix with the lock of the writer.
     uri = f"{Path(path).as_uri()}?nolock=1"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
         source.backup(copy, pages=_BACKUP_PAGES)

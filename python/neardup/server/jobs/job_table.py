@@ -40,7 +40,7 @@ Reason = Annotated[
 
 @dataclass(frozen=True)
 class PaperState:
-    """What a check of several papers found for one of them."""
+    """The result of one paper of a check of several."""
 
     paper: str
     rates: Rates | None

@@ -30,7 +30,7 @@ _SIGNING = frozenset(("/login", "/logout"))
 #: Addresses that accept papers, and the bytes of a short form, or around papers in theirs.
 _UPLOADS, _FORM_BYTES = frozenset(("/v1/check", "/check")), 64 << 10
 
-#: Bytes a second that a body has at least, beside the time of a short one.
+#: Least bytes a second of a body, after the time that a short body may take.
 SLOWEST = 50_000
 
 
