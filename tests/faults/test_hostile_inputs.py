@@ -82,6 +82,17 @@ class TestRefused:
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
             _core.Clusterer.of_stored(samples, rule(scheme), stored, [])
 
+    def test_a_background_of_samples_outside_of_memory(self, tmp_path):
+        memory = _core.Memory(
+            texts=0, sketches=0, compared=1 << 20, keys=1 << 20, folder=str(tmp_path)
+        )
+        recipe = compiled(load_recipe("shingle-sample"))
+        made = _core.Corpus(recipe, keeps_texts=True, shingle=None, workers=1, memory=memory)
+        made.push(pa.array(["一" * 20, "二" * 20], pa.large_string()), titles=None, units=None)
+        made.finish()
+        with pytest.raises(InputError, match="expected those of 2 documents in memory, found 0"):
+            _core.Background(made)
+
     def test_more_bands_than_values(self):
         signatures = corpus("minhash", ["一" * 20])
         scheme_of_keys = _core.KeyScheme(rule("bands", bands=200, rows=5), bits=0, background=None)

@@ -36,10 +36,11 @@ impl Background {
     ///
     /// # Errors
     ///
-    /// If there are 2^32 keys or more.
+    /// If samples of features are outside of memory, or there are 2^32 keys or more.
     pub fn of(corpus: &Corpus) -> Result<Self> {
         let heavy_hitters = match corpus.sketches() {
             Sketches::Samples(samples) => {
+                corpus.sketches().check_len(corpus.len())?;
                 let are_equal = |a, b| corpus.sketches().are_equal(a, b);
                 let distinct = DistinctTexts::of(corpus.identities(), are_equal);
                 Arc::new(HeavyHitters::of(&samples.select(&distinct.firsts))?)

@@ -25,7 +25,7 @@ use super::schemes::prefix::prefix_length;
 use super::schemes::rare_keys::{HeavyHitters, MinOverlap, all, choose};
 use super::search::{Reach, Search};
 use super::sketches::Sketches;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::groups::Groups;
 
 /// The keys under which documents are filed and looked up.
@@ -91,14 +91,7 @@ impl KeyScheme {
     /// If the sketches are of another kind than the search needs, or too few.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
         sketches.check_search(self.search)?;
-        match count <= sketches.len() {
-            true => Ok(()),
-            false => Err(Error::input(
-                "the sketches of a corpus",
-                format!("those of {count} documents in memory"),
-                sketches.len(),
-            )),
-        }
+        sketches.check_len(count)
     }
 
     /// Whether documents have keys. If not, all documents must be compared.

@@ -212,6 +212,22 @@ impl Sketches {
         }
     }
 
+    /// Fails unless these are the sketches of the first `count` documents, or of more.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer, as of a corpus whose sketches are outside of memory.
+    pub fn check_len(&self, count: usize) -> Result<()> {
+        match count <= self.len() {
+            true => Ok(()),
+            false => Err(Error::input(
+                "the sketches of a corpus",
+                format!("those of {count} documents in memory"),
+                self.len(),
+            )),
+        }
+    }
+
     /// The fingerprints; `None` for other kinds.
     pub fn fingerprints(&self) -> Option<&Fingerprints> {
         match self {
