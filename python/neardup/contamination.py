@@ -209,8 +209,8 @@ def contamination_files(
     tests : sequence of str or Path, optional
         Files of items; none for splits.
     output : str, Path or None, default=None
-        File for the documents without an item; format by extension, ``-`` for standard output.
-        None for splits.
+        File for the documents without an item, ``-`` for standard output, or a folder; as for
+        :func:`neardup.dedup_files`. None for splits.
     report : str, Path or None, default=None
         File for the findings, as in `ContaminationResult`; format by extension.
     {options}
@@ -249,7 +249,7 @@ def contamination_files(
     """
     from neardup.readers import open_sources
     from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputSet, write_rows
+    from neardup.writers import OutputFolder, OutputSet, check_part_size, write_rows
 
     given = completed(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
@@ -263,26 +263,33 @@ def contamination_files(
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet(files_read, places.values()) as output_set:
-        outputs = {
-            name: output_set.open(path, force=given["force"]) for name, path in places.items()
-        }
+    check_part_size(given["part_size"], [output])
+    progress = given["progress"]
+    with OutputSet(files_read, places.values(), progress=progress) as output_set:
+        force, kept, findings = given["force"], None, None
+        if output is not None:
+            part_size = given["part_size"]
+            kept = output_set.open_records(output, force=force, part_size=part_size)
+        if report is not None:
+            findings = output_set.open(report, force=force)
         read = reader_parameters(given)
         # Opened once, since standard input can be read only by what has copied it.
         documents = {name: open_sources(files, **read) for name, files in paths.items()}
-        search = _Search(given, given["progress"], repeatedly=of_splits)
+        if isinstance(kept, OutputFolder):
+            kept.take(documents[""], copies=True)
+        search = _Search(given, progress, repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
             tests_read = open_sources(test_paths, **_reader_of_tests(given))
             result = _in_documents(search, documents[""], tests_read)
-        if "output" in outputs:
-            left_out = search.write_kept(documents[""], result.keep, outputs["output"], None)
+        if kept is not None:
+            left_out = search.write_kept(documents[""], result.keep, kept, None)
             result.summary.kept -= left_out
         else:
             result.summary.kept = result.summary.read
-        if "report" in outputs:
-            write_rows(outputs["report"], result.findings, result.findings.schema)
+        if findings is not None:
+            write_rows(findings, result.findings, result.findings.schema)
         search.clock.lap("write")
         search.measure(result.summary)
     return result

@@ -248,9 +248,11 @@ def dedup_files(
         Files, folders, patterns, or ``-``; see
         :func:`neardup.readers.open_sources`.
     output : str or Path
-        File for the kept records; format by extension.
+        File for the kept records; format by extension. A name that ends in a slash, or a folder
+        that exists, gets one file for each input, with its path, format and compression, or
+        numbered parts of `part_size`.
     removed : str, Path or None, default=None
-        File for the dropped documents and the reasons.
+        File or folder for the dropped documents and the reasons, likewise.
     against : sequence of str or Path, optional
         Files, folders or patterns of another collection, or the location of an index. All of
         it counts as kept, and none is written.
@@ -279,13 +281,12 @@ def dedup_files(
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
-    outputs = {"output": output, "removed": removed, "review": review}
-    if chosen.dry_run:
-        outputs = {"review": review}
+    outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = tuple(FIELDS) if chosen.annotate else ("cluster_size",) * chosen.cluster_size
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
-    with FileRun("dedup", chosen, inputs, outputs, ("against", against)) as run:
+    others, texts = ("against", against), {"review": review}
+    with FileRun("dedup", chosen, inputs, outputs, others, texts=texts) as run:
         check_free(run.sources.sources, fields)
         result, collected, decided = _decided(
             run.pipeline,
@@ -305,10 +306,15 @@ def dedup_files(
             result.summary.kept -= left_out
             result.summary.left_out = left_out
         if "removed" in run.outputs:
-            write_rows(run.outputs["removed"], result.removed, removed_schema(result.removed))
+            write_rows(
+                run.outputs["removed"],
+                result.removed,
+                removed_schema(result.removed),
+                decided.dropped() - collected.against,
+            )
         if review is not None:
             page = _reviewer(result, collected, decided, run.sources, run.against)()
-            run.outputs["review"].write(page.to_html(language=chosen.language).encode())
+            run.texts["review"].write(page.to_html(language=chosen.language).encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
@@ -319,12 +325,11 @@ def _reviewer(
     result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of documents, and reads the texts."""
-    import numpy as np
 
     from neardup.run.documents import described
     from neardup.run.sketch_file import SketchFiles
 
-    dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
+    dropped, first = decided.dropped(), collected.against
     columns: dict[str, NDArray[Any]] = {
         "number": dropped,
         "kept": decided.kept_for[dropped],
@@ -402,7 +407,7 @@ def _decided(
     keep = decided.kept_for[own_rows] < 0
     if options.on_error == "drop":
         keep &= collected.corpus.features()[own_rows] >= 0
-    dropped = np.flatnonzero(decided.kept_for >= 0)
+    dropped = decided.dropped()
     # Of the others with one text, the first is a near-duplicate, and the rest repeat its text.
     others = dropped[~decided.identical[dropped]]
     near = collected.corpus.distinct_texts(others)

@@ -111,7 +111,7 @@ class Tools:
         pipeline = Pipeline(options)
         collected = pipeline.read(source, looks_up=True)
         decided = pipeline.decide(collected)
-        dropped = np.flatnonzero(decided.kept_for >= 0)
+        dropped = decided.dropped()
         kept_for, similarity = decided.kept_for[dropped], decided.similarity.round(4)
         kept, sizes = np.unique(kept_for, return_counts=True)
         page = np.lexsort((kept, -sizes))[offset : offset + limit]

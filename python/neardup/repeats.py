@@ -161,9 +161,9 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
     search.collect(source)
-    pairs = list(search.batches(source))
+    found = list(search.batches(source))
     tables = [
-        pa.Table.from_batches([pair[side] for pair in pairs], schema)
+        pa.Table.from_batches([pair[side][0] for pair in found], schema)
         for side, schema in enumerate(_schemas())
     ]
     search.measure(search.summary)
@@ -187,11 +187,11 @@ def repeats_files(
     inputs : sequence of str or Path
         As for :func:`neardup.dedup_files`.
     output : str, Path or None, default=None
-        File for the repeats, as in `RepeatsResult`; format by extension.
+        File or folder for the repeats, as in `RepeatsResult`; as for :func:`neardup.dedup_files`.
     places : str, Path or None, default=None
-        File for all their places, likewise.
+        File or folder for all their places, likewise.
     remove : str, Path or None, default=None
-        File for all records without their repeats; format by extension.
+        File or folder for all records without their repeats, likewise.
     keep : 'first' or 'none', optional
         With `remove`: whether a repeat stays at its first place. By default `first`.
     {options}
@@ -212,7 +212,7 @@ def repeats_files(
     import numpy as np
 
     from neardup.readers import open_sources
-    from neardup.writers import OutputSet
+    from neardup.writers import OutputFolder, OutputSet, RowWriter, check_part_size
     from neardup.writers.edits import Cuts
 
     given = completed(repeats_files, options)
@@ -229,23 +229,31 @@ def repeats_files(
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
     names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet(paths, names.values()) as output_set:
+    check_part_size(given["part_size"], names.values())
+    progress = given["progress"]
+    with OutputSet(paths, names.values(), progress=progress) as output_set:
         outputs = {
-            name: output_set.open(path, force=given["force"]) for name, path in names.items()
+            name: output_set.open_records(path, force=given["force"], part_size=given["part_size"])
+            for name, path in names.items()
         }
         sources = open_sources(paths, **reader_parameters(given))
-        search = _Search(given, given["progress"])
+        for name, opened in outputs.items():
+            if isinstance(opened, OutputFolder):
+                opened.take(sources, copies=name == "remove", edits=True)
+        search = _Search(given, progress)
         search.collect(sources)
-        tables = [outputs.get("output"), outputs.get("places")]
-        for table, schema in zip(tables, _schemas(), strict=True):
-            if table is not None:
-                table.begin(schema)
+        tables = [
+            RowWriter(outputs[name], schema) if name in outputs else None
+            for name, schema in zip(("output", "places"), _schemas(), strict=True)
+        ]
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
-            for pair in search.batches(sources, cut, keeps_first=keep == "first"):
-                for table, batch in zip(tables, pair, strict=True):
+            for found in search.batches(sources, cut, keeps_first=keep == "first"):
+                for table, (batch, documents) in zip(tables, found, strict=True):
                     if table is not None:
-                        table.write_batch(batch)
+                        table.write(batch, documents)
+            for table in filter(None, tables):
+                table.close()
             if cut is not None:
                 everything = np.ones(search.summary.read, np.bool_)
                 cuts = Cuts(iter(cut), given["text_field"])
@@ -283,8 +291,11 @@ class _Search(Run):
 
     def batches(
         self, source: Any, spans: _StoredSpans | None = None, *, keeps_first: bool = True
-    ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Yield the repeats and the places of each batch, and store what to cut in `spans`."""
+    ) -> Iterator[list[tuple[pa.RecordBatch, NDArray[np.int64]]]]:
+        """Yield the repeats and the places of each batch, with the documents of the rows.
+
+        What to cut is stored in `spans`.
+        """
         import numpy as np
 
         self.progress.stage("find repeats", None, share_of(source))
@@ -292,16 +303,16 @@ class _Search(Run):
         for batch in self.prefetch(source.batches()):
             end = begin + len(batch)
             columns = self._repeats.before(end)
-            documents = columns[0]
+            documents = columns[0].astype(np.int64)
             first = np.flatnonzero(columns[4])
             summary = self.summary
             summary.places += len(documents)
             summary.repeats += len(first)
             summary.documents += len(np.unique(documents))
-            pair = self._tables(batch, columns, documents.astype(np.int64) - begin, first)
+            pair = self._tables(batch, columns, documents - begin, first)
             if spans is not None:
                 spans.append(self._cuts(batch, columns, begin, keeps_first=keeps_first))
-            yield pair
+            yield [(pair[0], documents[first]), (pair[1], documents)]
             begin = end
         self.clock.lap("find repeats")
 

@@ -368,7 +368,7 @@ def fingerprint_files(
     inputs : sequence of str or Path
         As for :func:`neardup.dedup_files`.
     output : str or Path
-        File for one record per document, in input order: ``id``, ``fingerprint``
+        File or folder for one record per document, in input order: ``id``, ``fingerprint``
         (null without features), ``features`` (their number; null if the record could not be
         read), ``recipe``, and the columns of `blocks`.
     {options}
@@ -387,6 +387,8 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
+    import numpy as np
+
     from neardup.run.file_run import FileRun
     from neardup.writers import write_rows
 
@@ -403,7 +405,9 @@ def fingerprint_files(
     with FileRun("fingerprint", chosen, inputs, {"output": output}) as run:
         collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
-        write_rows(run.outputs["output"], rows, _schema(form, blocks))
+        features = collected.corpus.features()
+        numbers = np.flatnonzero((features >= 0) | (chosen.on_error != "drop"))
+        write_rows(run.outputs["output"], rows, _schema(form, blocks), numbers)
         run.report_sources()
     return run.pipeline.problem_count
 
@@ -459,8 +463,8 @@ def sketch_files(
                 value=name,
             )
         )
-    with FileRun("sketch", chosen, inputs, {"output": output}) as run:
-        pipeline, file = run.pipeline, run.outputs["output"]
+    with FileRun("sketch", chosen, inputs, {}, texts={"output": output}) as run:
+        pipeline, file = run.pipeline, run.texts["output"]
         collected = pipeline.read(run.sources, saves=True, looks_up=True)
         assert chosen.rule is not None
         write_sketches(file.arrow_file, collected, chosen.rule.counted_shingle)

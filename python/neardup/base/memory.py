@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: The smallest limit: for the interpreter, its libraries and the batches being read.
 LEAST = 512 << 20
 
+#: The smallest part of an output.
+LEAST_PART = 1_000_000
+
 #: The default on small machines: the table of common shingles, of which there are two copies
 #: while it grows, needs more than the smallest limit.
 _LEAST_DEFAULT = 1 << 30
@@ -60,6 +63,14 @@ def check_max_text(value: Any, name: str = "max_text") -> int:
             value,
             most=MAX_TEXT_BYTES >> 20,
         )
+    return size
+
+
+def check_part_size(value: Any, name: str = "part_size") -> int:
+    """Return the size of a part in bytes, from what `check_memory` takes."""
+    size = _size(value)
+    if size is None or size < LEAST_PART:
+        raise bad(name, "a size of at least 1MB, such as '1GB' or '256 MiB'", value)
     return size
 
 

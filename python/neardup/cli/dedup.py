@@ -31,7 +31,12 @@ def run(
     *,
     inputs: Inputs,
     output: Annotated[
-        str, file("Kept records, unchanged and in input order; format by extension.", "-o")
+        str,
+        file(
+            "Kept records, unchanged and in input order; format by extension. A folder (out/) "
+            "gets one file for each input, with its path, format and compression.",
+            "-o",
+        ),
     ],
     removed: Annotated[
         str | None,

@@ -66,6 +66,12 @@ class InputParameters(TypedDict, total=False):
     encoding: o.Encoding
 
 
+class PartParameters(TypedDict, total=False):
+    """Options of what can write parts."""
+
+    part_size: o.PartSize
+
+
 class FileParameters(OutputParameters, InputParameters, total=False):
     """Options of a run over files."""
 
@@ -102,7 +108,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     group_field: o.GroupField
 
 
-class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
+class DedupFilesParameters(DedupParameters, ReportParameters, PartParameters, total=False):
     """Options of `dedup_files`."""
 
     restore: o.Restore
@@ -112,7 +118,9 @@ class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     language: o.ReviewLanguage
 
 
-class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
+class FingerprintFilesParameters(
+    TextParameters, RunParameters, FileParameters, PartParameters, total=False
+):
     """Options of `fingerprint_files`."""
 
     recipe: o.FingerprintRecipe
@@ -141,7 +149,7 @@ class ContaminationParameters(FieldParameters, total=False):
 
 
 class ContaminationFilesParameters(
-    ContaminationParameters, OutputParameters, InputParameters, total=False
+    ContaminationParameters, OutputParameters, InputParameters, PartParameters, total=False
 ):
     """Options of `contamination_files`."""
 
@@ -154,7 +162,9 @@ class RepeatsParameters(FieldParameters, RunParameters, total=False):
     documents: o.LeastDocuments
 
 
-class RepeatsFilesParameters(RepeatsParameters, OutputParameters, InputParameters, total=False):
+class RepeatsFilesParameters(
+    RepeatsParameters, OutputParameters, InputParameters, PartParameters, total=False
+):
     """Options of `repeats_files`."""
 
 

@@ -11,7 +11,7 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from neardup.base.memory import check_max_text, check_memory
+from neardup.base.memory import check_max_text, check_memory, check_part_size
 from neardup.base.messages import Language
 from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
@@ -354,6 +354,16 @@ Encoding = Annotated[
         "default detected for each file.",
         INPUT,
         check=_or_none(_check_encoding),
+    ),
+]
+PartSize = Annotated[
+    int | str | None,
+    Option(
+        "Write an output that is a folder (parts/) as numbered parts of about this size, at least "
+        "1MB, in the format of the first input: for example 1GB.",
+        OUTPUT,
+        metavar="SIZE",
+        check=_or_none(check_part_size),
     ),
 ]
 Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f")]

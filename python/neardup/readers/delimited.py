@@ -21,7 +21,7 @@ from neardup.readers.batch import NAME_ENCODING, Batch, Problem, Problems, refus
 from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.paths import text_at
-from neardup.readers.source import Keep, LineSource, Row
+from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
 from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
@@ -389,13 +389,15 @@ class Delimited(LineSource):
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
         raws: list[bytes] = []
+        held = 0
         try:
             for row in self._records(_BLOCK):
                 raws.append(row.raw)
-                if len(raws) >= _ROWS or row.rest is not None:
+                held += len(row.raw)
+                if held >= KEPT_BYTES or len(raws) >= _ROWS or row.rest is not None:
                     flags = keep.take(len(raws)).tolist()
                     yield b"".join(compress(raws, flags))
-                    raws = []
+                    raws, held = [], 0
                     if row.rest is not None and flags[-1]:
                         yield _with_line_end(row.rest)
         except StreamDamaged:

@@ -61,7 +61,7 @@ class Format(NamedTuple):
 
 def by_name(name: str) -> Format:
     """Return format and compression by a file name or an address, in any case."""
-    name = _without_query(name.lower())
+    name = without_query(name.lower())
     compression = None
     for extension, kind in _COMPRESSION_OF.items():
         if name.endswith(extension):
@@ -89,6 +89,18 @@ def by_content(head: bytes, named: Format) -> Format:
     return named
 
 
+def extensions_of(format: str, compression: str | None) -> str:
+    """Return the extensions of a format and a compression.
+
+    Examples
+    --------
+    >>> extensions_of("csv", None), extensions_of("jsonl", "gzip")
+    ('.csv', '.jsonl.gz')
+    """
+    packed = [extension for extension, kind in _COMPRESSION_OF.items() if kind == compression]
+    return "".join([f".{format}", *packed])
+
+
 def extension_of(name: str) -> str:
     """Return the extension in lower case, before that of a compression.
 
@@ -97,7 +109,7 @@ def extension_of(name: str) -> str:
     >>> extension_of("dump/A.XML.gz"), extension_of("dump.gz")
     ('.xml', '')
     """
-    name = os.path.basename(_without_query(name.lower()))
+    name = os.path.basename(without_query(name.lower()))
     for extension in _COMPRESSION_OF:
         name = name.removesuffix(extension)
     return os.path.splitext(name)[1]
@@ -114,7 +126,8 @@ def is_archive(name: str) -> bool:
     return extension_of(name) in _ARCHIVES
 
 
-def _without_query(name: str) -> str:
+def without_query(name: str) -> str:
+    """Return an address of a web server without what follows the path."""
     if name.startswith(("http://", "https://")):
         name = name.partition("?")[0].partition("#")[0]
     return name

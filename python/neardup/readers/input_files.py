@@ -126,6 +126,27 @@ def matches_of(name: str) -> list[str]:
     return sorted(matches)
 
 
+def path_in_outputs(name: str, file: InputFile) -> str:
+    """Return the path that a file of an input has in a folder of outputs.
+
+    It is that in the input folder, or below the fixed part of a pattern. An archive is a folder
+    without the extension.
+    """
+    inside = file.inside
+    is_folder = not has_magic(name) if is_address(name) else os.path.isdir(name)
+    if not is_folder:
+        plain = takewhile(lambda part: not has_magic(part), name.split("/"))
+        base = os.path.dirname(name) if is_archive(name) else "/".join(plain)
+        inside = os.path.relpath(inside, base or os.curdir)
+    *folders, last = inside.replace(os.sep, "/").split("/")
+    stems = [
+        part[: part.lower().rfind(extension_of(part))] if is_archive(part) else part
+        for part in folders
+    ]
+    # A member of an archive must not leave the folder.
+    return os.path.join(*(part for part in stems if part not in ("", ".", "..")), last)
+
+
 def select_files(
     name: str,
     format: str | None = None,

@@ -43,7 +43,7 @@ from neardup.readers.fields import (
 from neardup.readers.formats import extension_of
 from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
-from neardup.readers.source import Keep, LineSource, Row
+from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
 from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
@@ -85,7 +85,7 @@ class JsonLines(LineSource):
         else:
             return
         command = f"jq -c '{program}' {self.name}"
-        if self._compression:
+        if self.compression:
             remedy = Message("Unpack it and convert it with: {command}", command=command)
         else:
             remedy = Message("Convert it with: {command}", command=command)
@@ -118,7 +118,7 @@ class JsonLines(LineSource):
     def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield blocks of lines, and each line that is too long as an iterator of its parts."""
         chunks = self._content(size)
-        if self._compression is None:
+        if self.compression is None:
             yield from whole_lines(chunks, self._max_text)
             return
         # Closing ends the decompressing thread also if the rest is not wanted.
@@ -188,7 +188,7 @@ class JsonLines(LineSource):
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
         try:
-            for block in self._blocks(_BLOCK):
+            for block in self._blocks(KEPT_BYTES):
                 if not isinstance(block, bytes):
                     if keep.take(1).all():
                         yield _to_its_end(block)

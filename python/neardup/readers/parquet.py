@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -28,6 +28,21 @@ if TYPE_CHECKING:
 #: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
 #: Arrow's own kind of IndexError.
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
+
+
+#: Names by which the writer knows codecs that the reader calls otherwise.
+_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+
+
+class Layout(NamedTuple):
+    """How a Parquet file stores its rows."""
+
+    #: The most rows of a row group.
+    rows: int
+    #: The columns that are encoded with a dictionary; or whether all are.
+    dictionaries: list[str] | bool
+    #: The compression of each column; or of all.
+    compression: dict[str, str] | str
 
 
 class Parquet(Source):
@@ -100,8 +115,25 @@ class Parquet(Source):
             reason = Message("must be readable Parquet{where}", code="damaged_file", where=where)
             yield Problem(self.name, done + 1, None, reason, Message("damaged data"))
 
+    def layout(self) -> Layout | None:
+        """Return the layout of the first row group; None if the file has none."""
+        with self._file.unpacked(self.compression) as handle:
+            metadata = _parquet_file(handle).metadata
+            if not metadata.num_row_groups:
+                return None
+            group = metadata.row_group(0)
+            columns = list(map(group.column, range(group.num_columns)))
+        codecs = {c.path_in_schema: _CODECS.get(c.compression, c.compression) for c in columns}
+        kinds = set(codecs.values())
+        return Layout(
+            group.num_rows,
+            [column.path_in_schema for column in columns if column.has_dictionary_page],
+            # One for all applies to the columns that are added, too.
+            kinds.pop() if len(kinds) == 1 else codecs,
+        )
+
     def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        with self._file.unpacked(self._compression) as handle:
+        with self._file.unpacked(self.compression) as handle:
             file = _parquet_file(handle)
             for group in range(file.num_row_groups):
                 rows = _rows_together(file, handle, group, columns)

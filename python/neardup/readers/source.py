@@ -31,6 +31,9 @@ from neardup.readers.encodings import BEGINNING, Decoded, Encodings, extends_asc
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
+#: Bytes of records that `kept_bytes` yields together, by which a part may exceed its size.
+KEPT_BYTES = 1 << 20
+
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
 Row = dict[str, Any] | Problem
@@ -47,12 +50,15 @@ class Source(ABC):
     #: The mark and the encoding of the records that `kept_bytes` yields.
     mark, encoding = b"", "utf-8"
     notes_on_encoding: tuple[Message, ...] = ()
+    #: Its path inside a folder of outputs; None for standard input.
+    inside: str | None = None
+    compression: str | None = None
 
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         self.name = file.name
         self.files = [file]
         self._file = file
-        self._compression = compression
+        self.compression = compression
         self._max_text = fields.max_text
 
     @abstractmethod
@@ -129,7 +135,7 @@ class LineSource(Source):
 
     def _content(self, size: int) -> Iterator[bytes]:
         """Yield the unpacked content, in UTF-8 if it is recoded."""
-        chunks = self._file.chunks(self._compression, size)
+        chunks = self._file.chunks(self.compression, size)
         return chunks if self._recoded is None else recoded(chunks, self._recoded)
 
 

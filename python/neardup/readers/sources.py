@@ -30,12 +30,20 @@ from neardup.readers.batch import (
 from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
-from neardup.readers.formats import TEXT_EXTENSIONS, Format, by_name, check_format, known
+from neardup.readers.formats import (
+    TEXT_EXTENSIONS,
+    Format,
+    by_name,
+    check_format,
+    known,
+    without_query,
+)
 from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import (
     InputFile,
     Selection,
     names_several,
+    path_in_outputs,
     select_files,
     skipped,
 )
@@ -266,7 +274,7 @@ def open_sources(
     for name, selection in zip(names, selected, strict=True):
         if selection is not None:
             # Ids of text files are paths, which two folders may have in common.
-            sources += _open_selection(selection, fields, short_ids=len(names) == 1)
+            sources += _open_selection(name, selection, fields, short_ids=len(names) == 1)
         else:
             sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
@@ -297,19 +305,22 @@ def _local_files(
             yield file.open
 
 
-def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
+def _open_selection(
+    name: str, selection: Selection, fields: Fields, *, short_ids: bool
+) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
-    texts: list[tuple[InputFile, str]] = []
+    texts: list[tuple[InputFile, str, str]] = []
     refused: list[tuple[InputFile, InputError]] = []
     read = 0
     for file in selection.files:
         if file.format.format == "text":
             key = file.inside if short_ids else file.path
-            texts.append((file, printable(key.replace(os.sep, "/"))))
+            texts.append((file, printable(key.replace(os.sep, "/")), path_in_outputs(name, file)))
             continue
         try:
             source = _open(file.open(), file.format, fields)
+            source.inside = path_in_outputs(name, file)
         except InputError as error:
             refused.append((file, error))
             continue
@@ -348,7 +359,11 @@ def _open_named(path: str, format: str | None, fields: Fields) -> Source:
         named = Format(format, None)
         return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
     named = by_name(path)
-    return _open(open_file(path), named._replace(format=format or named.format), fields)
+    source = _open(open_file(path), named._replace(format=format or named.format), fields)
+    source.inside = os.path.basename(without_query(path))
+    if isinstance(source, TextFiles):
+        source.texts = [replace(text, inside=source.inside) for text in source.texts]
+    return source
 
 
 def _open(

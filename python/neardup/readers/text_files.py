@@ -15,7 +15,7 @@ from neardup.readers.fields import Fields
 from neardup.readers.file_text import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import InputFile
-from neardup.readers.source import Row, Source
+from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
 _FILES = 1024
@@ -29,6 +29,7 @@ class TextFile:
     id: str
     file: ReopenableFile | Problem
     compression: str | None = None
+    inside: str | None = None
 
     def read(self, fields: Fields) -> _Content:
         """Return the text or the problem."""
@@ -85,14 +86,14 @@ class TextFiles(Source):
 
     @classmethod
     def several(
-        cls, name: str, files: Iterable[tuple[InputFile, str]], fields: Fields
+        cls, name: str, files: Iterable[tuple[InputFile, str, str]], fields: Fields
     ) -> TextFiles:
-        """Return a source of several files, each with its id, named after their folder."""
+        """Return a source of files named after their folder, each with its id and output path."""
         texts = []
-        for named, key in files:
+        for named, key, inside in files:
             try:
                 file = named.open()
-                text = TextFile(key, file, file.format(named.format).compression)
+                text = TextFile(key, file, file.format(named.format).compression, inside)
             except InputError as error:
                 text = TextFile(key, _unreadable(printable(named.path), error))
             texts.append(text)
@@ -129,6 +130,14 @@ class TextFiles(Source):
                 else {"id": file.id, "text": file.text}
                 for file in files
             ]
+
+    def kept_files(self, keep: Keep) -> Iterator[TextFile]:
+        """Yield the kept files, whose records are read again to tell which files have one."""
+        for file in self.texts:
+            text = file.read(self._fields).text
+            has_record = isinstance(text, Problem) or bool(text.strip())
+            if has_record and keep.take(1)[0] and isinstance(file.file, ReopenableFile):
+                yield file
 
     def _read(self, size: int) -> Iterator[list[_Content]]:
         """Yield the contents of files, of about `size` bytes together."""

@@ -18,7 +18,7 @@ from typing import Any
 from neardup.base import __version__
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
-from neardup.writers.sink import replace_file
+from neardup.writers.sink import remove, replace_file
 
 #: Changes with the contents of a work folder.
 _LAYOUT = 10
@@ -198,7 +198,7 @@ class Work:
         replaceable: set[str] = set()
         for place, part, *state in self.manifest["outputs"]:
             if state and _state(part)[:2] == state[:2]:
-                os.unlink(part)
+                remove(part)
             # A new file may have the number of one that was removed.
             if _state(place) == state[:-1] and _has_digest(place, state[-1]):
                 replaceable.add(place)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
     from neardup.run.collected import Collected
-    from neardup.writers import Output
-
-
-#: Outputs that are no records.
-_TEXTS = ("review", "report")
+    from neardup.writers import Output, OutputFolder
 
 
 class FileRun:
@@ -37,7 +33,10 @@ class FileRun:
     pipeline: Pipeline
     sources: Sources
     against: Sources | StoredTexts | SketchFiles | None
-    outputs: dict[str, Output]
+    #: Of records.
+    outputs: dict[str, Output | OutputFolder]
+    #: The other outputs: a review, a report, sketches.
+    texts: dict[str, Output]
 
     def __init__(
         self,
@@ -46,16 +45,17 @@ class FileRun:
         inputs: Sequence[str | Path],
         outputs: Mapping[str, str | Path | None],
         against: tuple[str, Sequence[str | Path] | None] = ("against", None),
+        texts: Mapping[str, str | Path | None] = MappingProxyType({}),
     ) -> None:
         self._task = task
-        for name, path in outputs.items():
+        for name, path in [*outputs.items(), *texts.items()]:
             if path is not None or name == "output":
                 check_path(path, name)
         self._options = options
         self._inputs = paths_of(inputs, "inputs")
         self._name, others = against
         self._against = None if others is None else paths_of(others, self._name)
-        self._outputs = outputs
+        self._outputs, self._texts = outputs, texts
         self._stack = ExitStack()
         self._work: Work | None = None
 
@@ -68,20 +68,23 @@ class FileRun:
 
     def _open(self) -> None:
         from neardup.readers import Sources, open_sources
-        from neardup.writers import OutputSet
+        from neardup.writers import OutputFolder, OutputSet, check_part_size
+        from neardup.writers.folder import files_in
 
         options = self._options
-        wanted = {name: path for name, path in self._outputs.items() if path is not None}
-        if options.report is not None:
-            wanted["report"] = options.report
+        records = {name: path for name, path in self._outputs.items() if path is not None}
+        named = {**self._texts, "report": options.report}
+        texts = {name: path for name, path in named.items() if path is not None}
+        check_part_size(options.part_size, records.values())
         work = options.work
         output_set = OutputSet(
             self._read(),
-            wanted.values(),
+            [*records.values(), *texts.values()],
             folders=[work],
             # Decides the names of temporary files, so that a later run replaces those of a
             # killed one.
             token=None if work is None else os.path.realpath(work),
+            progress=options.progress,
         )
         if work is not None:
             self._work = self._stack.enter_context(Work(Path(work), self._state()))
@@ -89,19 +92,35 @@ class FileRun:
         self._stack.enter_context(output_set)
 
         def may_replace(path: str | Path) -> bool:
-            """Whether `force` is set, or a killed run of this kind wrote the file."""
-            return options.force or os.path.realpath(path) in replaceable
+            """Whether `force` is set, or a killed run of this kind wrote what is there."""
+            place = os.path.realpath(path)
+            files = [place]
+            if os.path.isdir(place):
+                files = [os.path.join(place, name) for name in files_in(place)]
+            return options.force or replaceable.issuperset(files)
 
-        self.outputs = {}
-        for name, path in wanted.items():
-            is_table = name not in _TEXTS and self._task != "sketch"
-            opened = output_set.open if is_table else output_set.open_text
-            self.outputs[name] = opened(path, force=may_replace(path))
+        # Pairs are of no single input.
+        part_size, single = options.part_size, self._task == "pairs"
+        self.outputs = {
+            name: output_set.open(path, force=may_replace(path))
+            if single
+            else output_set.open_records(path, force=may_replace(path), part_size=part_size)
+            for name, path in records.items()
+        }
+        self.texts = {
+            name: output_set.open_text(path, force=may_replace(path))
+            for name, path in texts.items()
+        }
         if self._work is not None:
             self._work.start(output_set.parts())
             complete = self._work.complete
             output_set.on_complete = lambda: complete(output_set.parts())
         self.sources = open_sources(self._inputs, **options.reader)
+        for name, output in self.outputs.items():
+            if isinstance(output, OutputFolder):
+                copies = self._task == "dedup" and name == "output"
+                edits = options.annotate or options.cluster_size
+                output.take(self.sources, copies=copies, edits=edits)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
@@ -189,13 +208,14 @@ class FileRun:
     def report(self, summary: Summary, collected: Collected, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
-        if "report" not in self.outputs:
+        if "report" not in self.texts:
             return
         options = self._options
         settings = {
             "inputs": self._inputs,
             "against": self._against,
             **self._outputs,
+            **self._texts,
             **options.given,
         }
         text = report_text(
@@ -206,7 +226,7 @@ class FileRun:
             problems=[*self.pipeline.problems, *self.sources.problem_lines],
             notes=[*self.sources.notes, *self.pipeline.notes],
         )
-        self.outputs["report"].write(text.encode(errors="backslashreplace"))
+        self.texts["report"].write(text.encode(errors="backslashreplace"))
 
 
 def read_by_indexes(others: list[str]) -> list[str]:

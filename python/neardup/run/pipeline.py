@@ -444,6 +444,10 @@ class Decided:
     #: which it would have been dropped, and the similarity that the two would have.
     for_own: list[tuple[int, int, float]] = dataclasses.field(default_factory=list)
 
+    def dropped(self) -> NDArray[np.intp]:
+        """Return the numbers of the dropped documents."""
+        return (self.kept_for >= 0).nonzero()[0]
+
     def keep(self, documents: NDArray[np.int64]) -> None:
         """Keep these documents, whatever they repeat. Other decisions stay."""
         self.kept_for[documents] = -1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from neardup.base.messages import Message
     from neardup.base.progress import Progress
     from neardup.readers import Batch, Problem, Sources
-    from neardup.writers import Output
+    from neardup.writers import Output, OutputFolder
     from neardup.writers.edits import Edits
 
 
@@ -64,7 +64,9 @@ class Run:
             summary.unreadable += batch.texts.null_count
             self.bytes_read += batch.bytes_read
 
-    def write_kept(self, sources: Sources, keep: Any, output: Output, edits: Edits | None) -> int:
+    def write_kept(
+        self, sources: Sources, keep: Any, output: Output | OutputFolder, edits: Edits | None
+    ) -> int:
         """Write the kept records; return how many could not be written."""
         from neardup.writers import write_kept
 

@@ -6,16 +6,21 @@ compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz``, ``.zst``, `
 ``.bz2``, and ``.parquet``. Equal rows give equal bytes.
 """
 
+from neardup.writers.folder import OutputFolder, check_part_size
 from neardup.writers.kept import KeptReport, write_kept
-from neardup.writers.output import Output, OutputSet, open_output
-from neardup.writers.rows import PAIRS, REMOVED, removed_schema, write_rows
+from neardup.writers.output import Output, open_output
+from neardup.writers.output_set import OutputSet
+from neardup.writers.rows import PAIRS, REMOVED, RowWriter, removed_schema, write_rows
 
 __all__ = [
     "PAIRS",
     "REMOVED",
     "KeptReport",
     "Output",
+    "OutputFolder",
     "OutputSet",
+    "RowWriter",
+    "check_part_size",
     "open_output",
     "removed_schema",
     "write_kept",

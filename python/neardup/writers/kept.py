@@ -9,8 +9,9 @@ source.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,20 @@ from neardup.readers.fields import listing
 from neardup.readers.parquet import Parquet
 from neardup.readers.source import Keep, Source
 from neardup.readers.sources import Sources
+from neardup.readers.streams import ReopenableFile
+from neardup.readers.text_files import TextFiles
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.edits import Edits
+from neardup.writers.folder import OutputFolder
 from neardup.writers.output import Output
 from neardup.writers.schema_inference import PART, InferredType
 
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
+
+
+#: Bytes of a text file that are copied together.
+_COPIED = 1 << 20
 
 
 @dataclass(slots=True)
@@ -52,11 +60,13 @@ class KeptReport:
 def write_kept(
     sources: Sources,
     keep: npt.ArrayLike,
-    output: Output,
+    output: Output | OutputFolder,
     edits: Edits | None = None,
     progress: Progress | None = None,
 ) -> KeptReport:
     """Write the kept records of all sources to an open output, which the caller commits.
+
+    A folder gets a file for each source, or parts.
 
     `keep` has a flag for each record, in input order. Records get `edits`; `progress` the stage
     ``write``. InputError if a source changed since its records were read.
@@ -87,34 +97,92 @@ def write_kept(
         source.check_unchanged()
     progress = check_progress(progress)
     progress.stage("write", int(np.count_nonzero(mask)))
-    writers: dict[str, type[_Writer]] = {"jsonl": _Lines, "parquet": _Tables}
-    writer = writers.get(output.format, _Cells)(sources.sources, output, edits)
+    report = KeptReport()
+    writer = None
+    if isinstance(output, Output):
+        writer = _writer(sources.sources, lambda: output, edits, report)
+    elif output.part_size is not None:
+        writer = _writer(sources.sources, partial(output.at, 0), edits, report)
     begin = 0
-    for source, count in zip(sources.sources, counts, strict=True):
+    for number, (source, count) in enumerate(zip(sources.sources, counts, strict=True)):
         part = Keep(mask[begin : begin + count], source.name, progress.advance)
         begin += count
-        writer.write(source, part)
+        if writer is not None:
+            writer.write(source, part)
+        elif isinstance(source, TextFiles):
+            assert isinstance(output, OutputFolder)
+            _copy_texts(source, part, output)
+        else:
+            assert isinstance(output, OutputFolder)
+            _writer([source], partial(output.at, number), edits, report).write(source, part)
         part.close()
         source.check_unchanged()
-    writer.report.written = int(np.count_nonzero(mask)) - writer.report.unwritable
-    return writer.report
+    if isinstance(output, OutputFolder):
+        output.close_file()
+    report.written = int(np.count_nonzero(mask)) - report.unwritable
+    return report
+
+
+def _writer(
+    sources: list[Source], at: Callable[[], Output], edits: Edits | None, report: KeptReport
+) -> _Writer:
+    writers: dict[str, type[_Writer]] = {"jsonl": _Lines, "parquet": _Tables}
+    return writers.get(at().format, _Cells)(sources, at, edits, report)
+
+
+def _copy_texts(source: TextFiles, keep: Keep, folder: OutputFolder) -> None:
+    """Copy the kept files as they are stored, compressed or not."""
+    for text in source.kept_files(keep):
+        assert isinstance(text.file, ReopenableFile)
+        assert text.inside is not None
+        copy = folder.open(text.inside, "text", None)
+        with text.file.open() as file:
+            while data := file.read(_COPIED):
+                copy.write(data)
 
 
 class _Writer(ABC):
-    """Writes the kept records of one source after the other in one format."""
+    """Writes the kept records of one source after the other in one format.
 
-    def __init__(self, sources: list[Source], output: Output, edits: Edits | None) -> None:
-        self.report = KeptReport()
-        self._output = output
+    `at` returns the file for the next records; a new one begins with a head.
+    """
+
+    def __init__(
+        self,
+        sources: list[Source],
+        at: Callable[[], Output],
+        edits: Edits | None,
+        report: KeptReport,
+    ) -> None:
+        self.report = report
+        self._at = at
+        self._output = at()
         self._edits = edits
         self._added = [] if edits is None else list(edits.schema)
-        if sources and sources[0].format == output.format and sources[0].mark:
-            output.write(sources[0].mark)
+        self._mark = b""
+        if sources and sources[0].format == self._output.format:
+            self._mark = sources[0].mark
         self._begin(sources)
+        self._write_head()
+
+    def _write_head(self) -> None:
+        self._output.write(self._mark)
+        self._head()
+
+    def _turn(self) -> None:
+        """Begin a new file if the last one is full; called between records."""
+        output = self._at()
+        if output is not self._output:
+            self._output = output
+            self._write_head()
 
     @abstractmethod
     def _begin(self, sources: list[Source]) -> None:
-        """Write what comes before all records."""
+        """Find out what comes before the records of a file."""
+
+    @abstractmethod
+    def _head(self) -> None:
+        """Write what comes before the records of a file."""
 
     @abstractmethod
     def write(self, source: Source, keep: Keep) -> None:
@@ -135,6 +203,7 @@ class _Writer(ABC):
                 else:
                     kept.append(row)
             if kept:
+                self._turn()
                 yield kept
 
     def _leave_out(self, problem: Problem) -> None:
@@ -153,6 +222,7 @@ class _Writer(ABC):
     def _copy(self, source: Source, keep: Keep) -> None:
         """Write raw records."""
         for data in source.kept_bytes(keep):
+            self._turn()
             if isinstance(data, bytes):
                 self._output.write(data if self._edits is None else self._edits.lines(data))
                 continue
@@ -167,6 +237,9 @@ class _Lines(_Writer):
     """Writes JSON Lines, without a schema."""
 
     def _begin(self, sources: list[Source]) -> None:
+        pass
+
+    def _head(self) -> None:
         pass
 
     def write(self, source: Source, keep: Keep) -> None:
@@ -190,18 +263,22 @@ class _Cells(_Writer):
             for s in sources
             if s.names() != []
         }
-        self._output.dialect = dialects.pop() if len(dialects) == 1 else default
+        self._dialect = dialects.pop() if len(dialects) == 1 else default
         first = next((s for s in sources if self._has_format(s)), None)
-        if isinstance(first, Delimited):
-            self._output.write(first.header_bytes)
-        elif names:
-            self._output.begin(pa.schema([(name, pa.string()) for name in names]))
+        self._header = first.header_bytes if isinstance(first, Delimited) else None
+
+    def _head(self) -> None:
+        self._output.dialect = self._dialect
+        if self._header is not None:
+            self._output.write(self._header)
+        elif self._names:
+            self._output.begin(pa.schema([(name, pa.string()) for name in self._names]))
 
     def _has_format(self, source: Source) -> bool:
         return (
             isinstance(source, Delimited)
             and source.format == self._output.format
-            and source.dialect == self._output.dialect
+            and source.dialect == self._dialect
             and source.names() == self._names
         )
 
@@ -236,7 +313,10 @@ class _Tables(_Writer):
             ]
         written = pa.schema([*self._schema, *self._added])
         self._written = written.with_metadata(self._schema.metadata)
-        self._output.begin(self._written)
+        self._layout = tables[0].layout() if tables else None
+
+    def _head(self) -> None:
+        self._output.begin(self._written, self._layout)
 
     def write(self, source: Source, keep: Keep) -> None:
         if isinstance(source, Parquet):
@@ -259,6 +339,7 @@ class _Tables(_Writer):
             self._write([*columns, *added])
 
     def _write(self, columns: list[pa.Array[Any]]) -> None:
+        self._turn()
         self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
 
     def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -1,4 +1,4 @@
-"""Outputs of a run: opened first, written, and committed together; none is left half-written."""
+"""An output file: its format and compression; it appears under its name when it is complete."""
 
 import contextlib
 import io
@@ -6,21 +6,21 @@ import os
 import signal
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import zstandard
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
-from neardup.exceptions import OutputError, ParameterError
+from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
+from neardup.readers.parquet import Layout
 from neardup.writers.cells import csv_bytes, jsonl_bytes
-from neardup.writers.separate import check_separate
 from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 
 #: Files that are complete, for the message after an error.
@@ -49,26 +49,35 @@ class Output:
         sink: _Sink,
         format: str,
         compression: str | None,
+        part_size: int | None = None,
     ) -> None:
         self.name = sink.name
         self.format = format
         self._sink = sink
-        self._bytes: _Sink | _Compressed = sink
+        self._bytes: _Sink | _Compressed | None = sink
         if compression is not None:
             self._bytes = _Compressed(sink, compression)
         self._table: _ParquetTable | None = None
         #: How rows of CSV and TSV are written.
         self.dialect = Dialect("\t" if format == "tsv" else ",")
         self._finished = False
+        # A part ends with a row group.
+        self._group_bytes = min(part_size or _GROUP_BYTES, _GROUP_BYTES)
 
     def write(self, data: bytes) -> None:
         """Write bytes unchanged."""
+        assert self._bytes is not None
         self._bytes.write(data)
 
-    def begin(self, schema: pa.Schema) -> None:
-        """Set the columns: a CSV header, or the schema of a Parquet file."""
+    @property
+    def written(self) -> int:
+        """The number of bytes that the file has so far; 0 for standard output."""
+        return self._sink.written
+
+    def begin(self, schema: pa.Schema, layout: Layout | None = None) -> None:
+        """Set the columns: a CSV header, or the schema of a Parquet file and its layout."""
         if self.format == "parquet":
-            self._table = _ParquetTable(self._bytes, schema)
+            self._table = _ParquetTable(self._bytes, schema, layout, self._group_bytes)
         elif self.format != "jsonl":
             self.write(csv_bytes([schema.names], self.dialect))
 
@@ -122,8 +131,11 @@ class Output:
         if not self._finished:
             if self._table is not None:
                 self._table.close()
+            assert self._bytes is not None
             self._bytes.finish()
             self._finished = True
+            # A folder may have thousands of files.
+            self._table = self._bytes = None
 
     def commit(self) -> None:
         """Give the file its name, replacing an existing file."""
@@ -142,67 +154,18 @@ class Output:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        _commit_or_abort([self], kind)
-
-
-class OutputSet:
-    """Several outputs that appear together or not at all.
-
-    All that a run reads and writes is named at first, and refused unless it is apart; see
-    `check_separate`. Every file is complete and on the disk before the first one is renamed.
-    `token` decides the temporary names; see `FileSink`.
-    """
-
-    def __init__(
-        self,
-        inputs: Iterable[str | Path | None],
-        outputs: Iterable[str | Path | None],
-        *,
-        folders: Iterable[str | Path | None] = (),
-        token: str | None = None,
-    ) -> None:
-        files = list(outputs)
-        check_separate(inputs, files, folders)
-        #: The outputs that are not yet open.
-        self._named = {os.fspath(path or "-") for path in files}
-        self._outputs: list[Output] = []
-        self._token = token
-        #: Called when all files are complete, before the first one is renamed.
-        self.on_complete: Callable[[], None] = lambda: None
-
-    def open(
-        self,
-        path: str | Path | None,
-        *,
-        force: bool = False,
-        format: str | None = None,
-    ) -> Output:
-        """Open one of the outputs; see `open_output`."""
-        name = os.fspath(path or "-")
-        assert name in self._named, f"{name} was not compared with the inputs"
-        output = open_output(path, force=force, format=format, token=self._token)
-        self._outputs.append(output)
-        return output
-
-    def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open one of the outputs, of any extension, for bytes, compressed as its name says."""
-        return self.open(path, force=force, format="jsonl")
-
-    def parts(self) -> list[tuple[str, str, str | None]]:
-        """Return the final path, the temporary path, and the digest so far of each file."""
-        return [
-            (*output.part, output.digest) for output in self._outputs if output.part is not None
-        ]
-
-    def __enter__(self) -> "OutputSet":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        _commit_or_abort(self._outputs, kind, self.on_complete)
+        try:
+            if kind is None:
+                self.finish()
+                with ignore_interrupts():
+                    self.commit()
+        finally:
+            # After a commit, no file is left to remove.
+            self.abort()
 
 
 @contextlib.contextmanager
-def _ignore_interrupts() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Ignore interrupts for the moment in which outputs get their names."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -216,55 +179,6 @@ def _ignore_interrupts() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _commit_or_abort(
-    outputs: list[Output],
-    failed: type[BaseException] | None,
-    on_complete: Callable[[], None] = lambda: None,
-) -> None:
-    here = [output for output in outputs if not output.is_remote]
-    remote = [output for output in outputs if output.is_remote]
-    try:
-        if failed is None:
-            for output in outputs:
-                output.finish()
-            on_complete()
-            with _ignore_interrupts():
-                # First where an answer may be missing: a file here hardly ever fails.
-                _commit([*remote, *here])
-    finally:
-        # After a commit, no file is left to remove. A second Ctrl-C must not leave some
-        # of the files; what was sent and has no name is not worth waiting for a lost connection.
-        with _ignore_interrupts():
-            for output in here:
-                output.abort()
-        for output in remote:
-            output.abort()
-
-
-def _commit(outputs: list[Output]) -> None:
-    """Give all outputs their names; an error says which of them have them by then."""
-    done: list[str] = []
-    for output in outputs:
-        try:
-            output.commit()
-        except OutputError as error:
-            if not done:
-                raise
-            said = error.values.get("said", error.message)
-            raise OutputError(
-                Message(
-                    "{file}: cannot be written: {said}. Written before: {written}. No other "
-                    "output was changed.",
-                    code="cannot_be_written",
-                    file=output.name,
-                    said=str(said).rstrip("."),
-                    written=", ".join(done),
-                )
-            ) from error
-        if output.name != "-":
-            done.append(output.name)
 
 
 def open_output(
@@ -355,25 +269,33 @@ class _Compressed:
 class _ParquetTable:
     """Collects batches into row groups that are neither tiny nor huge."""
 
-    def __init__(self, sink: Any, schema: pa.Schema) -> None:
+    def __init__(
+        self, sink: Any, schema: pa.Schema, layout: Layout | None, group_bytes: int
+    ) -> None:
         self._schema = schema
         self._held: list[pa.RecordBatch] = []
         self._rows = self._size = 0
         self._file = _ArrowFile(sink)
+        self._group_bytes = group_bytes
+        layout = layout or Layout(_GROUP_ROWS, dictionaries=True, compression="zstd")
+        self._group_rows = max(1, layout.rows)
         import pyarrow.parquet as pq
 
         self._writer = pq.ParquetWriter(
-            pa.PythonFile(self._file, mode="w"), schema, compression="zstd"
+            pa.PythonFile(self._file, mode="w"),
+            schema,
+            compression=cast("Any", layout.compression),
+            use_dictionary=cast("Any", layout.dictionaries),
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
         while batch.num_rows:
-            part = batch.slice(0, _GROUP_ROWS - self._rows)
+            part = batch.slice(0, self._group_rows - self._rows)
             batch = batch.slice(part.num_rows)
             self._held.append(part)
             self._rows += part.num_rows
             self._size += part.nbytes
-            if self._rows >= _GROUP_ROWS or self._size >= _GROUP_BYTES:
+            if self._rows >= self._group_rows or self._size >= self._group_bytes:
                 self._flush()
 
     def _flush(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.base.arrays import repeated_text, rows_of, texts_array
+from neardup.writers.folder import OutputFolder
 from neardup.writers.output import Output
 
 if TYPE_CHECKING:
@@ -87,17 +88,72 @@ def _column(values: Any, kind: pa.DataType) -> Any:
     return values if is_arrow else pa.array(values, kind)
 
 
-def write_rows(output: Output, rows: pa.Table | Iterable[dict[str, Any]], schema: pa.Schema) -> int:
+def write_rows(
+    output: Output | OutputFolder,
+    rows: pa.Table | Iterable[dict[str, Any]],
+    schema: pa.Schema,
+    numbers: NDArray[np.integer[Any]] | None = None,
+) -> int:
     """Write a table, or a dict for each row, to an open output; return the number of rows.
 
-    Zero rows also give a valid file, with the header or schema of the format.
+    Zero rows also give a valid file, with the header or schema of the format. For a folder,
+    `numbers` has the document of each row, ascending.
     """
-    output.begin(schema)
+    writer = RowWriter(output, schema)
     count = 0
     for batch in _batches(rows, schema):
-        output.write_batch(batch)
-        count += batch.num_rows
+        end = count + batch.num_rows
+        writer.write(batch, None if numbers is None else numbers[count:end])
+        count = end
+    writer.close()
     return count
+
+
+class RowWriter:
+    """Writes rows about documents to a file, or to the files of their inputs in a folder."""
+
+    def __init__(self, output: Output | OutputFolder, schema: pa.Schema) -> None:
+        self._output, self._schema = output, schema
+        #: For a file for each input, the numbers of documents at which they end.
+        self._ends: NDArray[np.int64] | None = None
+        if isinstance(output, OutputFolder) and output.part_size is None:
+            self._ends = np.cumsum(output.counts() or [], dtype=np.int64)
+        self._input = 0
+        self._file: Output | None = None
+        self._turn()
+
+    def _turn(self) -> None:
+        file = self._output
+        if isinstance(file, OutputFolder):
+            file = file.at(self._input)
+        if file is not self._file:
+            self._file = file
+            file.begin(self._schema)
+
+    def write(self, batch: pa.RecordBatch, numbers: NDArray[np.integer[Any]] | None = None) -> None:
+        """Write rows; `numbers` has their documents for a folder, which ascend over all calls."""
+        begin = 0
+        while begin < batch.num_rows:
+            end = batch.num_rows
+            if self._ends is not None:
+                assert numbers is not None
+                end = int(np.searchsorted(numbers, self._ends[self._input]))
+            if end > begin:
+                self._turn()
+                assert self._file is not None
+                self._file.write_batch(batch.slice(begin, end - begin))
+            begin = end
+            if begin < batch.num_rows:
+                self._input += 1
+                self._turn()
+
+    def close(self) -> None:
+        """Write the files of the inputs that follow."""
+        while self._ends is not None and self._input + 1 < len(self._ends):
+            self._input += 1
+            self._turn()
+        if isinstance(self._output, OutputFolder):
+            self._output.close_file()
 
 
 def _batches(

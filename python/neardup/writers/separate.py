@@ -37,7 +37,7 @@ def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
     inputs : iterable of str, Path or None
         Files, folders, patterns and addresses. ``-`` is a standard stream, None is nothing.
     files, folders : iterable of str, Path or None
-        The outputs. A folder is one that the run replaces or empties as a whole.
+        The outputs. A folder is one that the run fills, replaces or empties.
 
     Raises
     ------
@@ -71,15 +71,14 @@ def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
         for place in read:
             if place.above & folder.keys:
                 message = Message(
-                    "{output}: must not contain {file}, which this run reads, since the folder is "
-                    "emptied. Name another folder.",
+                    "{output}: must not contain {file}, which this run reads. Name another folder.",
                     code="not_separate",
                     file=place.name,
                     output=folder.name,
                 )
                 raise OutputError(message)
     _check_outputs(outputs, whole)
-    _check_links([place for place in read if place.is_folder], [*outputs, *whole])
+    _check_links([place for place in read if place.is_folder], outputs, whole)
 
 
 def _both(file: str, output: str) -> OutputError:
@@ -189,17 +188,21 @@ def _check_outputs(outputs: list[_Place], folders: list[_Place]) -> None:
             if output.above & folder.keys:
                 raise ParameterError(
                     Message(
-                        "{folder}: must be a folder without other outputs, since it is emptied. "
-                        "Got the folder of the output {file} instead. Name another folder.",
+                        "{folder}: must be a folder without other outputs. Got the folder of the "
+                        "output {file} instead. Name another folder.",
                         folder=folder.name,
                         file=output.name,
                     )
                 )
 
 
-def _check_links(folders: list[_Place], outputs: list[_Place]) -> None:
+def _check_links(folders: list[_Place], outputs: list[_Place], whole: list[_Place]) -> None:
     """Refuse an output to which a link in a folder of inputs leads, symbolic or hard."""
-    linked = {key: output for output in outputs for key in output.keys if isinstance(key, tuple)}
+    every = [*outputs, *whole]
+    linked = {key: output for output in every for key in output.keys if isinstance(key, tuple)}
+    for filled in whole:
+        if filled.is_folder:
+            linked |= dict.fromkeys(_numbers_in(filled.path), filled)
     if not linked:
         return
     for folder in folders:
@@ -210,6 +213,15 @@ def _check_links(folders: list[_Place], outputs: list[_Place]) -> None:
                 output = None if status is None else linked.get(_number(status))
                 if output is not None:
                     raise _both(printable(path), output.name)
+
+
+def _numbers_in(folder: str) -> Iterator[tuple[int, int]]:
+    """Yield what identifies the files of a folder, which may become outputs."""
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            status = _status(os.path.join(inside, name))
+            if status is not None:
+                yield _number(status)
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -34,7 +34,7 @@ def remove_temporaries() -> None:
     """Remove the temporary files of all sinks, in a process that ends without aborting them."""
     for path in _temporaries:
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            remove(path)
 
 
 class StandardOutput:
@@ -42,16 +42,17 @@ class StandardOutput:
 
     name = "-"
     part = None
+    written = 0
 
     def write(self, data: bytes) -> int:
         """Write bytes. A closed pipe raises BrokenPipeError."""
-        with _output_errors(self.name):
+        with output_errors(self.name):
             sys.stdout.buffer.write(data)
         return len(data)
 
     def finish(self) -> None:
         """Flush the bytes."""
-        with _output_errors(self.name):
+        with output_errors(self.name):
             sys.stdout.buffer.flush()
 
     def commit(self) -> None:
@@ -89,19 +90,12 @@ class FileSink:
         #: Digest of the written bytes, for a caller with a token.
         self.digest = None if token is None else hashlib.blake2b()
         folder = os.path.dirname(self._path)
-        if not os.path.isdir(folder):
-            raise OutputError(
-                Message(
-                    "{file}: must be in a folder that exists. Create {folder} first.",
-                    file=self.name,
-                    folder=printable(folder),
-                )
-            )
+        self._prepare(folder)
         if os.path.isdir(self._path):
             raise OutputError(
                 Message("{file}: must be a file. Got a folder instead.", file=self.name)
             )
-        with _output_errors(self.name):
+        with output_errors(self.name):
             with contextlib.suppress(FileNotFoundError):
                 # A name may be too long, which is otherwise noticed when the file gets it.
                 os.lstat(self._path)
@@ -112,6 +106,10 @@ class FileSink:
                 self._refuse()
             self._mode = mode
             self._file = self._open(temporary) if temporary else self._create(folder, token)
+
+    def _prepare(self, folder: str) -> None:
+        """Refuse a folder that does not exist."""
+        check_folder(self.name, folder)
 
     def _create(self, folder: str, token: str | None) -> BinaryIO:
         remove_left(self._path)
@@ -140,6 +138,11 @@ class FileSink:
         return open(descriptor, "wb", buffering=0)
 
     @property
+    def written(self) -> int:
+        """The number of bytes written."""
+        return self._file.tell()
+
+    @property
     def part(self) -> tuple[str, str] | None:
         """The final path and the temporary path; None for a device or a pipe."""
         return None if self._temporary is None else (self._path, self._temporary)
@@ -156,7 +159,7 @@ class FileSink:
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
-        with _output_errors(self.name):
+        with output_errors(self.name):
             if self.digest is not None:
                 self.digest.update(data)
             view = memoryview(data)
@@ -166,7 +169,7 @@ class FileSink:
 
     def finish(self) -> None:
         """Flush the bytes to the disk; a full disk raises an error here."""
-        with _output_errors(self.name):
+        with output_errors(self.name):
             if self._temporary is not None:
                 os.fsync(self._file.fileno())
             # The lock lasts as long as the file is open: until it has its name.
@@ -177,7 +180,7 @@ class FileSink:
         """Give the finished file its name."""
         if self._temporary is None:
             return
-        with _output_errors(self.name):
+        with output_errors(self.name):
             if self._force:
                 if self._mode is None and os.path.exists(self._path):
                     shutil.copymode(self._path, self._temporary)
@@ -230,6 +233,83 @@ class FileSink:
             self.abort()
 
 
+class StagedSink(FileSink):
+    """A file of a `StagingFolder`; it may be moved with that folder."""
+
+    def __init__(self, path: str, staged: str, force: bool, token: str | None) -> None:
+        self._staged = staged
+        super().__init__(path, force, temporary=staged, token=token)
+
+    def _prepare(self, folder: str) -> None:  # noqa: ARG002
+        with output_errors(self.name):
+            os.makedirs(os.path.dirname(self._staged), exist_ok=True)
+
+    def commit(self) -> None:
+        """Move the file to its folder, unless it is there already."""
+        if self._temporary is not None:
+            with output_errors(self.name):
+                os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            super().commit()
+
+    def moved(self) -> None:
+        """Take note that the file has its name."""
+        self._forget()
+
+
+class StagingFolder:
+    """A hidden folder next to the one whose files it gets; it is locked while they are written.
+
+    It is inside of a folder that cannot be replaced. `token` decides its name; see `FileSink`.
+    """
+
+    def __init__(self, path: str, token: str | None) -> None:
+        self._final = path
+        parent = os.path.dirname(path)
+        is_fixed = os.path.ismount(path) or not os.access(parent, os.W_OK)
+        self._is_beside = not (is_fixed and os.path.isdir(path))
+        folder = parent if self._is_beside else path
+        remove_left(path, folder)
+        while True:
+            mark = secrets.token_hex(4) if token is None else _digest(token + path)
+            self.path = os.path.join(folder, _temporary_name(path, mark))
+            if token is not None:
+                shutil.rmtree(self.path, ignore_errors=True)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self.path)
+                with contextlib.suppress(FileNotFoundError):
+                    self._descriptor = os.open(self.path, os.O_RDONLY)
+                    # See FileSink._create.
+                    if _lock(self._descriptor) is not False and _is_at(self._descriptor, self.path):
+                        break
+                    os.close(self._descriptor)
+        _temporaries.add(self.path)
+
+    def replace_empty(self) -> bool:
+        """Become the final folder, if that is empty or absent; return whether it did."""
+        exists = os.path.isdir(self._final)
+        if not self._is_beside or (exists and os.listdir(self._final)):
+            return False
+        if exists:
+            shutil.copymode(self._final, self.path)
+        for folder, _, _ in os.walk(self.path):
+            _sync_folder(folder)
+        try:
+            os.rename(self.path, self._final)
+        except OSError:
+            # Not every system replaces an empty folder; somebody may have used it meanwhile.
+            return False
+        _temporaries.discard(self.path)
+        _sync_folder(os.path.dirname(self._final))
+        return True
+
+    def close(self) -> None:
+        """Remove the hidden folder, unless it became the final one."""
+        if self.path in _temporaries:
+            shutil.rmtree(self.path, ignore_errors=True)
+            _temporaries.discard(self.path)
+            os.close(self._descriptor)
+
+
 class AddressSink:
     """A file at an address: written to a temporary file here, sent by `finish`, named by `commit`.
 
@@ -241,20 +321,13 @@ class AddressSink:
 
     def __init__(self, address: str, force: bool) -> None:
         self.name, self._address = printable(address), address
-        if is_web(address):
-            raise OutputError(
-                Message(
-                    "{file}: a web server cannot be written to. Name a file, or an "
-                    "address such as s3://bucket/kept.jsonl.",
-                    file=self.name,
-                )
-            )
+        check_writable(address)
         self._system, self._path = file_system(address)
         self._takes_parts = address.partition("://")[0].lower() in _TAKE_PARTS
         #: What was sent and has no name: the parts, or a temporary path.
         self._parts: Any = None
         self._sent: str | None = None
-        with self._errors():
+        with address_errors(self._address):
             if not force and self._system.exists(self._path):
                 raise OutputError(
                     Message(
@@ -269,19 +342,25 @@ class AddressSink:
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
-        with self._errors():
+        with address_errors(self._address):
             return self._file.write(data)
+
+    @property
+    def written(self) -> int:
+        """The number of bytes written."""
+        return self._file.tell()
 
     def finish(self) -> None:
         """Send the file, which takes its time and may be interrupted; nobody sees it yet."""
-        with self._errors():
+        with address_errors(self._address):
             self._file.flush()
             if self._takes_parts:
                 self._send_parts()
-                return
-            folder, _, name = self._path.rpartition("/")
-            self._sent = f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
-            self._system.put_file(self._file.name, self._sent)
+            else:
+                folder, _, name = self._path.rpartition("/")
+                self._sent = f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
+                self._system.put_file(self._file.name, self._sent)
+            self._file.close()
 
     def _send_parts(self) -> None:
         size = max(_PART_BYTES, -(-self._file.tell() // _MOST_PARTS))
@@ -294,13 +373,12 @@ class AddressSink:
 
     def commit(self) -> None:
         """Give what was sent its name."""
-        with self._errors():
+        with address_errors(self._address):
             if self._parts is not None:
                 self._parts.commit()
             else:
                 self._system.mv(self._sent, self._path)
         self._parts = self._sent = None
-        self._file.close()
 
     def abort(self) -> None:
         """Remove the temporary file, and what was sent unless it has its name."""
@@ -315,22 +393,23 @@ class AddressSink:
                 self._system.rm_file(self._sent)
         self._parts = self._sent = None
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turn errors of the library, which may be of any kind, into an OutputError."""
-        try:
-            yield
-        except NeardupError:
-            raise
-        except Exception as error:
-            reason = said_of(error, self._address)
-            message = Message(
-                "{file}: cannot be written: {said}. No output was changed.",
-                code="cannot_be_written",
-                file=self.name,
-                said=reason,
-            )
-            raise OutputError(message) from error
+
+@contextlib.contextmanager
+def address_errors(address: str) -> Iterator[None]:
+    """Turn errors of the library, which may be of any kind, into an OutputError."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except Exception as error:
+        reason = said_of(error, address)
+        message = Message(
+            "{file}: cannot be written: {said}. No output was changed.",
+            code="cannot_be_written",
+            file=printable(address),
+            said=reason,
+        )
+        raise OutputError(message) from error
 
 
 def replace_file(
@@ -341,23 +420,59 @@ def replace_file(
         sink.write(data)
 
 
-def remove_left(path: str) -> None:
-    """Remove the temporary files that killed processes left of an output.
+def check_folder(name: str, folder: str) -> None:
+    """Refuse an output whose folder does not exist."""
+    if not os.path.isdir(folder):
+        raise OutputError(
+            Message(
+                "{file}: must be in a folder that exists. Create {folder} first.",
+                file=name,
+                folder=printable(folder),
+            )
+        )
+
+
+def check_writable(address: str) -> None:
+    """Refuse an address of a web server as an output."""
+    if is_web(address):
+        raise OutputError(
+            Message(
+                "{file}: a web server cannot be written to. Name a file, or an "
+                "address such as s3://bucket/kept.jsonl.",
+                file=printable(address),
+            )
+        )
+
+
+def remove_left(path: str, folder: str | None = None) -> None:
+    """Remove the temporary files and folders that killed processes left of an output.
 
     Their names have a digest that nobody else makes, and no process holds their lock.
     """
-    folder, begin = os.path.dirname(path), _temporary_stem(path)
+    folder, begin = folder or os.path.dirname(path), _temporary_stem(path)
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             mark = name[len(begin) :][:8]
             if not name.startswith(begin) or name != _temporary_name(path, mark):
                 continue
             left = os.path.join(folder, name)
-            with contextlib.suppress(OSError), open(left, "rb") as file:
-                if _lock(file.fileno()) and _is_at(file.fileno(), left):
-                    os.unlink(left)
-                    # What SQLite keeps next to a backup that it writes.
-                    os.unlink(f"{left}-journal")
+            with contextlib.suppress(OSError):
+                descriptor = os.open(left, os.O_RDONLY)
+                try:
+                    if _lock(descriptor) and _is_at(descriptor, left):
+                        remove(left)
+                        # What SQLite keeps next to a backup that it writes.
+                        os.unlink(f"{left}-journal")
+                finally:
+                    os.close(descriptor)
+
+
+def remove(path: str) -> None:
+    """Remove a temporary file or folder."""
+    if os.path.isdir(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        os.unlink(path)
 
 
 def _temporary_stem(path: str) -> str:
@@ -394,7 +509,7 @@ def _is_at(descriptor: int, path: str) -> bool:
 
 
 @contextlib.contextmanager
-def _output_errors(name: str) -> Iterator[None]:
+def output_errors(name: str) -> Iterator[None]:
     """Turn a system error into an OutputError that names the file."""
     try:
         yield
