@@ -39,7 +39,7 @@ const WITHOUT_ANCHORS: usize = 256;
 pub const EXACT: usize = 4096;
 
 /// The least number of units of a stretch between two differences.
-const SHORTEST: usize = 3;
+pub(super) const SHORTEST: usize = 3;
 
 /// The most units, of either text, of a short gap: a place that was [edited](Aligned::edited), and
 /// in which a number is [replaced](Aligned::replaced).

@@ -10,6 +10,7 @@ use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, Made, Make};
 use super::contest::Contest;
 use super::measure::{Comparison, Features, Measure};
+use super::order_bound::{OrderBound, is_long};
 use super::sample::Sample;
 use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
@@ -282,19 +283,26 @@ impl Verifier {
             pairs,
             |&(pair, _)| pair,
             |pairs, made| {
-                similarities.par_extend(pairs.par_iter().map(|((a, b), comparison)| {
-                    let (Some(a), Some(b)) = (made.get(a), made.get(b)) else {
-                        return Verdict::default();
+                let all = pairs.par_iter();
+                let verdict =
+                    |bound: &mut OrderBound, ((number, b), comparison): &(_, Comparison)| {
+                        let (Some(a), Some(b)) = (made.get(number), made.get(b)) else {
+                            return Verdict::default();
+                        };
+                        let most = |most| measure.aligned(comparison.without_own(), most);
+                        if is_long(a, b) && score(most(&bound.best(*number, a, b))).is_none() {
+                            return Verdict::default();
+                        }
+                        let aligned = Aligned::of(a, b);
+                        let similarity = score(measure.aligned(*comparison, &aligned));
+                        let without = || score(measure.aligned(comparison.without_own(), &aligned));
+                        let without_own = similarity.is_none().then(without).flatten();
+                        Verdict {
+                            similarity,
+                            without_own,
+                        }
                     };
-                    let aligned = Aligned::of(a, b);
-                    let similarity = score(measure.aligned(*comparison, &aligned));
-                    let without = || score(measure.aligned(comparison.without_own(), &aligned));
-                    let without_own = similarity.is_none().then(without).flatten();
-                    Verdict {
-                        similarity,
-                        without_own,
-                    }
-                }));
+                similarities.par_extend(all.map_init(OrderBound::default, verdict));
             },
         )?;
         Ok(similarities)
