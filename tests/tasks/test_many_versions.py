@@ -153,6 +153,29 @@ def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
 
 
 @pytest.mark.parametrize(
+    ("recipe", "dropped", "size", "says"),
+    [
+        ("news", 51, 1000, "fingerprints are alike"),
+        ("general", 51, 399, "most texts are short"),
+        ("general", 51, 400, None),
+        ("general", 50, 100, None),
+    ],
+)
+def test_rule_that_drops_most_texts_is_told(recipe, dropped, size, says):
+    summary = Summary("dedup", read=101, unreadable=1, near_duplicates=dropped)
+    summary.bytes_read = 100 * size
+    notes = template_notes(summary, rule(load_recipe(recipe)))
+    assert len(notes) == (says is not None)
+    assert all(says in note for note in notes)
+
+
+def test_words_of_latin_letters_have_like_fingerprints_of_the_news_program():
+    rng = random.Random(3)
+    texts = [" ".join(words(rng, 18)) for _ in range(8)]
+    assert dedup(texts, recipe="news").summary.near_duplicates > 4
+
+
+@pytest.mark.parametrize(
     ("counts", "is_told"),
     [
         ({"kept": 100}, False),

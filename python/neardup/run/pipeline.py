@@ -401,7 +401,7 @@ class Pipeline(Run):
             **counts,
         )
         self.measure(summary)
-        for note in template_notes(summary):
+        for note in template_notes(summary, self.options.rule):
             self.progress.note(note)
         return summary
 

@@ -292,7 +292,7 @@ class Job:
             recipe={"id": recipe.id, **asdict(recipe)},
             plan=asdict(plan_of(recipe, self.settings.rule, documents, look_ups=True)),
             problems=result.problems,
-            notes=template_notes(summary),
+            notes=template_notes(summary, self.settings.rule),
         )
 
     def _configured(
@@ -356,7 +356,7 @@ class Job:
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
         summary = self._summary(seen, removed, search)
-        for note in template_notes(summary):
+        for note in template_notes(summary, settings.rule):
             self.progress.note(note)
         kept = io.kept_records(
             documents,
