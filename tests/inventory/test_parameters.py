@@ -109,6 +109,7 @@ BY_NAME = {
     "max_distance": (-1, 129, 1.5, "3", True),
     "max_text": (0, -1, 1.5, "x", "257MiB", None, True),
     "measure": ("cosine", 7),
+    "max_length": (0, -1, 1_000_000_001, 1.5, "7", True),
     "min_length": (0, -1, 1_000_001, 1.5, "7", True),
     "part_size": (-1, 999_999, 1.5, "2", "4 apples", "1KB", True, []),
     "memory": (-1, 512, 1.5, "2", "4 apples", "512MB", True, []),

@@ -1,4 +1,4 @@
-"""Short texts are left alone: kept, and nothing is dropped for one of them."""
+"""Short and long texts are left alone: kept, and nothing is dropped for one of them."""
 
 import json
 import random
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.base.progress import Progress
+from neardup.exceptions import InputError, ParameterError
 
 LONG = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
 CHAT = ["继续", LONG, "继续", "继续。。。！？", f"{LONG} Yes.", "ok ok", "ok ok", LONG]
@@ -34,17 +35,32 @@ def test_nothing_is_dropped_for_a_short_text():
     for extra in (0, 1):
         keep = neardup.dedup(texts, threshold=0.5, min_length=letters + extra).keep.tolist()
         assert keep == [True, bool(extra)]
+    for fewer in (0, 1):
+        result = neardup.dedup(texts, threshold=0.5, max_length=letters + 3 - fewer)
+        assert (result.keep.tolist(), result.summary.too_long) == ([True, bool(fewer)], fewer)
     against = neardup.dedup(texts[1:], against=texts[:1], threshold=0.5, min_length=letters + 1)
     assert against.keep.tolist() == [True]
 
 
+def test_lengths_that_no_text_has_are_refused_with_both_names():
+    with pytest.raises(ParameterError, match=r"min_length.*max_length.*5 and 4"):
+        neardup.dedup(CHAT, min_length=5, max_length=4)
+    assert len(neardup.dedup(CHAT, min_length=4, max_length=4).kept) == 7
+
+
+@pytest.mark.parametrize("bounds", [(6, None), (None, 40), (3, 20)])
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.sampled_from([*CHAT, "", "a", "bread for the village"]), max_size=12))
-def test_the_others_are_decided_as_if_they_were_alone(texts):
-    long = [text for text in texts if sum(map(str.isalnum, text)) >= 6]
-    rows = iter(kept_of(long))
-    wanted = [next(rows) if sum(map(str.isalnum, text)) >= 6 else True for text in texts]
-    assert kept_of(texts, min_length=6) == wanted
+@given(texts=st.lists(st.sampled_from([*CHAT, "", "a", "bread for the village"]), max_size=12))
+def test_the_others_are_decided_as_if_they_were_alone(bounds, texts):
+    least, most = bounds
+    lengths = [sum(map(str.isalnum, text)) for text in texts]
+    short = [length < (least or 0) for length in lengths]
+    long = [most is not None and length > most for length in lengths]
+    alone = [a or b for a, b in zip(short, long, strict=True)]
+    rows = iter(kept_of([text for text, out in zip(texts, alone, strict=True) if not out]))
+    result = neardup.dedup(texts, recipe="strict", min_length=least, max_length=most)
+    assert result.keep.tolist() == [True if out else next(rows) for out in alone]
+    assert (result.summary.too_short, result.summary.too_long) == (sum(short), sum(long))
 
 
 @pytest.mark.parametrize("options", [{}, {"memory": "512MiB"}, {"memory": "512MiB", "work": "w"}])
@@ -70,7 +86,8 @@ def test_files_with_little_memory_and_a_work_folder_agree(tmp_path, monkeypatch,
 def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in CHAT))
-    options = {"recipe": "strict", "min_length": 3, "work": "w", "priority": "last"}
+    options = {"recipe": "strict", "min_length": 3, "max_length": 70}
+    options |= {"work": "w", "priority": "last"}
 
     class Stops(Progress):
         def stage(self, name, *_):
@@ -79,6 +96,8 @@ def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Stops(), **options)
+    with pytest.raises(InputError, match="another max_length"):
+        neardup.dedup_files(["in.jsonl"], "out.jsonl", **options | {"max_length": 71})
     notes = []
 
     class Notes(Progress):
@@ -87,4 +106,6 @@ def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
 
     result = neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Notes(), **options)
     assert any("resuming from w" in note for note in notes)
-    assert result.keep.tolist() == kept_of(CHAT, min_length=3, priority="last")
+    bounds = {"min_length": 3, "max_length": 70}
+    assert result.keep.tolist() == kept_of(CHAT, priority="last", **bounds)
+    assert (result.summary.too_short, result.summary.too_long) == (3, 1)

@@ -224,6 +224,12 @@ def print_summary(
         rule = rule_words(measure, threshold, bits)
         rows.append((Message("near-duplicates"), summary.near_duplicates, rule))
         rows.append((Message("kept"), summary.kept, ""))
+        for name, count in (
+            (Message("too short"), summary.too_short),
+            (Message("too long"), summary.too_long),
+        ):
+            if count:
+                rows.append((name, count, Message("kept, and not compared")))
         if summary.left_out:
             why = Message("cannot be written in this format")
             rows.append((Message("left out"), summary.left_out, why))

@@ -105,6 +105,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     priority: o.Priority
     against_only: o.AgainstOnly
     min_length: o.MinLength
+    max_length: o.MaxLength
     group_field: o.GroupField
 
 

@@ -306,6 +306,15 @@ MinLength = Annotated[
         check=_or_none(_whole(1, 1_000_000)),
     ),
 ]
+MaxLength = Annotated[
+    int | None,
+    Option(
+        "Leave longer texts alone, in letters and digits: a text of exactly this length is "
+        "compared. 1 to 1,000,000,000.",
+        MATCHING,
+        check=_or_none(_whole(1, 1_000_000_000)),
+    ),
+]
 GroupField = Annotated[
     str | None,
     Option(

@@ -21,7 +21,7 @@ from neardup.exceptions import InputError, OutputError
 from neardup.writers.sink import remove, replace_file
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 10
+_LAYOUT = 11
 
 # Readers of folders also recognize a work folder by this name.
 _MANIFEST = "neardup-work.json"

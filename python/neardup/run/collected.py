@@ -69,8 +69,11 @@ class Collected:
     ids: Ids = field(default_factory=Ids)
     #: Readable documents that are compared, in priority order.
     order: Any = None
-    #: Of the documents read so far, by batches, which are too short to be compared.
-    is_short: list[NDArray[np.bool_]] = field(default_factory=list)
+    #: Of the documents read so far, by batches: too short (-1) or too long (1) to be compared.
+    sides: list[NDArray[np.int8]] = field(default_factory=list)
+    #: Documents of the input that are left alone for their length.
+    too_short: int = 0
+    too_long: int = 0
     #: Hashes of the groups of the documents read so far, by batches; empty without groups.
     groups: list[NDArray[np.uint64]] = field(default_factory=list)
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.

@@ -21,6 +21,7 @@ from neardup.recipe.stages import CORPUS, Weigh
 from neardup.run.checkpoint import Work, damaged
 from neardup.run.collected import Collected, Ids
 from neardup.run.groups import hashes_of, without_value
+from neardup.run.lengths import have_bounds, leave_alone, note_left_alone, sides_of
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, write_sketches
@@ -28,7 +29,6 @@ from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
@@ -160,12 +160,13 @@ class Pipeline(Run):
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
         collected = Collected(options.recipe, corpus, ids=Ids(self.options.memory // 32))
         self.progress.stage("read and sketch", None, share_of(against, source))
+        bounded = have_bounds(options)
         if isinstance(against, SketchFiles):
             for documents in against.put_into(collected):
                 self.progress.advance(len(documents))
-                if options.min_length is not None:
+                if bounded:
                     # Sketched documents are compared whatever their length.
-                    collected.is_short.append(np.zeros(len(documents), np.bool_))
+                    collected.sides.append(np.zeros(len(documents), np.int8))
         elif against is not None:
             for _ in self.push(against.batches(titles=options.reads_titles), collected):
                 pass
@@ -182,10 +183,9 @@ class Pipeline(Run):
                 column.extend(batch.values(name))
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
-        order = _order(options.priority, collected, lengths, values)
-        if options.min_length is not None:
-            order = order[~np.concatenate([np.zeros(0, np.bool_), *collected.is_short])[order]]
-        collected.order = order
+        collected.order = _order(options.priority, collected, lengths, values)
+        if bounded:
+            leave_alone(collected)
         return collected
 
     def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
@@ -203,8 +203,8 @@ class Pipeline(Run):
             titles = batch.titles if options.reads_titles else None
             if options.reads_titles and options.title_from_first_line:
                 titles = with_first_lines(titles, texts)
-            if options.min_length is not None:
-                collected.is_short.append(_are_shorter(texts, options.min_length))
+            if have_bounds(options):
+                collected.sides.append(sides_of(texts, options))
             collected.corpus.push(texts, titles=titles, units=units)
             collected.ids.append(batch.ids)
             self.bytes_read += batch.bytes_read
@@ -229,6 +229,8 @@ class Pipeline(Run):
             "problem_count": self.problem_count,
             "bytes_read": self.bytes_read,
             "against": collected.against,
+            "too_short": collected.too_short,
+            "too_long": collected.too_long,
             "sources": [
                 side.found() if isinstance(side, Sources) else {}
                 for side in (source, against)
@@ -261,6 +263,8 @@ class Pipeline(Run):
                 against=facts["against"],
                 ids=Ids(self.options.memory // 32),
                 frequencies=facts["frequencies"],
+                too_short=facts["too_short"],
+                too_long=facts["too_long"],
             )
             for batch in SketchFiles([str(work.sketches)]).put_into(collected):
                 priorities.append(batch["priority"])
@@ -298,7 +302,7 @@ class Pipeline(Run):
 
         order, corpus = collected.order, collected.corpus
         count = len(corpus)
-        self._note_short(int((corpus.features() >= 0).sum()) - len(order))
+        note_left_alone(collected, self.options, self.progress)
         decided = Decided(
             kept_for=np.full(count, -1, np.int64),
             similarity=np.zeros(count),
@@ -325,18 +329,6 @@ class Pipeline(Run):
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
         decided.for_own = clusterer.first_kept_for_own()
         return decided
-
-    def _note_short(self, count: int) -> None:
-        """Report how many texts are too short to be compared."""
-        if count:
-            self.progress.note(
-                Message.counted(
-                    "{count:,} text of fewer than {least:,} letters and digits is left alone.",
-                    "{count:,} texts of fewer than {least:,} letters and digits are left alone.",
-                    count=count,
-                    least=self.options.min_length,
-                )
-            )
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
         from neardup import _core
@@ -394,6 +386,8 @@ class Pipeline(Run):
             against=collected.against,
             unreadable=int((features < 0).sum()),
             without_features=int((features == 0).sum()),
+            too_short=collected.too_short,
+            too_long=collected.too_long,
             budgets={
                 part: {"limit": limit, "memory": memory, "file": file}
                 for part, limit, memory, file in collected.corpus.usage()
@@ -404,16 +398,6 @@ class Pipeline(Run):
         for note in template_notes(summary, self.options.rule):
             self.progress.note(note)
         return summary
-
-
-def _are_shorter(texts: pa.LargeStringArray, least: int) -> NDArray[np.bool_]:
-    """Return which texts have fewer letters and digits."""
-    import pyarrow.compute as pc
-
-    letters: Any = pc.replace_substring_regex(texts, r"[^\pL\pN]+", "")
-    lengths: Any = pc.fill_null(pc.utf8_length(letters), 0)
-    shorter: NDArray[np.bool_] = lengths.to_numpy(zero_copy_only=False) < least
-    return shorter
 
 
 def _order(

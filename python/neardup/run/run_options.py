@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from neardup.base.messages import Message
 from neardup.base.priority import fields_of
+from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, FingerprintFilesParameters
 from neardup.options.options import INPUT, MATCHING, TEXT
 from neardup.options.reader_parameters import reader_parameters
@@ -33,7 +35,8 @@ class RunOptions:
     Raises
     ------
     ParameterError
-        If documents are compared by a bound that does not apply to the recipe.
+        If documents are compared by a bound that does not apply to the recipe, or no text has a
+        length within the bounds.
     TypeError
         If there is no such option.
     """
@@ -42,6 +45,7 @@ class RunOptions:
         if unknown := given.keys() - _OPTIONS.keys():
             raise TypeError(f"no options of a run: {', '.join(sorted(unknown))}")
         self.given = given
+        _check_lengths(self.min_length, self.max_length)
         self.recipe = measured_by(load_recipe(given["recipe"]), given.get("measure"))
         bounds = {name: getattr(self, name) for name in ("threshold", "max_distance", "exhaustive")}
         self.rule = rule(self.recipe, **bounds) if compares else None
@@ -83,3 +87,16 @@ class RunOptions:
     def reads_titles(self) -> bool:
         """Whether the recipe uses titles."""
         return self.recipe.weigh.scheme == "improved"
+
+
+def _check_lengths(least: int | None, most: int | None) -> None:
+    """Raise if no text is long enough and short enough."""
+    if least is not None and most is not None and least > most:
+        raise ParameterError(
+            Message(
+                "{named[min_length]} must be at most {named[max_length]}. Got {least:,} and "
+                "{most:,} instead.",
+                least=least,
+                most=most,
+            )
+        )

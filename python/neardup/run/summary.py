@@ -93,6 +93,8 @@ class Summary(Costs):
         Bytes of the texts that were read again because sketches left a pair open.
     without_features : int
         Readable records whose text has no features, such as empty ones.
+    too_short, too_long : int
+        Readable records that are left alone, by `min_length` and by `max_length`.
     largest_cluster : int
         Size of the largest cluster, with its kept document; 0 for `pairs`.
     closed_lists : int
@@ -124,6 +126,8 @@ class Summary(Costs):
     verified: int = 0
     bytes_compared: int = 0
     without_features: int = 0
+    too_short: int = 0
+    too_long: int = 0
     largest_cluster: int = 0
     closed_lists: int = 0
     unlisted: int = 0

@@ -1,0 +1,71 @@
+"""Documents that are left alone for their length: kept, and nothing is dropped for one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neardup.base.messages import Message
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.base.progress import Progress
+    from neardup.run.collected import Collected
+    from neardup.run.run_options import RunOptions
+
+
+def have_bounds(options: RunOptions) -> bool:
+    """Return whether a run leaves documents alone for their length."""
+    return options.min_length is not None or options.max_length is not None
+
+
+def sides_of(texts: pa.LargeStringArray, options: RunOptions) -> NDArray[np.int8]:
+    """Return for each text whether it is too short (-1), too long (1) or compared (0)."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    letters: Any = pc.replace_substring_regex(texts, r"[^\pL\pN]+", "")
+    lengths = pc.fill_null(pc.utf8_length(letters), 0).to_numpy(zero_copy_only=False)
+    sides = np.zeros(len(texts), np.int8)
+    if options.min_length is not None:
+        sides[lengths < options.min_length] = -1
+    if options.max_length is not None:
+        sides[lengths > options.max_length] = 1
+    return sides
+
+
+def leave_alone(collected: Collected) -> None:
+    """Take the documents that are left alone out of the order, and count those of the input."""
+    import numpy as np
+
+    order = collected.order
+    sides = np.concatenate([np.zeros(0, np.int8), *collected.sides])[order]
+    collected.order = order[sides == 0]
+    collected.sides.clear()
+    of_input = sides[order >= collected.against]
+    collected.too_short = int((of_input < 0).sum())
+    collected.too_long = int((of_input > 0).sum())
+
+
+def note_left_alone(collected: Collected, options: RunOptions, progress: Progress) -> None:
+    """Report how many documents are left alone."""
+    if collected.too_short:
+        progress.note(
+            Message.counted(
+                "{count:,} text of fewer than {least:,} letters and digits is left alone.",
+                "{count:,} texts of fewer than {least:,} letters and digits are left alone.",
+                count=collected.too_short,
+                least=options.min_length,
+            )
+        )
+    if collected.too_long:
+        progress.note(
+            Message.counted(
+                "{count:,} text of more than {most:,} letters and digits is left alone.",
+                "{count:,} texts of more than {most:,} letters and digits are left alone.",
+                count=collected.too_long,
+                most=options.max_length,
+            )
+        )
