@@ -25,6 +25,7 @@ from neardup.run.plan import plan_of
 from neardup.run.summary import Summary, report_text, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
+from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
@@ -255,7 +256,7 @@ class Job:
         # Many small files are read faster together, but then not in order.
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
-        with self._configured(3 * cores, split if is_large else None):
+        with self._configured(3 * cores, split if is_large else None), errors_of_processes():
             made = io.sketched(source, others, self.settings, self.batch_documents)
             documents = checkpoint.stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
