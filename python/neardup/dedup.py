@@ -158,7 +158,8 @@ def dedup(
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         Also a polars LazyFrame, a Hugging Face Dataset, and any other object with the Arrow
-        stream interface, of which ``kept`` is an Arrow table.
+        stream interface, of which ``kept`` is an Arrow table. The first item of a list decides
+        whether it has texts or records; a later one of another kind is a problem.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.

@@ -26,8 +26,18 @@ class ReprMixin:
         """Yield names and values, in order; a name may be empty."""
         raise NotImplementedError
 
+    def _all_rows(self) -> Iterator[tuple[str, Any]]:
+        """Yield the rows, and what could not be read, so that no result looks better than it is."""
+        yield from self._summary_rows()
+        problems, counts = getattr(self, "problems", None), getattr(self, "summary", self)
+        if isinstance(problems, list) and problems:
+            if unreadable := getattr(counts, "unreadable", 0):
+                yield "unreadable", unreadable
+            yield "problems", getattr(counts, "problem_count", 0) or counts.problems
+            yield "first problem", problems[0]
+
     def __repr__(self) -> str:
-        rows = [(name, _shown(value)) for name, value in self._summary_rows()]
+        rows = [(name, _shown(value)) for name, value in self._all_rows()]
         width = max((len(name) for name, _ in rows), default=0)
         lines = [f"  {name:<{width}}  {value}".rstrip() for name, value in rows]
         return "\n".join([type(self).__name__, *lines])
@@ -36,7 +46,7 @@ class ReprMixin:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
-            for name, value in self._summary_rows()
+            for name, value in self._all_rows()
         )
         name = f"<caption style='text-align:left'>{type(self).__name__}</caption>"
         return f"<table>{name}{cells}</table>"

@@ -158,7 +158,6 @@ class SparkResult(ReprMixin):
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(self.summary, name)
         yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
-        yield "problems", len(self.problems)
         yield "checkpoint", self.checkpoint
         yield from doubtful_rows(self._doubtful)
 
