@@ -29,7 +29,8 @@ class ReprMixin:
     def _all_rows(self) -> Iterator[tuple[str, Any]]:
         """Yield the rows, and what could not be read, so that no result looks better than it is."""
         yield from self._summary_rows()
-        problems, counts = getattr(self, "problems", None), getattr(self, "summary", self)
+        problems: Any = getattr(self, "problems", None)
+        counts: Any = getattr(self, "summary", self)
         if isinstance(problems, list) and problems:
             if unreadable := getattr(counts, "unreadable", 0):
                 yield "unreadable", unreadable
