@@ -197,7 +197,7 @@ class TestTable:
         assert data.startswith(b"\xef\xbb\xbf")
         header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         assert (header[0], header[4]) == ("File", "Total")
-        assert [row[0] for row in rows] == ["'=1+1.txt", "b.txt", "p/empty.txt"]
+        assert [row[0] for row in rows] == ["'=1+1.txt", "b.txt", "empty.txt"]
         assert rows[0][4] == "100.00%"
         assert rows[0][7] == "b.txt"
         assert rows[2][-1].startswith("Must have letters")

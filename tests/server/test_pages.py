@@ -192,6 +192,9 @@ class TestCompare:
 
     def test_a_text_that_is_missing_or_too_long(self, serve):
         client = serve(max_text_characters=50)
+        files = {"a-file": ("e.txt", b"", "text/plain"), "b-file": NOTHING}
+        empty = ask(client, "/compare", a="", b=FERRY, files=files)
+        assert (empty.status_code, "e.txt: the file is empty." in empty.text) == (422, True)
         missing = ask(client, "/compare", a=" \n", b=FERRY)
         assert (missing.status_code, "There is no text" in missing.text) == (422, True)
         # What was typed is still there.

@@ -415,6 +415,7 @@ class Job:
             without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),
+            bytes_against=sum(info.size for info in others),
             rounds=search.rounds,
         )
         self.finish(summary)
