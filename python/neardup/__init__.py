@@ -138,8 +138,10 @@ _HOMES = {
     for name in names.split()
 }
 
-#: The modules of the tasks, which are attributes without an import of their own.
-_MODULES = {home.split(".")[1] for home in _HOMES.values()}
+#: The modules of the tasks and the packages beside them: attributes without an import of their own.
+_MODULES = {home.split(".")[1] for home in _HOMES.values()} | {
+    *("lab", "readers", "review", "server", "spark", "writers")
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -148,6 +150,10 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     if name in _MODULES:
+        if name == "server":
+            from neardup.base.extras import require
+
+            require("A service", "server", "fastapi", "uvicorn", "sqlalchemy")
         return import_module(f"neardup.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

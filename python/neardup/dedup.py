@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from neardup.base.messages import Message
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
+from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, least_similar, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from neardup.run.pipeline import Decided, Pipeline
     from neardup.writers.edits import Annotations
 
+
+#: Bytes of an input that is read again for a few titles, within hundredths of a second.
+_SMALL = 1 << 24
 
 #: The kind of the kept rows: that of the input.
 _Rows = TypeVar("_Rows")
@@ -71,6 +74,8 @@ class DedupResult(ReprMixin, Generic[_Rows]):
     plan: Plan
     problems: list[Problem]
     _reviewed: Callable[[], Review] | None = field(default=None, compare=False)
+    #: Titles of the most doubtful rows, where the table has none.
+    _titles: Mapping[int, dict[str, str | None]] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the input, which only a review reads again."""
@@ -102,20 +107,11 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         >>> [(row["id"], row["kept_id"]) for row in result.doubtful()]
         [('1', '0')]
         """
-        import numpy as np
-
         check_whole(count, "count", 1, 2**32 - 1)
-        # Not by to_numpy, which imports pandas if it is installed.
-        chunks: list[Any] = [c for c in self.removed.column("similarity").chunks if len(c)]
-        parts = [
-            np.frombuffer(chunk.buffers()[1])[chunk.offset : chunk.offset + len(chunk)]
-            for chunk in chunks
+        rows = least_similar(self.removed.column("similarity"), count)
+        return [
+            self.removed.slice(row, 1).to_pylist()[0] | self._titles.get(row, {}) for row in rows
         ]
-        similarity = np.concatenate([np.zeros(0), *parts])
-        near = np.flatnonzero(similarity < 1)
-        # A stable sort, so that ties are in input order.
-        order = near[np.argsort(similarity[near], kind="stable")][:count]
-        return [self.removed.slice(row, 1).to_pylist()[0] for row in order.tolist()]
 
     def review(self) -> Review:
         """Return what was dropped as a page to look at; a notebook shows it.
@@ -142,7 +138,10 @@ class DedupResult(ReprMixin, Generic[_Rows]):
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         summary, plan = self.summary, self.plan
-        for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
+        yield "read", summary.read
+        if summary.against:
+            yield "compared with", summary.against
+        for name in ("exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(summary, name)
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
         yield from doubtful_rows(self.doubtful())
@@ -158,7 +157,8 @@ def dedup(
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         Also a polars LazyFrame, a Hugging Face Dataset, and any other object with the Arrow
-        stream interface, of which ``kept`` is an Arrow table.
+        stream interface, of which ``kept`` is an Arrow table. The first item of a list decides
+        whether it has texts or records; a later one of another kind is a problem.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.
@@ -395,8 +395,10 @@ def _decided(
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
     """
     import numpy as np
+    import pyarrow as pa
 
     from neardup.base.arrays import numbers_array
+    from neardup.run.documents import titles_of_pairs
 
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
@@ -413,9 +415,15 @@ def _decided(
     near = collected.corpus.distinct_texts(others)
     kept_for = decided.kept_for[dropped]
     _, cluster, repeats = np.unique(kept_for, return_inverse=True, return_counts=True)
-    optional = _titles(source, against, collected, decided, dropped) if titles else {}
+    titled = partial(titles_of_pairs, source, against, collected.against)
+    optional = titled(dropped, kept_for) if titles else {}
     optional["cluster_size"] = numbers_array(1 + repeats[cluster])
     removed = _removed_table(pipeline, collected, decided, dropped, against is not None, optional)
+    some: dict[int, dict[str, str | None]] = {}
+    if not titles and pipeline.bytes_read <= _SMALL:
+        rows = least_similar(removed.column("similarity"), DOUBTFUL)
+        columns = titled(dropped[rows], kept_for[rows])
+        some = dict(zip(rows, pa.table(columns).to_pylist(), strict=False))
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(
         "dedup",
@@ -433,31 +441,9 @@ def _decided(
         summary=summary,
         plan=plan_of(options.recipe, pipeline.rule, len(decided.kept_for), look_ups=True),
         problems=pipeline.problems,
+        _titles=some,
     )
     return result, collected, decided
-
-
-def _titles(
-    source: Any, against: Any, collected: Collected, decided: Decided, dropped: NDArray[np.intp]
-) -> dict[str, Any]:
-    """Return the titles of removed and kept documents as columns, if one of them has a title."""
-    import numpy as np
-    import pyarrow as pa
-
-    from neardup.base.arrays import rows_of, texts_array
-    from neardup.run.documents import titles_of
-
-    sides = dropped, decided.kept_for[dropped]
-    documents, places = np.unique(np.concatenate(sides), return_inverse=True)
-    own = int(np.searchsorted(documents, collected.against))
-    titles = titles_of(against, documents[:own].tolist()) if own else []
-    titles += titles_of(source, (documents[own:] - collected.against).tolist())
-    if not any(titles):
-        return {}
-    column = pa.chunked_array([texts_array(titles)])
-    names = ("title", "kept_title")
-    parts = np.split(places, 2)
-    return {name: rows_of(column, rows) for name, rows in zip(names, parts, strict=True)}
 
 
 def _annotations(

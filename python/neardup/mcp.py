@@ -5,6 +5,7 @@ The docstring of a tool is what a model reads: what it answers, when to use it, 
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -13,20 +14,24 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 import numpy as np
 import uvicorn
 from anyio import from_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
-from pydantic import Field
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from neardup import Index, __version__, check, compare, dedup, explain
 from neardup.base.confinement import confined_to
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.validation import bad, check_path, check_whole, is_index
-from neardup.exceptions import NeardupError, ParameterError
+from neardup.base.validation import bad, check_path, check_whole, is_index, shown
+from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.options.signatures import completed
 from neardup.readers import open_sources, open_table
 from neardup.readers.file_text import read_bytes
@@ -104,7 +109,7 @@ class Tools:
         options = RunOptions({**completed(dedup, given), "progress": Cancellable()})
         if bool(paths) == bool(texts):
             raise ParameterError(Message("Give either paths or texts, at least one."))
-        _check_texts("texts", *texts or ())
+        _check_texts({f"texts[{number}]": text for number, text in enumerate(texts or ())})
         files = [self._readable("paths", path) for path in paths or ()]
         read = options.reader
         source: Any = open_sources(files, **read) if files else open_table(texts, **read)
@@ -158,7 +163,7 @@ class Tools:
         Cost: an index answers in milliseconds, whatever its size. Each call reads a folder whole:
         put many documents into an index.
         """
-        _check_texts("text", text)
+        _check_texts({"text": text})
         place = self._readable("path", path)
         if is_index(place):
             with Index(place, must_exist=True) as index:
@@ -199,7 +204,7 @@ class Tools:
 
         Cost: milliseconds for articles, seconds for books.
         """
-        _check_texts("a", a, b)
+        _check_texts({"a": a, "b": b})
         pair = compare(a, b, passages=True)
         passages, differences = pair.passages or (), pair.differences or ()
         return _fields(pair, "duplicate similarity edit_similarity containment_a containment_b") | {
@@ -225,7 +230,7 @@ class Tools:
 
         Cost: milliseconds for articles, seconds for books.
         """
-        _check_texts("text", text)
+        _check_texts({"text": text})
         explained = explain(text, recipe=recipe).a
         shown = explained.features[:limit]
         return {
@@ -253,20 +258,59 @@ class Tools:
         raise bad(name, expected, path, folders=folders)
 
 
+class _Server(MCPServer[Any]):
+    """Says in neardup's words which argument is wrong, and answers lines that are no messages."""
+
+    async def call_tool(self, name: str, *rest: Any, **more: Any) -> Any:
+        """Call a tool; of wrong arguments, the first is named."""
+        try:
+            return await super().call_tool(name, *rest, **more)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(
+                f"Error executing tool {name}: {_of_argument(error.__cause__)}"
+            ) from error
+
+    async def run_stdio_async(self) -> None:
+        """Serve standard input and output."""
+        low = self._lowlevel_server
+        async with stdio_server() as (lines, write), anyio.create_task_group() as tasks:
+            send, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def pass_on() -> None:
+                async with send:
+                    async for item in lines:
+                        if isinstance(item, Exception):
+                            await write.send(SessionMessage(_of_line(item)))
+                        else:
+                            await send.send(item)
+
+            tasks.start_soon(pass_on)
+            await low.run(messages, write, low.create_initialization_options())
+            tasks.cancel_scope.cancel()
+
+
 def create_server(tools: Tools) -> MCPServer[Any]:
     """Return the server of the tools."""
     folders = ", ".join(map(str, tools.folders)) or "none, so give texts"
-    server: MCPServer[Any] = MCPServer(
+    hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    made = []
+    for name in ("find_duplicates", "check_text", "compare_texts", "explain_fingerprint"):
+        tool = Tool.from_function(_tool_errors()(getattr(tools, name)), annotations=hints)
+        arguments = tool.fn_metadata.arg_model
+        arguments.model_config["extra"] = "forbid"
+        arguments.model_rebuild(force=True)
+        tool.parameters = arguments.model_json_schema(by_alias=True)
+        made.append(tool)
+    return _Server(
         "neardup",
         version=__version__,
         instructions="Finds near-duplicate texts and explains each decision, in Chinese and any "
         f"other language. Only reads. Folders that paths may be in: {folders}.",
         log_level="WARNING",
+        tools=made,
     )
-    hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for name in ("find_duplicates", "check_text", "compare_texts", "explain_fingerprint"):
-        server.add_tool(_tool_errors()(getattr(tools, name)), annotations=hints)
-    return server
 
 
 def serve_http(server: MCPServer[Any], port: int, started: Callable[[str], None]) -> None:
@@ -292,11 +336,62 @@ def _tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def _check_texts(name: str, *texts: str) -> None:
-    """Raise if the texts of a call are too long, or no text."""
-    count = sum(len(checked_text(text, name)) for text in texts)
-    if count > _CHARACTERS:
-        raise bad(name, "at most {most:,} characters in one call", count, most=_CHARACTERS)
+def _of_argument(error: ValidationError) -> str:
+    """Return a sentence on the first fault that Pydantic found in the arguments of a call."""
+    fault = error.errors(include_url=False)[0]
+    name, *steps = fault["loc"]
+    place = "".join([str(name), *(f"[{step}]" for step in steps)])
+    if fault["type"] == "extra_forbidden":
+        return Message("The tool has no parameter '{parameter}'. Leave it out.", parameter=place)
+    if fault["type"] == "missing":
+        return Message("{parameter:named} must be given.", parameter=place)
+    return Message(
+        "{parameter:named} must be {expected}. Got {value} instead.",
+        parameter=place,
+        expected=fault["msg"].removeprefix("Input should be "),
+        value=shown(fault["input"]),
+    )
+
+
+def _of_line(error: Exception) -> JSONRPCError:
+    """Return the answer to a line that is no message, with its id if it has one."""
+    reason: str = Message("The line must be a message of JSON-RPC 2.0, in Unicode.")
+    code, id = PARSE_ERROR, None
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False)[0]["input"]
+        with suppress(ValueError, RecursionError):
+            # Python reads lone surrogates, which Pydantic refuses.
+            found = json.loads(found) if isinstance(found, str) else found
+        try:
+            if isinstance(found, dict) and type(found.get("id")) in (int, str):
+                _check_unicode(found["id"], "id")
+                id = found["id"]
+            _check_unicode(found, "")
+        except InputError as lone:
+            code, reason = INVALID_PARAMS, lone.message
+    return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=code, message=str(reason)))
+
+
+def _check_unicode(value: Any, place: str) -> None:
+    """Raise InputError for the first text in a value of JSON that has a lone surrogate."""
+    if isinstance(value, str):
+        checked_text(value, place.removeprefix("params.arguments."))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _check_unicode(item, f"{place}[{number}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check_unicode(name, f"a name in {place or 'the message'}")
+            _check_unicode(item, f"{place}.{name}" if place else name)
+
+
+def _check_texts(texts: dict[str, str]) -> None:
+    """Raise if the texts of a call are too long together, or one is no text."""
+    lengths = {name: len(checked_text(text, name)) for name, text in texts.items()}
+    if sum(lengths.values()) > _CHARACTERS:
+        longest = max(lengths, key=lambda name: lengths[name])
+        expected = N_("short enough that all texts of the call have at most {most:,} characters")
+        raise bad(longest, expected, sum(lengths.values()), most=_CHARACTERS)
 
 
 def _fields(item: object, names: str) -> dict[str, Any]:

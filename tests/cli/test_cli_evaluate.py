@@ -35,7 +35,7 @@ def test_published(run):
     assert verdict[0].startswith("Best on these copies: characters ≥ 0.55, F1 ")
     assert [row.split()[0] for row in table[-3:]] == ["improved", "keywords", "characters"]
     assert len(findings) == 6
-    runs = csv.DictReader(io.StringIO(Path("out/runs.csv").read_text("utf-8")))
+    runs = csv.DictReader(io.StringIO(Path("out/runs.csv").read_text("utf-8-sig")))
     assert {row["documents"] for row in runs} == {"100", "200", "640"}
     assert "Edited characters: 5% of each text." in Path("out/report.md").read_text("utf-8")
 

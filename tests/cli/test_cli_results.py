@@ -16,6 +16,20 @@ from neardup import load_recipe
 from neardup.readers.formats import known
 
 
+def test_summary_names_titles_and_counts_the_other_collection_apart(run):
+    text, long = "The ferry leaves at nine from the old harbour, and at ten from the new one.", "字"
+    ours = [{"id": "1", "title": "Ferry", "text": text}, {"id": "2", "text": f"(PTI) {text}"}]
+    theirs = {"id": "x", "title": "Long", "text": long * 100_000}
+    Path("ours.jsonl").write_text("".join(json.dumps(record) + "\n" for record in ours), "utf-8")
+    Path("theirs.jsonl").write_text(json.dumps(theirs, ensure_ascii=False), "utf-8")
+    words = ["dedup", "ours.jsonl", "-o", "kept.jsonl", "--against", "theirs.jsonl"]
+    result = run(*words)
+    assert re.search(r"read +2  0\.0 MB\n +compared with +1  0\.3 MB\n", result.err)
+    assert re.search(r'0\.\d{3}  2 repeats 1 "Ferry"\n', result.err)
+    chinese = run("--language", "zh", *words, "--force", "--removed", "removed.jsonl").err
+    assert "2 与 1“Ferry” 重复" in chinese
+
+
 def test_dedup(run):
     result = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl")
     assert Path("kept.jsonl").read_bytes() == b"".join(

@@ -1,11 +1,15 @@
 """``neardup index``: remove, expire and reconsider; export and check."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import records_of
+
+from neardup import Index
 
 UNDAMAGED = "no damage found\n"
 
@@ -68,6 +72,27 @@ def test_the_whole_index_through_a_pipe(run, index):
     for place in (index, "copy.db"):
         run("index", "export", place, "-o", "kept.jsonl", "--decisions", f"{place}.csv", "-f")
     assert Path("copy.db.csv").read_bytes() == Path(f"{index}.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("steps", "state"),
+    [
+        ("keep", r"kept by a person \(Li\) on 20\d\d-\d\d-\d\d \S+ UTC"),
+        ("confirm", r"removal confirmed by a person \(Li\) on 20\d\d-\d\d-\d\d \S+ UTC"),
+        # A decision that was undone is only in the history.
+        ("keep undo", r"dropped: it repeats bridge: .*"),
+        ("confirm undo", r"dropped: it repeats bridge: .*"),
+    ],
+)
+def test_decision_of_a_person_is_explained(run, index, steps, state):
+    with Index(index) as opened:
+        for step in steps.split():
+            getattr(opened, step)("bridge-repost", by="Li")
+    explained = run("index", "explain", index, "bridge-repost").out
+    assert re.search(rf"^  {state}$", explained, re.MULTILINE)
+    assert (" on 20" in explained) == ("undo" not in steps)
+    assert ("decision undone by a person (Li)" in explained) == ("undo" in steps)
+    assert "人工" in run("--language", "zh", "index", "explain", index, "bridge-repost").out
 
 
 def test_upkeep(run, index):

@@ -21,6 +21,8 @@ def watched(monkeypatch, *, quiet=False, every=0.05, lasts=0.3):
         progress.stage("write", None)
         progress.advance(3)
         time.sleep(lasts)
+        progress.stage("improved, 12,500 documents", None)
+        time.sleep(lasts)
     time.sleep(3 * every)
 
 
@@ -29,12 +31,13 @@ def test_lines_have_documents_share_and_time_left(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert 3 <= len(lines) <= 20
+    assert 3 <= len(lines) <= 28
     read = r"neardup: read and sketch: 1,200 documents, 25%, 0:00:0\d left\."
     assert re.fullmatch(read, lines[0])
     assert any("cluster: 500 documents, 25%, " in line for line in lines)
-    # Without a share, nothing is said of the time.
-    assert lines[-1] == "neardup: write: 3 documents."
+    # Without a share, nothing is said of the time; without a count, nothing of documents.
+    assert "neardup: write: 3 documents." in lines
+    assert lines[-1] == "neardup: improved, 12,500 documents."
 
 
 @pytest.mark.parametrize("options", [{"quiet": True}, {"every": 30.0, "lasts": 0.01}])

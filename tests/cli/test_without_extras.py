@@ -86,6 +86,8 @@ CALLS = {
     "pairs": "neardup.pairs(['a', 'b'])",
     "repeats": "neardup.repeats(['a', 'b'])",
 }
+#: Packages that are attributes after `import neardup`.
+PACKAGES = ("lab", "readers", "server", "spark", "writers")
 MISSING = re.compile(r"pip install 'neardup\[(\w+)\]'")
 
 _PROGRAM = """
@@ -219,9 +221,10 @@ def test_a_command_says_what_to_install(ended, line):
 def test_every_public_name_works_or_says_what_to_install(folder):
     assert set(CALLS) <= set(neardup.__all__)
     calls = {name: f"neardup.{name}" for name in neardup.__all__} | CALLS
+    calls |= {name: f"neardup.{name}.__all__" for name in PACKAGES}
     for name, (error, message) in without_extras(_CALLS, calls, folder).items():
         if error:
             assert error == "MissingDependencyError", (name, error, message)
             assert MISSING.search(message), (name, message)
-        assert bool(error) == (name == "Index"), (name, message)
+        assert bool(error) == (name in ("Index", "server")), (name, message)
     assert set(Path(folder).glob("*.db")) == {folder / "n.db"}

@@ -1,5 +1,7 @@
 """Segmenters that recipes of the tests name as module:function."""
 
+import sys
+
 
 def tokens(text):
     """Split a text whose tokens stand divided by U+001D; spaces are tokens too."""
@@ -21,6 +23,22 @@ def three_parts(text):
 def failing(text):
     """Fail as a user's function may."""
     raise ZeroDivisionError(f"no words in {len(text)} characters")
+
+
+def exiting(text):
+    """End the program, as a script that was not meant to be imported does."""
+    sys.exit(f"no words in {text}")
+
+
+def no_result(_text):
+    """Return nothing at all."""
+
+
+def failing_on_rain(text):
+    """Fail on some texts only."""
+    if "rain" in text:
+        raise RuntimeError("no model for rain")
+    return [(word, "") for word in text.split()]
 
 
 def only_words(text):

@@ -42,7 +42,7 @@ def result(tmp_path_factory):
 
 
 def rows_of(result, name):
-    return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8"))))
+    return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8-sig"))))
 
 
 def shingles(text, k):

@@ -34,7 +34,7 @@ def stop():
 
 def test_all_files_are_in_the_folder():
     assert run("made/here") == Path("made/here")
-    expected = {"made/here/report.md": "# Report\n", "made/here/rows.csv": 'a,b\n1,"x,y"\n'}
+    expected = {"made/here/report.md": "# Report\n", "made/here/rows.csv": '\ufeffa,b\n1,"x,y"\n'}
     assert files() == expected
     Path("made/here/rows.csv").write_text("mine")
     with pytest.raises(OutputError, match="force=True"):
@@ -99,4 +99,4 @@ def test_one_report_in_two_forms():
 
 def test_numbers_and_flags_in_csv():
     rows = [{"name": "a", "share": 2 / 3, "flag": True, "none": float("nan")}]
-    assert csv_table(rows) == b"name,share,flag,none\na,0.666667,1,\n"
+    assert csv_table(rows) == b"\xef\xbb\xbfname,share,flag,none\r\na,0.666667,1,\r\n"

@@ -63,7 +63,7 @@ def test_what_is_measured(result):
 
 def test_the_files(result):
     assert {path.name for path in result.folder.iterdir()} == set(FILES)
-    rows = list(csv.DictReader(io.StringIO((result.folder / "runs.csv").read_text("utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((result.folder / "runs.csv").read_text("utf-8-sig"))))
     header = (
         "method,recipe_id,cut_off,documents,counted,topic,"
         "tp,fp,fn,precision,recall,f1,aside,seconds"

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -71,6 +72,13 @@ CALLS = {
     "folder with pipe": ("find_duplicates", {"paths": ["piped"]}),
     "library with pipe": ("check_text", {"text": FERRY, "path": "piped"}),
     "zero": ("find_duplicates", {"paths": ["a\0b"]}),
+    "unknown": ("compare_texts", {"a": FERRY, "b": FERRY, "threshold": 0.95}),
+    "unknown of files": ("find_duplicates", {"texts": [FERRY, FERRY], "treshold": 0.95}),
+    "no list": ("find_duplicates", {"texts": FERRY}),
+    "no text in list": ("find_duplicates", {"texts": [FERRY, 5]}),
+    "left out": ("compare_texts", {"a": FERRY}),
+    "long b": ("compare_texts", {"a": FERRY, "b": "b" * 1_000_000}),
+    "long text": ("find_duplicates", {"texts": [FERRY, "b" * 1_000_000]}),
     "too long": ("explain_fingerprint", {"text": "a" * 1_000_001}),
 }
 
@@ -240,13 +248,21 @@ def test_a_fingerprint_is_explained_by_its_words(answers):
         ("threshold", "did you mean 0.8?"),
         ("too long", "at most 1,000,000 characters"),
         # Of the schema.
-        ("limit", "greater than or equal to 1"),
-        ("recipe", "recipe"),
+        ("limit", "The 'limit' parameter must be greater than or equal to 1. Got 0 instead."),
+        ("recipe", "The 'recipe' parameter must be 'general'"),
+        ("unknown", "no parameter 'threshold'"),
+        ("unknown of files", "no parameter 'treshold'"),
+        ("no list", "The 'texts' parameter must be a valid list. Got 'The new ferry"),
+        ("no text in list", "The 'texts[1]' parameter must be a valid string. Got 5 instead."),
+        ("left out", "The 'b' parameter must be given."),
+        ("long b", "The 'b' parameter must be short enough"),
+        ("long text", "The 'texts[1]' parameter must be short enough"),
     ],
 )
 def test_an_error_is_a_sentence_for_the_model(answers, name, words):
     assert words in answers[name]
     assert "Traceback" not in answers[name]
+    assert "http" not in answers[name]
 
 
 @pytest.mark.parametrize(
@@ -396,6 +412,45 @@ def test_the_command_gives_the_same_answers_over_standard_input(folder, answers)
     words = ["-m", "neardup", "mcp", str(folder)]
     server = StdioServerParameters(command=sys.executable, args=words, env=environment())
     assert anyio.run(put, stdio_client(server), CALLS)[1] == answers
+
+
+@pytest.mark.slow
+def test_line_that_is_no_message_is_answered(folder):
+    """A client that waits for an answer would wait for ever."""
+
+    def call(id, arguments):
+        params = {"name": "compare_texts", "arguments": arguments}
+        return json.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+
+    begin = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    begin["clientInfo"] = {"name": "test", "version": "1"}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin}
+    lines = {
+        call(1, {"a": FERRY, "b": "lone \ud800"}): (1, "^b: expected Unicode .*U[+]D800"),
+        call("two", {"a": ["\udc00"], "b": ""}): ("two", "^a.0.: expected Unicode .*U[+]DC00"),
+        call(3, {"\ud800": FERRY}): (3, "a name in params.arguments: expected Unicode"),
+        call("\ud800", {}): (None, "id: expected Unicode"),
+        '{"jsonrpc": "2.0", "id": 4}': (4, "must be a message of JSON-RPC"),
+        '{"jsonrpc": "2.0", "id": 5, ': (None, "must be a message of JSON-RPC"),
+        "[" * 5000: (None, "must be a message of JSON-RPC"),
+    }
+    given = "\n".join([json.dumps(begin), *lines, call(9, {"a": FERRY, "b": FERRY})]) + "\n"
+    command = [sys.executable, "-m", "neardup", "mcp", str(folder)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, env=environment(), **pipes) as process:
+        watchdog = threading.Timer(120, process.kill)
+        watchdog.start()
+        process.stdin.write(given.encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(len(lines) + 2)]
+        rest = process.communicate()
+        watchdog.cancel()
+    assert (process.returncode, rest) == (0, (b"", b""))
+    errors = [answer for answer in answers if "error" in answer]
+    assert [answer["id"] for answer in errors] == [id for id, _ in lines.values()]
+    for answer, (_, words) in zip(errors, lines.values(), strict=True):
+        assert re.search(words, answer["error"]["message"])
+    assert {answer["id"] for answer in answers if "result" in answer} == {0, 9}
 
 
 @pytest.mark.slow

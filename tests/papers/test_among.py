@@ -197,14 +197,23 @@ class TestTable:
         assert data.startswith(b"\xef\xbb\xbf")
         header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         assert (header[0], header[4]) == ("File", "Total")
-        assert [row[0] for row in rows] == ["'=1+1.txt", "b.txt", "p/empty.txt"]
+        assert [row[0] for row in rows] == ["'=1+1.txt", "b.txt", "empty.txt"]
         assert rows[0][4] == "100.00%"
         assert rows[0][7] == "b.txt"
         assert rows[2][-1].startswith("Must have letters")
 
-    @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "＝", "\t=", "\r="])
-    def test_no_cell_is_a_formula(self, begin):
-        text = f'{begin}cmd|"/c calc"!A1'
-        data = spreadsheet_bytes([["a", text, None, "\udcff"]])
+    @pytest.mark.parametrize(
+        ("begin", "shown"),
+        [
+            *((sign, f"'{sign}") for sign in ("=", "+", "-", "@", "＝")),
+            *((f"{space}=", f"'{space}'=") for space in "\t\r\n"),
+            # A spreadsheet of another country splits at semicolons.
+            *((f"{begin};{sign}", f"{begin};'{sign}") for begin in ("", "a") for sign in "=+-@＝"),
+            ("a\n=", "a\n'="),
+        ],
+    )
+    def test_no_cell_is_a_formula(self, begin, shown):
+        rest = 'cmd|"/c calc"!A1'
+        data = spreadsheet_bytes([["a", begin + rest, None, "\udcff"]])
         (row,) = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-        assert row == ["a", f"'{text}", "", "?"]
+        assert row == ["a", shown + rest, "", "?"]

@@ -265,8 +265,8 @@ class TestReportFolder:
         page = self.write(class_).read_text("utf-8")
         assert Path("out/ben.json").read_text() == "mine"
         assert not {"bad.html", "empty.html"} & set(os.listdir("out"))
-        assert ">papers/bad.docx<" in page
-        assert ">papers/empty.txt<" in page
+        assert ">bad.docx<" in page
+        assert ">empty.txt<" in page
 
     def test_names_that_collide(self, make):
         papers = [

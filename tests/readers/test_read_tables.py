@@ -1,6 +1,8 @@
 """Tables and lists in memory: the same batches, and the same kind back."""
 
+import re
 import time
+from collections import UserDict
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import dedup_files
+from neardup import contamination, dedup, dedup_files, pairs, repeats
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources, open_table
 
@@ -167,6 +169,43 @@ def test_what_is_no_text_is_a_problem():
     assert problems == [(1, "body", "no_such_field"), (2, "text", "not_an_id")]
     frame = pd.DataFrame({"text": pd.Series(["a", None, 3, "b"], dtype=object)})
     assert read(open_table(frame))[0] == ["a", None, None, "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (TABLE.to_batches(), r"RecordBatch as item 0.*from_batches\(\.\.\.\), or pandas\.concat"),
+        (iter([TABLE, TABLE]), r"Table as item 0.*from_batches"),
+        ([pd.DataFrame(ROWS)], r"DataFrame as item 0.*pandas\.concat"),
+        ([None, 1, "a"], "int as item 1 instead[.]$"),
+        (np.array([1.5, 2]), "float as item 0 instead[.]$"),
+        ((b"a", b"a"), r"bytes as item 0.*bytes\.decode\(\)"),
+        ([("a", "text")], "tuple as item 0 instead[.]$"),
+        ([UserDict(text="a")], r"UserDict as item 0.*dict\(\.\.\.\)"),
+    ],
+)
+def test_list_that_begins_with_neither_text_nor_record_is_refused(data, found):
+    with pytest.raises(ParameterError, match=rf"'many' parameter must be a list .*Got {found}"):
+        open_table(data, parameter="many")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (["a", {"text": "a"}], "record 2, field 'text': must be text"),
+        ([{"text": "a", "id": "1"}, "a"], "record 2: must be a dict"),
+        ([None, "a"], "record 1, field 'text': must be text. Got null"),
+    ],
+)
+def test_later_item_of_another_kind_is_a_problem_that_the_result_shows(data, problem):
+    """One text is left, so that every task reads one record and has one problem."""
+    for task in (dedup, pairs, repeats, lambda data: contamination(data, ["一" * 20])):
+        result = task(data)
+        assert (result.summary.read, result.summary.unreadable) == (2, 1)
+        shown = repr(result)
+        assert re.search(r"\n  unreadable +1\n  problems +1\n  first problem +input: ", shown)
+        assert problem in shown
+    assert "problems" not in repr(dedup(["a", "b"]))
 
 
 def test_dicts_none_of_which_has_the_text_field():

@@ -1,18 +1,28 @@
 """Segmenters of the user's own."""
 
+import json
+from functools import partial
+
 import pytest
 from tests.reference import segment, sketch
 
 from neardup import (
+    Index,
     InputError,
     ParameterError,
     compare,
     count_idf,
     dedup,
+    dedup_files,
     fingerprint,
+    fingerprint_files,
     fingerprint_many,
     load_recipe,
+    pairs,
+    pairs_files,
+    sketch_files,
 )
+from neardup.index import NewDocument
 from neardup.recipe.assets import compiled
 
 MODULE = "tests.golden.segmenters"
@@ -59,26 +69,49 @@ def test_what_cannot_be_loaded(units, message):
     ("name", "text", "message"),
     [
         ("failing", "some text", "'some text': ZeroDivisionError: no words in 9 characters"),
+        ("exiting", "some text", "'some text': SystemExit: no words in some text"),
+        ("no_result", "some text", "'some text': TypeError: 'NoneType' object is not iterable"),
         ("three_parts", "some text", "'some text': ValueError"),
         ("tokens", "record \x1e separator", "U[+]001E or U[+]001F"),
+        # A word of two characters must not pass for a word and its tag.
+        ("only_words", "今天 天气", r"expected pairs of \(word, tag\), found the text '今天'"),
     ],
 )
-def test_what_fails(name, text, message):
-    """One text is an error; one of many is a problem, and never a duplicate."""
+def test_failing_segmenter_ends_the_run(name, text, message, tmp_path):
     recipe = recipe_with(name, normalize={"drop_invisible": False})
-    with pytest.raises(InputError, match=message):
-        fingerprint(text, recipe=recipe)
-    result = dedup([text, text], recipe=recipe)
-    assert result.kept == [text, text]
-    assert result.summary.unreadable == 2
-    assert [problem.record for problem in result.problems] == [1, 2]
-    assert "must be a text that the segmenter accepts" in str(result.problems[0])
+    for run in (fingerprint, partial(compare, text)):
+        with pytest.raises(InputError, match=message):
+            run(text, recipe=recipe)
+    counting = recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"})
+    for task, used in ((dedup, recipe), (pairs, recipe), (count_idf, counting)):
+        with pytest.raises(InputError, match=f"^input: record 1: .*{message}") as raised:
+            task([text, text], recipe=used)
+        assert raised.value.code == "segmenter_failed"
+    made = tmp_path / "in.jsonl"
+    made.write_text(json.dumps({"text": text}), "utf-8")
+    for task in (dedup_files, pairs_files, fingerprint_files, sketch_files):
+        output = tmp_path / ("out.nds" if task is sketch_files else "out.jsonl")
+        with pytest.raises(InputError, match=rf"in\.jsonl: record 1: .*{message}"):
+            task([made], output, recipe=recipe)
+        assert list(tmp_path.iterdir()) == [made]
 
 
-def test_words_without_tags_are_no_pairs():
-    """A word of two characters must not pass for a word and its tag."""
-    with pytest.raises(InputError, match=r"expected pairs of \(word, tag\), found the text '今天'"):
-        fingerprint("今天 天气", recipe=recipe_with("only_words"))
+def test_segmenter_that_fails_on_one_text_stores_nothing_of_the_batch(tmp_path):
+    recipe = recipe_with("failing_on_rain", decide={"min_features": 1})
+    documents = [{"id": str(n), "text": f"some text {n}"} for n in range(3)]
+    documents.append({"id": "wet", "text": "much rain"})
+    with Index(tmp_path / "x.db", recipe=recipe) as index:
+        with pytest.raises(InputError, match=r"record 4: .*RuntimeError: no model for rain"):
+            index.add_many(documents)
+        with pytest.raises(InputError, match="segmenter accepts"):
+            index.add("wet", "much rain")
+        with pytest.raises(InputError, match="segmenter accepts"):
+            index.query("much rain")
+        assert index.stats().documents == 0
+        # Callers who share a transaction each get their own answer.
+        answers = index.add_together([NewDocument(d["id"], d["text"]) for d in documents])
+        assert [answer.problem is None for answer in answers] == [True, True, True, False]
+        assert index.check() is None
 
 
 def test_the_encoding_is_the_twin():

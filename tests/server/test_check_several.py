@@ -48,10 +48,25 @@ def links(page):
     return [link.replace("&amp;", "&") for link in found]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a.txt"], "a.txt: the file is empty."),
+        (["a.txt", "b.docx"], "a.txt, b.docx: the file is empty."),
+        ([".DS_Store"], "Choose a file first."),
+    ],
+)
+def test_empty_upload_says_that_the_file_is_empty(client, names, expected):
+    answer = post(client, *((name, b"") for name in names))
+    assert answer.status_code == 422
+    assert expected in answer.text
+
+
 def test_several_files(client):
     files = [("a.txt", A), ("dir/论文.txt", B), ("ferry.txt", (OWN + FERRY).encode())]
-    page = overview(client, post(client, *files, ("bad.docx", b"PK\x03\x04x"), (".DS_Store", b"x")))
-    for name in ("a.txt", "dir/论文.txt", "ferry.txt", "bad.docx"):
+    files += [("bad.docx", b"PK\x03\x04x"), ("no.txt", b""), (".DS_Store", b"x")]
+    page = overview(client, post(client, *files))
+    for name in ("a.txt", "dir/论文.txt", "ferry.txt", "bad.docx", "no.txt"):
         assert f"<bdi>{name}</bdi>" in page
     assert "DS_Store" not in page
     assert "Not checked" in page

@@ -4,6 +4,7 @@
 """
 
 import csv
+import html
 import re
 from random import Random
 
@@ -130,6 +131,10 @@ class TestLanguage:
         assert '<html lang="en">' in client.get("/").text
 
 
+#: Texts that a word decides, and no number of the page.
+NEGATED = ("市政府宣布北岸的渡口将会停航三天。", "市政府宣布北岸的渡口将不会停航三天。")
+
+
 class TestCompare:
     def test_what_is_shown(self, client):
         b = FERRY.replace("旧船", "旧渡船")
@@ -153,11 +158,14 @@ class TestCompare:
             (BULLETIN, BULLETIN.replace("310", "745"), "general", "but with other numbers"),
             ("北岸的渡口停航三天", "北岸的渡口停航四天", "general", "but with other numbers"),
             ("今天天气很好", "今天天气真好", "general", "fewer than 20 characters"),
+            (*NEGATED, "general", "they differ in a word that turns the meaning"),
         ],
     )
     def test_the_verdict(self, client, a, b, recipe, expected):
         page = ask(client, "/compare", a=a, b=b, recipe=recipe).text
         assert expected in page
+        reason = neardup.compare(a, b, recipe=recipe).verdict
+        assert html.escape(reason) in page
         assert ("fewer than 20 characters" in page) == (len(a) < 20)
 
     @pytest.mark.parametrize("language", ["zh", "en"])
@@ -184,6 +192,9 @@ class TestCompare:
 
     def test_a_text_that_is_missing_or_too_long(self, serve):
         client = serve(max_text_characters=50)
+        files = {"a-file": ("e.txt", b"", "text/plain"), "b-file": NOTHING}
+        empty = ask(client, "/compare", a="", b=FERRY, files=files)
+        assert (empty.status_code, "e.txt: the file is empty." in empty.text) == (422, True)
         missing = ask(client, "/compare", a=" \n", b=FERRY)
         assert (missing.status_code, "There is no text" in missing.text) == (422, True)
         # What was typed is still there.

@@ -457,6 +457,21 @@ def test_records_that_cannot_be_read(spark, tmp_path):
         result.review()
 
 
+@pytest.mark.parametrize(
+    ("units", "error", "message"),
+    [
+        ("tests.golden.segmenters:failing", neardup.InputError, "ZeroDivisionError: no words in 7"),
+        ("no.such.module:f", neardup.ParameterError, "Importing 'no.such.module' failed"),
+    ],
+)
+def test_failing_segmenter_ends_the_job(spark, units, error, message):
+    recipe = neardup.load_recipe("classic").replace(segment={"units": units})
+    frame = spark.createDataFrame([("a text!",)], "text string")
+    with pytest.raises(error, match=message) as raised:
+        neardup.spark.dedup(frame, recipe=recipe)
+    assert raised.value.values, "the message is data, for translation"
+
+
 def test_a_review_shows_the_same(spark, tmp_path):
     every = [line.replace(b'"title":', b'"name":') for line in lines(7, 400)]
     edited = [line.replace(b'"text":"', '"text":"本报讯'.encode()) for line in every[:60]]

@@ -7,8 +7,8 @@ import pytest
 
 from neardup import ClusterError, ParameterError
 from neardup.cli.watch import print_summary
+from neardup.spark.errors import translate_errors
 from neardup.spark.job import SparkSummary
-from neardup.spark.session import translate_errors
 
 LONG = """An error occurred while calling o42.count.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed 4 times

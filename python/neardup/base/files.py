@@ -6,8 +6,9 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -88,13 +89,19 @@ def open_input(path: str | Path) -> BinaryIO:
     return file
 
 
-@contextmanager
-def announced(message: Message) -> Iterator[None]:
+def announced(message: Message) -> AbstractContextManager[None]:
     """Tell a user of the command what is waited for, if the body takes more than a second."""
-    if messages.announce is None:
+    announce = messages.announce
+    return told_after(1, announce and partial(announce, message))
+
+
+@contextmanager
+def told_after(seconds: float, tell: Callable[[], object] | None) -> Iterator[None]:
+    """Call `tell`, if there is one, once the body has taken so many seconds."""
+    if tell is None:
         yield
         return
-    timer = threading.Timer(1, messages.announce, [message])
+    timer = threading.Timer(seconds, tell)
     timer.daemon = True
     timer.start()
     try:

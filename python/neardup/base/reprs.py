@@ -15,6 +15,9 @@ _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\
 #: The most characters of a value.
 _WIDTH = 100
 
+#: The most characters of a title beside an id.
+_TITLE = 30
+
 #: Doubtful removals that a summary names.
 DOUBTFUL = 5
 
@@ -26,8 +29,19 @@ class ReprMixin:
         """Yield names and values, in order; a name may be empty."""
         raise NotImplementedError
 
+    def _all_rows(self) -> Iterator[tuple[str, Any]]:
+        """Yield the rows, and what could not be read, so that no result looks better than it is."""
+        yield from self._summary_rows()
+        problems: Any = getattr(self, "problems", None)
+        counts: Any = getattr(self, "summary", self)
+        if isinstance(problems, list) and problems:
+            if unreadable := getattr(counts, "unreadable", 0):
+                yield "unreadable", unreadable
+            yield "problems", getattr(counts, "problem_count", 0) or counts.problems
+            yield "first problem", problems[0]
+
     def __repr__(self) -> str:
-        rows = [(name, _shown(value)) for name, value in self._summary_rows()]
+        rows = [(name, _shown(value)) for name, value in self._all_rows()]
         width = max((len(name) for name, _ in rows), default=0)
         lines = [f"  {name:<{width}}  {value}".rstrip() for name, value in rows]
         return "\n".join([type(self).__name__, *lines])
@@ -36,7 +50,7 @@ class ReprMixin:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
-            for name, value in self._summary_rows()
+            for name, value in self._all_rows()
         )
         name = f"<caption style='text-align:left'>{type(self).__name__}</caption>"
         return f"<table>{name}{cells}</table>"
@@ -123,8 +137,41 @@ def measure_words(measure: str) -> str:
 def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the least similar removals as names and values of a screen."""
     for number, row in enumerate(rows):
-        told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"
+        first, kept = (titled(row, which) for which in ("", "kept_"))
+        told = f"{row['similarity']:.3f} {first} repeats {kept}"
         yield "" if number else "most doubtful", told
+
+
+def least_similar(similarity: Any, count: int) -> list[int]:
+    """Return the rows of the lowest similarities below 1 of an Arrow column, the lowest first."""
+    import numpy as np
+
+    # Not by to_numpy, which imports pandas if it is installed.
+    parts = [
+        np.frombuffer(chunk.buffers()[1])[chunk.offset : chunk.offset + len(chunk)]
+        for chunk in similarity.chunks
+        if len(chunk)
+    ]
+    values = np.concatenate([np.zeros(0), *parts])
+    near = np.flatnonzero(values < 1)
+    # A stable sort, so that ties are in input order.
+    rows: list[int] = near[np.argsort(values[near], kind="stable")][:count].tolist()
+    return rows
+
+
+def titled(row: Mapping[str, Any], which: str) -> str:
+    """Return the id of a removed document, or of the ``kept_`` one, with its title if it has one.
+
+    Examples
+    --------
+    >>> print(titled({"kept_id": "a1", "kept_title": "Storm at sea"}, "kept_"))
+    a1 "Storm at sea"
+    """
+    id, title = one_line(row[f"{which}id"]), one_line(row.get(f"{which}title") or "")
+    if not title:
+        return id
+    cut = title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
+    return Message('{id} "{title}"', id=id, title=cut)
 
 
 def _shown(value: Any) -> str:

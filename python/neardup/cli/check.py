@@ -418,6 +418,7 @@ def _is_folder(path: str | None) -> bool:
 def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.pages.words import load_words
+    from neardup.papers.report_files import largest_source
     from neardup.readers.batch import show
 
     words = load_words(language(), "report")
@@ -431,7 +432,7 @@ def _print_table(reports: "list[Report]") -> None:
     has_verdicts = any(report.verdict or report.no_verdict for report in reports)
     for report in sorted(reports, key=lambda report: report.rank):
         rates = report.rates
-        first = show(report.sources[0].id) if report.sources else "-"
+        first = show(largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
         verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
         if report.no_verdict is not None:

@@ -55,7 +55,8 @@ def dedup_on_spark(
     from neardup.base.progress import Clock
     from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.spark import dedup_files
-    from neardup.spark.session import start, translate_errors
+    from neardup.spark.errors import translate_errors
+    from neardup.spark.session import start
 
     clock = Clock()
     with Watch(quiet=quiet) as watch:

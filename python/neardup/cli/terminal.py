@@ -125,9 +125,14 @@ def tell_rows(rows: list[Row]) -> None:
         tell_line(line.rstrip())
 
 
+def megabytes(size: int) -> str:
+    """Return a number of bytes as a summary shows it."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 def tell_summary(summary: Any, rows: list[Row]) -> None:
     """Print what a run has read, the rows of its task, and what it took."""
-    size = f"{summary.bytes_read / 1e6:,.1f} MB"
+    size = megabytes(summary.bytes_read - summary.bytes_against)
     tell_rows([(Message("read"), summary.read, size), *rows])
     tell_rows([(Message("seconds"), f"{summary.seconds:,.2f}", "")])
     # A cluster measures at intervals, so it may not have measured a short job.

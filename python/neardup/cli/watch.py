@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.reprs import one_line
-from neardup.cli.terminal import Row, rule_words, say, tell, tell_line, tell_summary
+from neardup.base.reprs import titled
+from neardup.cli.terminal import Row, megabytes, rule_words, say, tell, tell_line, tell_summary
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
@@ -44,6 +44,14 @@ _STAGES = {
     "add": N_("add"),
     "export": N_("export"),
     "check": N_("check"),
+    "library": N_("read the library"),
+    "papers": N_("check the papers"),
+    "documents": N_("read the documents"),
+    "copies": N_("make copies"),
+    "texts": N_("compare texts"),
+    "cut-offs": N_("find cut-offs"),
+    "evidence": N_("collect evidence"),
+    "figures and report": N_("write the report"),
 }
 
 
@@ -125,7 +133,7 @@ class Watch(Progress):
         """Start a bar for a stage; it shows the share if there is one, else the documents."""
         self.done, self._share, self._documents = 0, share, documents
         self._stage, self._began = (
-            say(Message(_STAGES[name])) if name in _STAGES else name,
+            say(Message(_STAGES[name]) if name in _STAGES else name),
             time.monotonic(),
         )
         if self._bars is not None:
@@ -135,7 +143,7 @@ class Watch(Progress):
             self._task = self._bars.add_task(
                 self._stage,
                 total=total,
-                done=_done(0),
+                done="",
                 rate="",
                 clock="",
             )
@@ -181,6 +189,9 @@ class Watch(Progress):
                 share=share,
                 time_left=time_left,
             )
+        if not self.done:
+            # Some stages count no documents.
+            return Message("{stage}.", stage=stage)
         return Message("{stage}: {documents}.", stage=stage, documents=done)
 
     def note(self, line: str) -> None:
@@ -216,7 +227,8 @@ def print_summary(
     """Print the summary of a run on standard error."""
     rows: list[Row] = []
     if summary.against:
-        rows.append((Message("compared with"), summary.against, ""))
+        size = megabytes(summary.bytes_against)
+        rows.append((Message("compared with"), summary.against, size))
     rows.append((Message("unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
         same = Message("same text")
@@ -243,9 +255,11 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
     if rows:
         tell_line(say(Message("The most doubtful removals (--review shows their texts):")))
     for row in rows:
-        told = {name: one_line(row[name]) for name in ("id", "kept_id")}
         line = Message(
-            "{similarity}  {id} repeats {kept_id}", similarity=f"{row['similarity']:.3f}", **told
+            "{similarity}  {id} repeats {kept_id}",
+            similarity=f"{row['similarity']:.3f}",
+            id=titled(row, ""),
+            kept_id=titled(row, "kept_"),
         )
         tell_line(f"         {say(line)}")
     if rows and measure.startswith("content(") and threshold == _USUAL:

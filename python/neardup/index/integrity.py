@@ -77,7 +77,9 @@ def _check_sketches(engine: Engine, session: Session, numbers: list[int]) -> Non
     query = documents_with_texts.where(session.is_one_of(documents.c.number))
     rows = session.run(query.order_by(documents.c.number), numbers).mappings().all()
     given = [NewDocument("-", session.text(row), row["title"]) for row in rows]
-    columns = zip(*Incoming.of(engine, given).sketches, strict=True)
+    again = Incoming.of(engine, given)
+    again.check()
+    columns = zip(*again.sketches, strict=True)
     for row, made in zip(rows, columns, strict=True):
         for name, value in zip(_SKETCHED, made, strict=True):
             if row[name] != value:

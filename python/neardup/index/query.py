@@ -61,7 +61,7 @@ def _sketched(engine: Engine, text: str, k: int, title: str | None) -> _core.Cor
     check_text(text, "text")
     check_whole(k, "k", 1)
     incoming = Incoming.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
-    incoming.check_first()
+    incoming.check()
     return incoming.corpus
 
 

@@ -267,7 +267,6 @@ class Added(ReprMixin):
         yield "already there", self.already
         yield "kept", int(self.keep.sum())
         yield "dropped", self.removed.num_rows
-        yield "problems", self.problem_count
 
 
 @dataclass(frozen=True)

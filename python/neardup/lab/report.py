@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,12 +73,10 @@ def _escaped(text: str) -> str:
 
 
 def csv_table(rows: Sequence[Mapping[str, object]]) -> bytes:
-    """Return rows of equal columns as CSV with line feeds; a number has six digits at most."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(rows[0])
-    writer.writerows(map(_cell, row.values()) for row in rows)
-    return lines.getvalue().encode()
+    """Return rows of equal columns as CSV for a spreadsheet; a number has six digits at most."""
+    from neardup.writers.cells import spreadsheet_bytes
+
+    return spreadsheet_bytes([rows[0], *(map(_cell, row.values()) for row in rows)])
 
 
 def _cell(value: object) -> object:

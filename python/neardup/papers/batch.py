@@ -63,6 +63,8 @@ class Checked:
         are not compared with each other.
     properties : dict of str to str
         What the document states of itself: see :class:`neardup.readers.FileText`.
+    name : str, default=""
+        What tables and reports call the paper: its file name, or the path if two have one name.
     """
 
     paper: str
@@ -70,6 +72,7 @@ class Checked:
     problem: str | None
     id: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
 
 
 @takes_options
@@ -170,7 +173,7 @@ def check_files(
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:
-                yield Checked(path, None, problem)
+                yield Checked(path, None, problem, name=names[path])
                 continue
             skip = joint.positions_of(path)
             if among:
@@ -181,7 +184,8 @@ def check_files(
                 report = replace(report, notes=(*report.notes, *filter(None, [same])))
                 number += 1
             tell_nothing_compared(report, progress)
-            yield Checked(path, report, None, ids[path] if among else None, read.properties)
+            id = ids[path] if among else None
+            yield Checked(path, report, None, id, read.properties, names[path])
 
 
 _Reading = tuple[str, "FileText | None", str | None]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
 
+#: Invisible characters nearer than this are one place: a report would show each with the others.
+_NEAR = 16
+
 _REORDERED = "reordered_text"
 
 #: Latin, Greek and Cyrillic.
@@ -105,11 +108,14 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
 
 
 def _finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
-    places = (
-        Place(part.begin, part.end, bisect_right(pages, part.begin) or None, part.text)
-        for part in parts[:MOST_PLACES]
-    )
-    return Finding(kind, sum(part.count for part in parts), tuple(places))
+    places: list[Place] = []
+    for part in parts:
+        if kind == "invisible" and places and part.begin < places[-1].end + _NEAR:
+            places[-1] = replace(places[-1], end=part.end)
+            continue
+        page = bisect_right(pages, part.begin) or None
+        places.append(Place(part.begin, part.end, page, part.text))
+    return Finding(kind, sum(part.count for part in parts), tuple(places[:MOST_PLACES]))
 
 
 def unmasked(text: str) -> str:

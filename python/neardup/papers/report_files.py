@@ -200,7 +200,7 @@ def summary_page(
         notes=[in_language(note, language) for note in [*notes, *common]],
         has_verdicts=any(report.verdict or report.no_verdict for report in reports),
         unread=[
-            (paper.paper, _why_unread(paper.problem or "", words))
+            (paper.name or paper.paper, _why_unread(paper.problem or "", words))
             for paper in ordered[len(reports) :]
         ],
         excluded=max(map(int, excluded), default=0),
@@ -223,6 +223,11 @@ def _ordered(papers: Sequence[Checked]) -> list[Checked]:
     return [*(paper for paper, _ in checked), *(paper for paper in papers if not paper.report)]
 
 
+def largest_source(report: Report) -> str | None:
+    """Return what tables call the source with the most copied text."""
+    return next((source.title or source.id for source in report.sources), None)
+
+
 def summary_table(papers: Sequence[Checked], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
     words = load_words(language, "report")
@@ -232,13 +237,15 @@ def summary_table(papers: Sequence[Checked], language: str) -> bytes:
     for paper in _ordered(papers):
         report = paper.report
         if report is None:
-            rows.append([paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)])
+            rows.append(
+                [paper.name or paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)]
+            )
             continue
         cover, rates, verdict = report.cover, report.rates, report.verdict
         row = [report.paper, cover.title, cover.author, cover.number]
         shares = [None] * 3 if rates is None else astuple(rates)
         row += [None if share is None else f"{share:.2%}" for share in shares]
-        row.append(next((source.title or source.id for source in report.sources), None))
+        row.append(largest_source(report))
         if report.no_verdict is not None:
             row.append(words(f"mark_{report.no_verdict}"))
         else:

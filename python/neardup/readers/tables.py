@@ -62,7 +62,7 @@ class TableSource:
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
         self._data, self._kept = _opened(data, parameter)
         self._fields = fields
-        self._chunks = _chunks_of(self._data, fields)
+        self._chunks = _chunks_of(self._data, fields, parameter)
         self.records: int = _length(self._data)
 
     def batches(
@@ -82,7 +82,7 @@ class TableSource:
         """Return the same table with other extra fields, None where it lacks them."""
         same = copy.copy(self)
         same._fields = replace(self._fields, extra=tuple(names), optional=True)
-        same._chunks = _chunks_of(same._data, same._fields)
+        same._chunks = _chunks_of(same._data, same._fields, "data")
         return same
 
     def titles(self, rows: Sequence[int]) -> list[Any]:
@@ -223,12 +223,42 @@ def _way_out(data: Any) -> str:
     return Message(" Make a list of it: list(...).") if isinstance(data, Iterable) else ""
 
 
-def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
+def _are_records(data: Sequence[Any], parameter: str) -> bool:
+    """Return whether a list has dicts rather than texts, as its first item that is not None says.
+
+    A later item of another kind is a problem of its record.
+    """
+    some = ((i, value) for i, value in enumerate(data) if value is not None)
+    number, item = next(some, (0, ""))
+    if isinstance(item, (str, dict)):
+        return isinstance(item, dict)
+    way_out: str = ""
+    if hasattr(item, "__arrow_c_array__") or hasattr(item, "columns"):
+        way_out = Message(
+            " Make one table of several: pyarrow.Table.from_batches(...), or pandas.concat(...)."
+        )
+    elif isinstance(item, bytes):
+        way_out = Message(" Decode it with bytes.decode().")
+    elif isinstance(item, Mapping):
+        way_out = Message(" Make a dict of it: dict(...).")
+    raise ParameterError(
+        Message(
+            "{parameter:named} must be a list of str or dict. Got {value} as item {number} instead."
+            "{way_out}",
+            parameter=parameter,
+            number=number,
+            value=type(item).__name__,
+            way_out=way_out,
+        )
+    )
+
+
+def _chunks_of(data: Any, fields: Fields, parameter: str) -> Callable[[bool], Iterator[Batch]]:
     """Choose the columns, and return a function that reads them."""
     if isinstance(data, np.ndarray):
         data = data.tolist()
     if isinstance(data, (list, tuple)):
-        if any(isinstance(value, dict) for value in data):
+        if _are_records(data, parameter):
             check_text_field(data, fields, _NAME)
             return lambda titles: _dict_chunks(data, fields, titles)
         return lambda titles: _column_chunks({"text": list(data)}, _TEXT, Fields(), titles)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def readable(
-    batch: Batch, recipe: Recipe, core: _core.Recipe
+    batch: Batch, recipe: Recipe, core: _core.Recipe, *, ends: bool = True
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray | None, list[Problem]]:
     """Return the texts of a batch, their units, and all problems.
 
-    A text that cannot be sketched is null. Units are None unless the recipe has a callable
-    segmenter.
+    Units are None unless the recipe has a callable segmenter. A text that it fails on `ends` the
+    run by an InputError; otherwise the text is null, and has a problem.
     """
     texts = batch.texts
     if recipe.callable_name is None:
@@ -30,34 +30,44 @@ def readable(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    units, failed = _segmented(recipe.callable_name, core, batch, texts)
-    texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
-    return texts, units, [*batch.problems, *failed]
-
-
-def _segmented(
-    name: str, core: _core.Recipe, batch: Batch, texts: pa.LargeStringArray
-) -> tuple[pa.LargeStringArray, list[Problem]]:
-    """Return the units by the user's callable, null for a text that it fails on, and problems."""
-    import pyarrow as pa
-
-    segmenter = load_segmenter(name)
+    segmenter = load_segmenter(recipe.callable_name)
     units: list[str | None] = []
-    problems = []
+    problems = list(batch.problems)
     for row, text in enumerate(texts.to_pylist()):
         encoded = None
         if text is not None:
             try:
                 encoded = encoded_units(segmenter, core.normalize(text))
             except InputError as error:
-                reason = Message(
-                    "must be a text that the segmenter accepts", code="segmenter_failed"
-                )
-                cause = error.values["reason"]
-                content = cause if isinstance(cause, Message) else show(cause)
-                problems.append(Problem(*place_of(batch.runs, row), None, reason, content))
+                place = place_of(batch.runs, row)
+                if ends:
+                    raise _at(place, error) from error
+                problems.append(_problem(place, error))
         units.append(encoded)
-    return pa.array(units, pa.large_string()), problems
+    column = pa.array(units, pa.large_string())
+    return pc.if_else(column.is_null(), pa.scalar(None, pa.large_string()), texts), column, problems
+
+
+def _at(place: tuple[str, int | None], error: InputError) -> InputError:
+    """Return the error of a segmenter with the record that it failed on."""
+    source, record = place
+    if record is None or not source:
+        return error
+    return InputError(
+        Message(
+            "{source}: record {record}: {error:inside}",
+            code=error.code,
+            source=source,
+            record=record,
+            error=error.message,
+        )
+    )
+
+
+def _problem(place: tuple[str, int | None], error: InputError) -> Problem:
+    reason = Message("must be a text that the segmenter accepts", code=error.code)
+    cause = error.values["reason"]
+    return Problem(*place, None, reason, cause if isinstance(cause, Message) else show(cause))
 
 
 def with_first_lines(

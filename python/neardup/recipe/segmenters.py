@@ -26,7 +26,9 @@ def load_segmenter(name: str) -> Segmenter:
     module_name, _, function_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # the user's module may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's module may raise anything, and call sys.exit
         failed = {
             "parameter": "segment.units",
             "module": module_name,
@@ -86,20 +88,21 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
                 )
             word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
-    except Exception as error:  # the user's function may raise anything
-        reason = _said(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's function may raise anything, and call sys.exit
         raise InputError(
             Message(
-                "The segmenter failed on the text {text}: {reason}",
+                "The segmenter failed on the text {text}: {reason}.",
                 code="segmenter_failed",
                 text=repr(text[:40]),
-                reason=reason,
+                reason=_said(error),
             )
         ) from error
     return UNIT.join(encoded)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """Return the kind and the message of an error, on one line."""
     kind = type(error).__name__
     if error.args and isinstance(error.args[0], Message):
@@ -108,7 +111,8 @@ def _said(error: Exception) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """Return the beginning of a text that may be of any length, on one line."""
+    return " ".join(text[:300].split())
 
 
 def _clean(part: str) -> str:

@@ -6,10 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from neardup.readers import Batch
 
 #: Fields that have the date and the source of a record; the first that it has is taken.
 DATES, SOURCES = ("date", "time", "published", "at"), ("source", "site", "publisher")
+
+#: Columns of titles.
+_TITLES = ("title", "kept_title")
 
 #: The most code points of a title, a date or a source.
 _LONGEST = 200
@@ -40,6 +45,29 @@ def titles_of(source: Any, wanted: Sequence[int]) -> list[str | None]:
         return [None] * len(wanted)
     rows = rows_of_documents(source, wanted)
     return [None if b.titles is None else b.titles[row].as_py() for _, b, row in rows]
+
+
+def titles_of_pairs(
+    source: Any, against: Any, first: int, dropped: NDArray[Any], kept: NDArray[Any]
+) -> dict[str, Any]:
+    """Return the titles of removed and kept documents as columns, if one of them has a title.
+
+    Documents before `first` are those of the other collection.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from neardup.base.arrays import rows_of, texts_array
+
+    documents, places = np.unique(np.concatenate([dropped, kept]), return_inverse=True)
+    own = int(np.searchsorted(documents, first))
+    titles = titles_of(against, documents[:own].tolist()) if own else []
+    titles += titles_of(source, (documents[own:] - first).tolist())
+    if not any(titles):
+        return {}
+    column = pa.chunked_array([texts_array(titles)])
+    parts = np.split(places, 2)
+    return {n: rows_of(column, rows) for n, rows in zip(_TITLES, parts, strict=True)}
 
 
 def described(source: Any, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:

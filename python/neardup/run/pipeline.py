@@ -171,6 +171,7 @@ class Pipeline(Run):
             for _ in self.push(against.batches(titles=options.reads_titles), collected):
                 pass
         collected.against = len(corpus)
+        self.bytes_against = self.bytes_read
         lengths: list[NDArray[np.int64]] = []
         values: dict[str, list[Any]] = {name: [] for name in fields_of(options.priority)}
         for batch in self.push(source.batches(titles=options.reads_titles), collected):
@@ -228,6 +229,7 @@ class Pipeline(Run):
             "problems": [problem.to_dict() for problem in self.problems],
             "problem_count": self.problem_count,
             "bytes_read": self.bytes_read,
+            "bytes_against": self.bytes_against,
             "against": collected.against,
             "too_short": collected.too_short,
             "too_long": collected.too_long,
@@ -273,6 +275,7 @@ class Pipeline(Run):
             raise damaged(str(work.folder), error.args[0]) from error
         self.problems = [Problem.from_dict(problem) for problem in facts["problems"]]
         self.problem_count, self.bytes_read = facts["problem_count"], facts["bytes_read"]
+        self.bytes_against = facts.get("bytes_against", 0)
         # Unreadable documents have no priority, and come last.
         priority: Any = pa.chunked_array(priorities, pa.uint32())
         places = np.argsort(priority.fill_null((1 << 32) - 1).to_numpy())

@@ -27,7 +27,7 @@ class Run:
         self.problems: list[Problem] = []
         self.problem_count = 0
         self.notes: list[Message] = []
-        self.bytes_read = 0
+        self.bytes_read = self.bytes_against = 0
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
         """Count and report problems, and remember the first 10,000."""
@@ -83,5 +83,6 @@ class Run:
     def measure(self, summary: Any) -> None:
         """Fill in the problems and the costs so far."""
         summary.problems, summary.bytes_read = self.problem_count, self.bytes_read
+        summary.bytes_against = self.bytes_against
         summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
         summary.peak_memory = peak_memory()

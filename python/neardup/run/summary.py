@@ -39,7 +39,9 @@ class Costs:
     Parameters
     ----------
     bytes_read : int
-        Uncompressed bytes of the documents.
+        Uncompressed bytes of the documents, with those of another collection.
+    bytes_against : int
+        Those of the other collection.
     seconds : float
     peak_memory : int
         Largest resident size of the process so far, in bytes.
@@ -51,6 +53,7 @@ class Costs:
     """
 
     bytes_read: int = 0
+    bytes_against: int = 0
     seconds: float = 0.0
     peak_memory: int = 0
     stages: dict[str, float] = field(default_factory=dict)

@@ -13,7 +13,8 @@ Needs the extra ``spark``. The kept set and the removed table equal those of one
 | `decisions` | the one rule over all pairs, and the removed table; without Spark |
 | `shuffle` | the search: rounds of exchanges until the decisions are final |
 | `ordering` | numbers documents in input order |
-| `session`, `checkpoint` | settings, errors and metrics of Spark; stages that survive a job |
+| `session`, `checkpoint` | settings and metrics of Spark; stages that survive a job |
+| `errors` | errors of Spark, and of its Python processes, as those of neardup |
 """
 
 from neardup.spark.api import dedup, dedup_files

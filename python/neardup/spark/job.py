@@ -25,6 +25,7 @@ from neardup.run.plan import plan_of
 from neardup.run.summary import Summary, report_text, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
+from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
@@ -157,7 +158,6 @@ class SparkResult(ReprMixin):
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(self.summary, name)
         yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
-        yield "problems", len(self.problems)
         yield "checkpoint", self.checkpoint
         yield from doubtful_rows(self._doubtful)
 
@@ -255,7 +255,7 @@ class Job:
         # Many small files are read faster together, but then not in order.
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
-        with self._configured(3 * cores, split if is_large else None):
+        with self._configured(3 * cores, split if is_large else None), errors_of_processes():
             made = io.sketched(source, others, self.settings, self.batch_documents)
             documents = checkpoint.stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
@@ -415,6 +415,7 @@ class Job:
             without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),
+            bytes_against=sum(info.size for info in others),
             rounds=search.rounds,
         )
         self.finish(summary)

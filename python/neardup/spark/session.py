@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
+from neardup.exceptions import MissingDependencyError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,14 +101,17 @@ def start(master: str | None) -> SparkSession:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # Its Python processes are to find what this one has; by default they are "python3".
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             # The driver then does all the work, for which Spark's default of 1 GB is too little.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
             builder = builder.config("spark.driver.defaultJavaOptions", _LOCAL_JAVA)
     for name, value in _STATIC.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()  # type: ignore[no-any-return]
+    session: SparkSession = builder.getOrCreate()
+    context = session.sparkContext
+    if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        # Its Python processes are to find what this one has; by default they are "python3".
+        context.pythonExec = sys.executable
+    return session
 
 
 def _local_heap() -> int:
@@ -116,39 +119,6 @@ def _local_heap() -> int:
     from neardup.base.memory import check_memory
 
     return min(2 * check_memory(None) // 3, 4 << 30)
-
-
-@contextmanager
-def translate_errors() -> Iterator[None]:
-    """Raise an error of Spark as a `ClusterError` with a single sentence."""
-    require_spark()
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except NeardupError:
-        raise
-    except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
-        raise ClusterError(
-            Message(
-                "Spark aborted the job: {reason}. Its log has the details, for "
-                "example that there is no master. If it ran out of memory, raise "
-                "spark.executor.memory and spark.executor.memoryOverhead, or on one "
-                "machine spark.driver.memory. The same command with the same "
-                "checkpoint resumes after the last complete stage.",
-                reason=_cause(str(error)),
-            )
-        ) from error
-
-
-def _cause(text: str) -> str:
-    """Return the most informative line of a Spark error."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # A Java exception follows a colon, below the Python call.
-    thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
-    line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
-    return line[:300].rstrip(".") or Message("no reason given")
 
 
 def shuffled_bytes(spark: SparkSession) -> int:

@@ -25,6 +25,7 @@ from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
 from neardup.spark.blobs import Blob, pack, to_rows
+from neardup.spark.errors import errors_for_driver
 from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Proble
     """Sketch the texts of a batch, and return all problems."""
     from neardup.recipe.batches import readable
 
-    texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
+    with errors_for_driver():
+        texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
     corpus.push(texts, titles=None, units=units)
     return problems
 

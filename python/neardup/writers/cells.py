@@ -9,6 +9,7 @@ import base64
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,8 +19,8 @@ from neardup.readers.delimited import Dialect
 
 #: Characters of a part of a spreadsheet.
 _PART = 1 << 16
-#: What a formula may begin with.
-_FORMULAS = tuple("=+-@＝＋－＠\t\r\n")
+#: Where a formula may begin: in a cell, or after what other spreadsheets take for its end.
+_FORMULA = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
@@ -56,13 +57,16 @@ def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
 
 
 def spreadsheet_parts(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
-    """Yield the bytes of `spreadsheet_bytes` in parts, while the rows are read."""
+    """Yield the bytes of `spreadsheet_bytes` in parts, while the rows are read.
+
+    All tables for people are written so; tables of data have neither the mark nor other cells.
+    """
     yield codecs.BOM_UTF8
     out = io.StringIO()
     writer = csv.writer(out)
     for row in rows:
         cells = ("" if value is None else str(value) for value in row)
-        writer.writerow(f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in cells)
+        writer.writerow(_FORMULA.sub("'", cell) for cell in cells)
         if out.tell() > _PART:
             yield out.getvalue().encode("utf-8", "replace")
             out.seek(0)

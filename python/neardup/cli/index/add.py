@@ -94,7 +94,7 @@ def add(
     from neardup.base.progress import Clock
     from neardup.base.validation import index_files
     from neardup.cli.watch import Watch
-    from neardup.exceptions import IndexUnavailableError
+    from neardup.exceptions import IndexUnavailableError, InputError
     from neardup.index import Index
     from neardup.writers import REMOVED, OutputSet, write_rows
 
@@ -121,7 +121,9 @@ def add(
                 added = index.add_files(inputs, **options)
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
-            except IndexUnavailableError as error:
+            except (IndexUnavailableError, InputError) as error:
+                if isinstance(error, InputError) and not watch.done:
+                    raise
                 so_far = _so_far(watch.done)
                 if error.code == "index_replaced" and watch.done:
                     so_far = Message.counted(
@@ -130,7 +132,7 @@ def add(
                         count=watch.done,
                     )
                 reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
-                raise IndexUnavailableError(reason) from error
+                raise type(error)(reason) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,9 +100,9 @@ def stopped_with(message: Message) -> Iterator[None]:
 _ACTIONS = {
     "removed": N_("removed"),
     "expired": N_("expired"),
-    "kept": N_("kept"),
-    "confirmed": N_("confirmed"),
-    "undone": N_("undone"),
+    "kept": N_("kept by a person"),
+    "confirmed": N_("removal confirmed by a person"),
+    "undone": N_("decision undone by a person"),
     "recounted": N_("recounted"),
 }
 
@@ -161,10 +161,23 @@ def event_words(event: Event) -> Message:
     details = event.details
     if event.action == "reconsidered":
         return Message("{reason}: {decision}", reason=_reason(details), decision=_decision(details))
-    action = Message(_ACTIONS[event.action])
+    action = _action(event)
     if "repeats" in details:
         return Message("{action}: it repeats {id}", action=action, id=plain(details["repeats"]))
     return action
+
+
+def decision_by_hand(events: Sequence[Event]) -> Message | None:
+    """Return what a person decided about a document, if that is the last that happened to it."""
+    if not events or events[-1].action not in ("kept", "confirmed"):
+        return None
+    last = events[-1]
+    return Message("{action} on {time}", action=_action(last), time=time_words(last.at))
+
+
+def _action(event: Event) -> Message:
+    action, by = Message(_ACTIONS[event.action]), event.details.get("by")
+    return Message("{action} ({by})", action=action, by=plain(by)) if by else action
 
 
 def _decision(details: dict[str, Any]) -> Message:

@@ -142,7 +142,7 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
             source = common.plain(document.source)
             arrived = Message("{arrived} from {source}", arrived=arrived, source=source)
         yield f"  {say(arrived)}"
-        match = document.repeats
+        match, by_hand = document.repeats, common.decision_by_hand(explanation.events)
         if match is not None:
             dropped = Message("dropped: it {repeats}", repeats=common.match_words(match))
             yield f"  {say(dropped)}"
@@ -156,8 +156,10 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
                     threshold=explanation.threshold,
                 )
                 yield f"  {say(least)}"
+            if by_hand is not None:
+                yield f"  {say(by_hand)}"
         else:
-            yield f"  {say(Message('kept'))}"
+            yield f"  {say(by_hand or Message('kept'))}"
     for other, match in explanation.dropped:
         dropped = Message("dropped for it: {id}", id=common.plain(other))
         yield f"  {say(dropped)}  {say(common.similarity_words(match))}"

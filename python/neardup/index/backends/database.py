@@ -19,6 +19,7 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from neardup.base.files import told_after
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
 from neardup.index.backends.failures import Moment, explained
@@ -175,23 +176,10 @@ class Database(ABC):
     def writing(self) -> Iterator[Connection]:
         """Give the connection of the only writer; commit at the end. Must not be nested."""
         with ExitStack() as waiting:
-            waiting.enter_context(self._reporting_wait())
+            waiting.enter_context(told_after(_LONG_WAIT, self.on_wait))
             with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
                 waiting.close()
                 yield connection
-
-    @contextmanager
-    def _reporting_wait(self) -> Iterator[None]:
-        if self.on_wait is None:
-            yield
-            return
-        timer = threading.Timer(_LONG_WAIT, self.on_wait)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     @contextmanager
     def _taking_turn(self) -> Iterator[None]:

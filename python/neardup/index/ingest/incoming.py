@@ -71,16 +71,17 @@ class Incoming:
         keys = texts_array(ids)
         batch = Batch(column, keys, row_problems=row_problems, runs=runs)
         recipe = engine.settings.recipe
-        texts, units, problems = readable(batch, recipe, compiled(recipe))
+        # Callers share a batch: where the segmenter fails on one text, the others are stored.
+        texts, units, problems = readable(batch, recipe, compiled(recipe), ends=False)
         title_column = texts_array(titles)
         return cls(
             engine, ids, texts, units, title_column, times, sources, extras, problems, errors=errors
         )
 
-    def check_first(self) -> None:
-        """Raise if the first document of a caller cannot be stored."""
+    def check(self) -> None:
+        """Raise if a document of a caller cannot be stored."""
         if self.errors:
-            raise self.errors[0]
+            raise next(iter(self.errors.values()))
         if self.problems:
             raise InputError(replace(self.problems[0], record=None).message)
 

@@ -45,7 +45,7 @@ def add(
 ) -> Match | None:
     """Add one document of a caller; see `Index.add`."""
     batch = Incoming.of(engine, [document], zone)
-    batch.check_first()
+    batch.check()
     decision = add_batch(engine, batch, within)[0]
     assert decision is not None
     if decision.problem is not None:

@@ -30,6 +30,9 @@ _LABEL = 120
 #: Most papers in an upload, and most bytes that an archive of them unpacks to.
 PAPERS, _UNPACKED = 200, 256 << 20
 
+#: The kind of problem with an upload without a byte.
+EMPTY = "Empty paper"
+
 #: Files that systems and programs add to folders.
 _NO_PAPER = re.compile(r"(^|[/\\])(\.[^./\\]|~\$|__MACOSX[/\\]|Thumbs\.db$|desktop\.ini$)")
 
@@ -120,7 +123,8 @@ async def received(
     an archive is damaged, encrypted or too large.
     """
     if several:
-        uploads = [one for one in uploads if one.size and not _NO_PAPER.search(one.filename or "")]
+        # A field without a file has one without a name.
+        uploads = [one for one in uploads if one.filename and not _NO_PAPER.search(one.filename)]
     elif len(uploads) > 1:
         raise _bad(field, N_("The field '{field}' must occur only once."))
     if not uploads:
@@ -129,9 +133,9 @@ async def received(
     if size > max_bytes:
         raise _too_large(max_bytes)
     own = sum(upload.size or 0 for upload in uploads)
-    if own == 0:
-        raise ProblemError(422, "Empty paper", Message("The file must not be empty."), field)
     label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
+    if own == 0:
+        raise empty(label, field)
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
 
     def receive() -> Upload:
@@ -143,6 +147,11 @@ async def received(
             raise
 
     return await asyncio.to_thread(receive)
+
+
+def empty(label: str, field: str) -> ProblemError:
+    """Return the problem of a file without a byte."""
+    return ProblemError(422, EMPTY, Message("{file}: the file is empty.", file=label), field)
 
 
 def _bad(name: str, template: str) -> ProblemError:

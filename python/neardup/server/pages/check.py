@@ -9,6 +9,7 @@ from neardup.base.messages import in_language
 from neardup.server.api.check import state_of
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.submission import FORM_LIMITS, CheckFields, CheckForm, submission_of
+from neardup.server.jobs.uploads import EMPTY
 from neardup.server.pages.page import READ, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import ProblemError
@@ -46,7 +47,8 @@ async def check(request: Request, form: CheckForm) -> Response:
             raise
         # The page has its own sentence for a wrong value in the form.
         words = page_words(language_of_request(request))
-        told = _TOLD.get(error.field or "") if error.status_code == 422 else None
+        is_value = error.status_code == 422 and error.title != EMPTY
+        told = _TOLD.get(error.field or "") if is_value else None
         detail = words(told) if told else in_language(error, words.language)
         return _answer(request, error.status_code, form, problem=detail)
     return see(f"/check/{job.job}")

@@ -58,6 +58,7 @@ async def compare(request: Request, form: Form) -> Response:
         found=comparison,
         sides=sides,
         verdict=_verdict(comparison, given["a"] == given["b"]),
+        reason=in_language(comparison.verdict, words.language),
         figures=_figures(words, comparison, sides),
         rules=_rules(words, given["recipe"]),
         short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from neardup.base.messages import Message, in_language
 from neardup.pages.words import Words
 from neardup.server.jobs.paper_check import read_paper
-from neardup.server.jobs.uploads import label_of
+from neardup.server.jobs.uploads import empty, label_of
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
@@ -112,7 +112,9 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     settings = request.app.state.settings
     upload = form.get(f"{name}-file")
     text = field(form, name, lines=True)
-    if isinstance(upload, UploadFile) and upload.filename and upload.size:
+    if isinstance(upload, UploadFile) and upload.filename:
+        if not upload.size:
+            raise empty(label_of(upload.filename), f"{name}-file")
         text = await request.app.state.store.run(_read, upload, settings)
     if not text.strip():
         detail = Message("There is no text. Paste one, or choose a file.")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.compare import Comparison, compare_documents
 from neardup.lab.experiments import bound_words
@@ -144,7 +145,7 @@ def measure_all(
     deciders: dict[str, list[Decider]] = {}
     for given in recipes:
         recipe = load_recipe(given)
-        progress.stage(f"{recipe.name}: sketches", None)
+        progress.stage(Message("sketches of {recipe}", recipe=recipe.name), None)
         measure, cut_off = own_cut_off(recipe) or ("", None)
         by_sketch = measure in _OF_SKETCHES
         if measure and not by_sketch:

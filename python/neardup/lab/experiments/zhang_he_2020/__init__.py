@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from neardup.base.messages import N_
+from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_path, check_whole
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.edit_model import check_rate
@@ -120,7 +120,8 @@ def published(
         runs = []
         for recipe in methods.values():
             for size in (*_sizes_below(listed, len(table)), len(table)):
-                callbacks.stage(f"{recipe.name}, {size:,} documents", None)
+                stage = Message("{recipe}, {count:,} documents", recipe=recipe.name, count=size)
+                callbacks.stage(stage, None)
                 places = cases.first(size)
                 runs.append(timed_run(recipe, table, scorer, places, workers=workers))
         lengthened, unchanged = _added(cases, table)
