@@ -227,7 +227,8 @@ def print_summary(
     """Print the summary of a run on standard error."""
     rows: list[Row] = []
     if summary.against:
-        size = megabytes(summary.bytes_against)
+        # Sketches are not read as documents are.
+        size = megabytes(summary.bytes_against) if summary.bytes_against else ""
         rows.append((Message("compared with"), summary.against, size))
     rows.append((Message("unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
