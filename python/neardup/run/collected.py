@@ -69,8 +69,6 @@ class Collected:
     ids: Ids = field(default_factory=Ids)
     #: Readable documents that are compared, in priority order.
     order: Any = None
-    #: Of the documents read so far, by batches, which are too short to be compared.
-    is_short: list[NDArray[np.bool_]] = field(default_factory=list)
     #: Hashes of the groups of the documents read so far, by batches; empty without groups.
     groups: list[NDArray[np.uint64]] = field(default_factory=list)
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.

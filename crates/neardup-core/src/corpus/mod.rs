@@ -206,13 +206,18 @@ impl Corpus {
     ///
     /// If there are no such documents.
     pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
-        let Some(store) = &self.stored_sketches else {
-            return Ok(documents.map(|at| self.sketches.to_bytes(at)).collect());
-        };
-        let documents: Vec<u32> = documents.collect();
-        let sketches = store.read(&documents)?;
-        let all = 0..documents.len() as u32;
-        Ok(all.map(|at| sketches.to_bytes(at)).collect())
+        let mut all = Vec::with_capacity(documents.len());
+        let mut stored = 0;
+        if let Some(store) = &self.stored_sketches {
+            stored = store.len() as u32;
+            let outside: Vec<u32> = (documents.start..documents.end.min(stored)).collect();
+            let sketches = store.read(&outside)?;
+            all.extend((0..outside.len() as u32).map(|at| sketches.to_bytes(at)));
+        }
+        // The last ones wait in memory until the corpus is finished.
+        let waiting = documents.start.max(stored)..documents.end;
+        all.extend(waiting.map(|at| self.sketches.to_bytes(at - stored)));
+        Ok(all)
     }
 
     /// A digest of the corpus' own frequencies, once the recipe uses them.
