@@ -282,7 +282,7 @@ def test_run_resumed_while_reading_has_the_same_results(
     def result(**more):
         dedup_files(inputs, "k.jsonl", removed="r.jsonl", report="q.json", **options, **more)
         report = json.loads(Path("q.json").read_bytes())
-        for cost in ("seconds", "peak_memory", "stages", "budgets"):
+        for cost in ("seconds", "peak_memory", "stages", "stage_memory", "budgets"):
             del report["summary"][cost]
         notes = [note for note in report["notes"] if "resuming" not in note]
         written = [Path(name).read_bytes() for name in ("k.jsonl", "r.jsonl")]

@@ -27,7 +27,7 @@ class Order:
         self._is_short: list[NDArray[np.bool_]] = []
 
     def add_sketched(self, count: int) -> None:
-        """Add sketched documents of another collection, which are compared even if they are short."""
+        """Add sketched documents of another collection: short ones are compared too."""
         import numpy as np
 
         self._is_short.append(np.zeros(count, np.bool_))

@@ -81,7 +81,7 @@ class Pipeline(Run):
             )
         return writing_temporary_files(
             N_(
-                "{fact} The complete stages stay in {folder}: free space there, and "
+                "{fact} The complete shards stay in {folder}: free space there, and "
                 "run the same command again."
             ),
             folder=str(self.work.folder),

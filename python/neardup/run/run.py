@@ -81,5 +81,6 @@ class Run:
     def measure(self, summary: Any) -> None:
         """Fill in the problems and the costs so far."""
         summary.problems, summary.bytes_read = self.problem_count, self.bytes_read
-        summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
+        summary.seconds = self.clock.seconds()
+        summary.stages, summary.stage_memory = self.clock.stages, self.clock.stage_memory
         summary.peak_memory = peak_memory()
