@@ -58,7 +58,7 @@ pub struct Memory {
     pub compared: usize,
     /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
-    /// A folder for texts and sketches, which are then in unnamed files from the first one on.
+    /// A folder for what does not fit into memory.
     pub folder: Option<PathBuf>,
 }
 
@@ -148,10 +148,7 @@ impl Corpus {
         shingle: Option<usize>,
         memory: Memory,
     ) -> Result<Self> {
-        let bytes = match &memory.folder {
-            Some(folder) => Spill::within(Some(folder), WAITING),
-            None => Spill::new(memory.texts),
-        };
+        let bytes = Spill::within(memory.folder.as_deref(), memory.texts);
         let counts_words = recipe.needs_document_frequencies();
         let texts = TextStore::of(bytes, counts_words);
         Ok(Corpus {
@@ -165,12 +162,10 @@ impl Corpus {
     /// A corpus of these texts, without documents, that counts nothing.
     fn with_texts(recipe: Recipe, texts: TextStore, memory: Memory) -> Result<Self> {
         let sketches = Sketches::new(recipe.sketch_settings())?;
-        let is_stored = memory.folder.is_some() && memory.may_spill(&sketches);
-        let stored_sketches = is_stored.then(|| memory.sketch_store(&recipe));
         Ok(Corpus {
             texts,
             sketches,
-            stored_sketches,
+            stored_sketches: None,
             memory,
             identity: Vec::new(),
             groups: Groups::default(),
