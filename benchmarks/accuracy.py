@@ -18,6 +18,7 @@ import pyarrow as pa
 import neardup
 from corpora import path_of, read, rows
 from harness import HERE, Measurement, machine
+from neardup.base.progress import Progress
 from neardup.index import NewDocument
 from neardup.lab import EditModel, published
 from neardup.lab.datasets.collection import Documents, read_collection
@@ -137,7 +138,7 @@ def edited():
 
     What is found are tallies of pairs, by recipe and rate.
     """
-    cases, found = make_cases(read_collection(path_of("topics_zh"))), {}
+    cases, found = make_cases(read_collection(path_of("topics_zh"), Progress())), {}
     for rate in RATES:
         documents = cases.table("edits", rate)
         scorer = Scorer(cases, documents, workers=WORKERS)

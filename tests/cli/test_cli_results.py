@@ -366,6 +366,27 @@ def test_the_report(run):
     assert report["plan"]["threshold"] == 0.45
 
 
+FOUR = "normalize, segment, weigh, sketch"
+
+
+@pytest.mark.parametrize(
+    ("words", "stages"),
+    [
+        ("dedup in.jsonl -o k.csv", ["read and sketch", "candidates, verify, cluster", "write"]),
+        ("compare in.txt in.txt", ["read", FOUR, "align", "verify"]),
+        ("compare in.txt in.txt --passages", ["read", FOUR, "align", "verify"]),
+    ],
+)
+def test_report_has_seconds_and_memory_of_each_stage(run, words, stages):
+    Path("in.txt").write_text(A, "utf-8")
+    run(*words.split(), "--report", "report.json")
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    costs = report.get("summary", report)
+    assert list(costs["stages"]) == list(costs["stage_memory"]) == stages
+    assert 0 < sum(costs["stages"].values()) <= costs["seconds"]
+    assert min(costs["stage_memory"].values()) > 0
+
+
 def test_priority_and_fields(run):
     Path("named.jsonl").write_text(
         f'{{"url": "x", "words": "{A}", "rank": 2}}\n{{"url": "y", "words": "{A}", "rank": 1}}\n',

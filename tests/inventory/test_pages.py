@@ -220,3 +220,14 @@ def test_no_page_or_program_names_a_machine():
             if re.search(r"(?<![\w.])/(?:home|root|work|Users)/\w", text):
                 found.append(str(relative))
     assert not [name for name in found if name != str(Path(__file__).relative_to(ROOT))]
+
+
+def test_accuracy_page_counts_the_results_that_it_lists():
+    page = (ROOT / "docs" / "accuracy.md").read_text("utf-8")
+    reproduced, results = (
+        int(number) for number in re.findall(r"texts: (\d+) of the paper's (\d+) results", page)[0]
+    )
+    assert page.count("\n- Reproduced: ") == reproduced
+    assert page.count("\n- Not reproduced: ") == results - reproduced
+    # All six, as `neardup evaluate published` lists them.
+    assert results == 6

@@ -1,5 +1,6 @@
 """Work folders: a run that is ended resumes where it was, and never from what is not its own."""
 
+import gzip
 import json
 import os
 import random
@@ -10,15 +11,20 @@ import sys
 import threading
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests import forks, hard_texts
+from tests.run.test_memory import memory_of_nothing
 
 from neardup import InputError, OutputError, ParameterError
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
+from neardup.readers import Sources
 from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
+from neardup.run.pipeline import Pipeline
 from neardup.sketch import fingerprint_files, sketch_files
 from neardup.writers.sink import FileSink
 
@@ -35,7 +41,11 @@ MOMENTS = [
 ]
 
 #: What a run does after its documents are stored.
-STAGES = ("stage join keys", "stage candidates, verify, cluster", "stage write")
+STAGES = ("stage candidates, verify, cluster", "stage write")
+
+
+#: Sketches leave memory, so that their keys are joined.
+OUTSIDE = ("neardup.run.pipeline.memory_of", memory_of_nothing)
 
 
 class Interrupting(Progress):
@@ -91,6 +101,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+#: Documents of a batch and bytes of a shard, which then has two or three batches.
+SMALL_BATCH, SMALL_SHARD = 20, 5_000
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Many shards, of few documents."""
+    make_small_shards(monkeypatch)
+
+
+def make_small_shards(patch):
+    patch.setitem(Sources.batches.__kwdefaults__, "batch_records", SMALL_BATCH)
+    patch.setattr("neardup.run.shards._BYTES", SMALL_SHARD)
+
+
 def run(**options):
     """Run over the input of the folder, and return the bytes of the outputs."""
     options = {"work": "work", **options}
@@ -105,6 +130,8 @@ def run(**options):
 
 
 def run_killed(moment, count):
+    if "join keys" in moment:
+        pytest.MonkeyPatch().setattr(*OUTSIDE)
     run(progress=Killing(moment, count))
 
 
@@ -128,8 +155,10 @@ def left_in(folder):
     ],
     ids=str,
 )
-def test_goes_on_after_ctrl_c(moment, recipe, folder):
+def test_goes_on_after_ctrl_c(moment, recipe, folder, monkeypatch):
     expected = run(work=None, recipe=recipe)
+    if "join keys" in moment[0]:
+        monkeypatch.setattr(*OUTSIDE)
     ended(*moment, recipe=recipe)
     assert [name for name in left_in(folder) if not name.startswith("work")] == ["in.jsonl"]
     watch = Interrupting("")
@@ -152,29 +181,21 @@ def test_documents_are_sketched_once():
 
 @pytest.mark.parametrize("recipe", ["general", "minhash", "characters"])
 def test_any_tool_opens_the_sketches(recipe, folder):
-    import pyarrow as pa
-
     lines = (folder / "in.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "in.jsonl").write_bytes(b"".join([*lines[:7], b'{"text": 7}\n', *lines[7:]]))
     options = {"recipe": recipe, "priority": "last", "on_error": "drop"}
     expected = run(work=None, **options)
     ended("stage write", **options)
-    with pa.memory_map("work/sketches.arrow") as file:
+    with pa.memory_map("work/sketches-1.arrow") as file:
         sketches = pa.ipc.open_file(file).read_all()
     records = [json.loads(line) for line in lines]
     ids, texts = ([record.get(field) for record in records] for field in ("id", "text"))
     assert sketches["id"].to_pylist() == [*ids[:7], "in.jsonl:8", *ids[7:]]
-    readable = [
-        index for index, text in enumerate([*texts[:7], None, *texts[7:]]) if text is not None
-    ]
-    priority = sketches["priority"].to_pylist()
-    assert [priority[index] for index in reversed(readable)] == list(range(len(readable)))
-    for name in ("priority", "features"):
-        assert sketches[name].null_count == len(sketches) - len(readable) > 0
-    # But for the order, it is what `neardup sketch` writes.
+    assert sketches["features"].null_count == 1 + texts.count(None)
+    # It is what `neardup sketch` writes.
     sketch_files(["in.jsonl"], "in.sketches", recipe=recipe)
     with pa.OSFile("in.sketches") as file:
-        assert pa.ipc.open_file(file).read_all().equals(sketches.drop_columns("priority"))
+        assert pa.ipc.open_file(file).read_all().equals(sketches)
     assert run(**options) == expected
 
 
@@ -187,6 +208,115 @@ def test_goes_on_after_kill(moment, folder):
     assert run() == expected
     # Not even the parts of outputs that the killed run had begun.
     assert left_in(folder) == ["in.jsonl", "work"]
+
+
+def run_killed_while_reading(batches):
+    # In a process of its own.
+    make_small_shards(pytest.MonkeyPatch())
+    run_killed("advance read and sketch", batches)
+
+
+@pytest.fixture
+def sketched(monkeypatch):
+    """Return a list of how many documents of each batch are sketched."""
+    counts, sketch = [], Pipeline._sketch
+
+    def count(pipeline, batch, collected):
+        counts.append(len(batch))
+        sketch(pipeline, batch, collected)
+
+    monkeypatch.setattr(Pipeline, "_sketch", count)
+    return counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batches", range(1, 26, 25 // 10))
+@pytest.mark.usefixtures("small_shards")
+def test_kill_while_reading_loses_at_most_one_shard(batches, folder, sketched):
+    expected = run(work=None)
+    kill_in_fork(run_killed_while_reading, batches)
+    sketched.clear()
+    assert run() == expected
+    done = 500 - sum(sketched)
+    assert 0 <= SMALL_BATCH * batches - done < 4 * SMALL_BATCH
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
+def sample_inputs(folder):
+    """Write the same records in many ways, with problems among them."""
+    lines = (folder / "in.jsonl").read_bytes().splitlines(keepends=True)
+    records = [
+        json.loads(line) | {"group": n % 2, "at": n * 7 % 90} for n, line in enumerate(lines)
+    ]
+    rows = [json.dumps(record).encode() + b"\n" for record in records]
+    rows[150:150] = rows[350:350] = [b'{"text": 7}\n', b"not json\n"]
+    (folder / "rows.jsonl").write_bytes(b"".join(rows))
+    packed = gzip.compress(b"".join(rows))
+    (folder / "rows.jsonl.gz").write_bytes(packed)
+    (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
+    readable = [record for record in records if isinstance(record.get("text"), str)]
+    pq.write_table(pa.Table.from_pylist(readable), "rows.parquet", row_group_size=70)
+    (folder / "texts").mkdir()
+    for number, record in enumerate(readable[:200]):
+        (folder / "texts" / f"{number}.txt").write_text(record["text"], "utf-8")
+    sketch_files(["rows.jsonl"], "rows.sketches")
+
+
+LETTERS = {"segment": {"units": "tests.golden.segmenters:letters"}}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options"),
+    [
+        (["rows.jsonl"], {"priority": "longest,field:at"}),
+        (["rows.jsonl"], {"min_length": 40, "on_error": "drop"}),
+        (["rows.jsonl"], {"group_field": "group"}),
+        (["rows.jsonl"], {"recipe": "improved"}),
+        (["rows.jsonl"], {"recipe": "minhash"}),
+        (["rows.jsonl"], {"recipe": load_recipe("characters").replace(**LETTERS)}),
+        (["cut.jsonl.gz", "rows.jsonl"], {}),
+        (["rows.jsonl", "cut.jsonl.gz"], {}),
+        (["rows.parquet", "texts"], {}),
+        (["in.jsonl"], {"against": ["rows.jsonl.gz"], "min_length": 40, "on_error": "drop"}),
+        (["in.jsonl"], {"against": ["rows.sketches"], "min_length": 40, "on_error": "drop"}),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("small_shards")
+def test_run_resumed_while_reading_has_the_same_results(
+    inputs, options, folder, monkeypatch, sketched
+):
+    sample_inputs(folder)
+
+    def result(**more):
+        dedup_files(inputs, "k.jsonl", removed="r.jsonl", report="q.json", **options, **more)
+        report = json.loads(Path("q.json").read_bytes())
+        for cost in ("seconds", "peak_memory", "stages", "stage_memory", "budgets"):
+            del report["summary"][cost]
+        notes = [note for note in report["notes"] if "resuming" not in note]
+        written = [Path(name).read_bytes() for name in ("k.jsonl", "r.jsonl")]
+        for name in ("k.jsonl", "r.jsonl", "q.json"):
+            Path(name).unlink()
+        return written, report["summary"], report["problems"], notes
+
+    sketched.clear()
+    expected = result()
+    whole = sum(sketched)
+    sketched.clear()
+    for count in (9, 11, 10**6):
+        watch = Interrupting("advance read and sketch", count)
+        if count == 10**6:
+            watch = Interrupting("stage candidates, verify, cluster")
+        # The batches of a resumed run need not be those of the one before.
+        monkeypatch.setitem(Sources.batches.__kwdefaults__, "batch_records", 13 + count % 7)
+        with pytest.raises(KeyboardInterrupt):
+            result(work="work", progress=watch, memory=f"{1 + count % 2}GiB")
+    if options.get("recipe") != "improved":
+        assert whole <= sum(sketched) < whole + 2 * 4 * SMALL_BATCH
+    again = sum(sketched)
+    assert result(work="work", workers=1) == expected
+    assert sum(sketched) == again
+    assert left_in(folder / "work") == []
 
 
 def run_killed_later(count, delay):
@@ -334,7 +464,9 @@ def test_inputs_may_be_one_path_or_an_iterator():
 
 
 @pytest.mark.parametrize("damage", ["flipped", "missing", "cut", "emptied"])
-@pytest.mark.parametrize("name", ["sketches.arrow", "neardup-work.json"])
+@pytest.mark.parametrize(
+    "name", ["sketches-1.arrow", "sketches-1.json", "order", "neardup-work.json"]
+)
 def test_damage_is_found(name, damage, folder):
     texts = hard_texts.mixed(random.Random(9), 50)
     hard_texts.write_records(folder / "in.jsonl", texts)
@@ -350,6 +482,10 @@ def test_damage_is_found(name, damage, folder):
         path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :])
     else:
         path.write_bytes(whole[: middle if damage == "cut" else 0])
+    if (name, damage) == ("sketches-1.json", "missing"):
+        # The shard was not complete.
+        assert run(work="copy") == expected
+        return
     with pytest.raises(InputError) as raised:
         run(work="copy")
     code = raised.value.code
@@ -392,13 +528,13 @@ class TestRefusals:
         ids=str,
     )
     def test_other_settings(self, options, named):
-        ended("stage join keys")
+        ended("stage write")
         with pytest.raises(InputError, match=f"a run with another .*{named}.*delete this one"):
             run(**options)
 
     def test_a_changed_input(self, folder):
         expected = run(work=None)
-        ended("stage join keys")
+        ended("stage write")
         status = (folder / "in.jsonl").stat()
         (folder / "in.jsonl").touch()
         with pytest.raises(InputError, match="a run with another inputs"):
@@ -411,7 +547,7 @@ class TestRefusals:
     def test_another_version(self, monkeypatch, name, value):
         with monkeypatch.context() as patch:
             patch.setattr(f"neardup.run.checkpoint.{name}", value)
-            ended("stage join keys")
+            ended("stage write")
         with pytest.raises(InputError, match=r"another version of neardup .*\. Delete it"):
             run()
 
@@ -443,7 +579,7 @@ class TestRefusals:
 
     @pytest.mark.usefixtures("folder")
     def test_stopping_at_problems_that_an_earlier_run_went_past(self):
-        ended("stage join keys", on_error="keep")
+        ended("stage write", on_error="keep")
         with pytest.raises(InputError, match="on_error='stop'"):
             run(on_error="stop")
         assert run(on_error="drop") == run(work=None, on_error="drop")
@@ -545,13 +681,17 @@ class TestPairsAndFingerprints:
             dedup_files(["in.jsonl"], "kept.jsonl", work="work")
 
 
-def test_a_kill_while_the_folder_is_emptied(folder, monkeypatch):
+@pytest.mark.parametrize(
+    "name", ["sketches-3.json", "sketches-3.arrow", "sketches-1.json", "order"]
+)
+@pytest.mark.usefixtures("small_shards")
+def test_a_kill_while_the_folder_is_emptied(name, folder, monkeypatch):
     expected = run(work=None)
     unlink = Path.unlink
 
     def killed(path, **options):
         unlink(path, **options)
-        if path.name == "sketches.arrow":
+        if path.name == name:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -152,9 +152,6 @@ impl Corpus {
     /// Identities, feature counts and sketches of some documents, as Arrow arrays for
     /// [`adopt`](Self::adopt).
     fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[ArrowArray; 3]> {
-        if self.is_outside() {
-            self.check_outside()?;
-        }
         let end = end.min(self.inner.len() as u32);
         let begin = begin.min(end);
         let sketches = self

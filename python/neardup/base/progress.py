@@ -71,16 +71,18 @@ def _takes(function: Callable[..., Any], *arguments: Any) -> bool:
 
 
 class Clock:
-    """Seconds since the start, and seconds of each stage."""
+    """Seconds since the start, and of each stage the seconds and the memory at its end."""
 
     def __init__(self) -> None:
         self._start = self._last = time.perf_counter()
         self.stages: dict[str, float] = {}
+        self.stage_memory: dict[str, int] = {}
 
     def lap(self, name: str) -> None:
         """End a stage."""
         now = time.perf_counter()
         self.stages[name] = self.stages.get(name, 0.0) + now - self._last
+        self.stage_memory[name] = peak_memory()
         self._last = now
 
     def seconds(self) -> float:

@@ -63,7 +63,9 @@ def run(
 
     from neardup import compare
     from neardup.base.progress import Clock, peak_memory
+    from neardup.compare import timed
     from neardup.exceptions import ParameterError
+    from neardup.options.signatures import completed
     from neardup.recipe.text_inputs import check_tagged
     from neardup.writers import OutputSet
 
@@ -82,12 +84,15 @@ def run(
         texts = read_texts([a, b], encoding)
         for path, text in zip((a, b), texts, strict=True):
             check_tagged(text, recipe, path)
-        comparison = compare(*texts, **options)
+        clock.lap("read")
+        comparison = timed(texts[0], texts[1], completed(compare, options), clock)
         answer = comparison.similarity if by_recipe else comparison.edit_similarity
         if file is not None:
             file.write(f"{answer:.2f}\n".encode())
         if costs is not None:
+            used: dict[str, object]
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
+            used |= {"stages": clock.stages, "stage_memory": clock.stage_memory}
             costs.write(dumps(asdict(comparison) | used, ensure_ascii=False).encode() + b"\n")
     if json:
         print(dumps(asdict(comparison), ensure_ascii=False))

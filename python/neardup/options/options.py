@@ -379,8 +379,8 @@ Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f"
 WorkFolder = Annotated[
     str | Path | None,
     Option(
-        "Folder for the stages of the run. A run that ends early is resumed after its last "
-        "complete stage by the same call with the same folder. Emptied at the end.",
+        "Folder for the documents that are sketched. A run that ends early is resumed from them "
+        "by the same call with the same folder. Emptied at the end.",
         metavar="DIR",
         check=_or_none(check_path),
     ),

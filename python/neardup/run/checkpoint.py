@@ -1,8 +1,9 @@
 """Work folders: the documents that a run has sketched, from which another run can resume.
 
-Reading and sketching take the time, so they are the only stage. It is complete or absent: its file
-is written first, and then its digest is entered in the manifest. A file that does not match its
-digest is never used.
+Reading and sketching take the time, so only their result is saved, in shards while the input is
+read. A shard is complete or absent: its file is written first, and then its record, which has the
+digest of the file. The record of the last shard says that it is the last one. A file that does not
+match its digest is never used.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from neardup.base import __version__
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
-from neardup.writers.sink import remove, replace_file
+from neardup.writers.sink import FileSink, remove, replace_file
 
 #: Changes with the contents of a work folder.
 _LAYOUT = 11
@@ -27,13 +29,11 @@ _LAYOUT = 11
 _MANIFEST = "neardup-work.json"
 _LOCK = "neardup-work.lock"
 
-_SKETCHES = "sketches.arrow"
+#: The documents in priority order, once all are read.
+_ORDER = "order"
 
-#: All files of runs; the manifest is removed last, since it marks the folder as a work folder.
-_FILES = (
-    *(_SKETCHES, "texts", "candidates.counts", "candidates.lists", "candidates.long"),
-    _MANIFEST,
-)
+#: The files of a shard, by its number from 1, and what a killed run leaves of them.
+_SHARD = re.compile(r"sketches-([0-9]+)\.(json|arrow)(\.part)?")
 
 
 class Work:
@@ -41,11 +41,10 @@ class Work:
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
-        #: The documents with their sketches.
-        self.sketches = folder / _SKETCHES
-        #: Of the folder: `made_by` and `run`, what is known of the complete stage, or None, and
-        #: the outputs that a run has begun to write.
-        self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
+        #: Of the folder: `made_by` and `run`, and the outputs that a run has begun to write.
+        self.manifest = manifest(_LAYOUT, run) | {"outputs": []}
+        #: The records of the complete shards, in input order.
+        self.shards: list[dict[str, Any]] = []
         self._lock: int | None = None
         #: Outputs that a killed run completed: path, path of the temporary file, state, digest.
         self._own_outputs: list[list[Any]] = []
@@ -76,11 +75,11 @@ class Work:
         self.is_over = self.is_over and kind is None
         try:
             if self.is_over:
-                # First, since a kill may leave the manifest without the file.
-                self._update(stage=None)
-                for name in _FILES:
-                    for left in (f"{name}.part", name):
-                        (self.folder / left).unlink(missing_ok=True)
+                # The manifest is the last one, since it marks the folder as a work folder.
+                left = [*self._left_of_shards(), _ORDER, _MANIFEST]
+                for name in left:
+                    for each in (f"{name}.part", name):
+                        (self.folder / each).unlink(missing_ok=True)
             else:
                 # The unfinished outputs have been removed; those that a killed run completed
                 # are still there, to be replaced by a later run.
@@ -142,12 +141,30 @@ class Work:
 
     def _open_manifest(self) -> None:
         """Read the manifest of an earlier run, which must be of this kind, or write a new one."""
-        import orjson  # imported late, for a fast `import neardup`
-
-        path = self.folder / _MANIFEST
-        if not path.exists():
+        if not (self.folder / _MANIFEST).exists():
             self._update()
             return
+        content = self._content(_MANIFEST)
+        check_manifest(content, self.manifest, str(self.folder), "work")
+        self.manifest = content
+        while (self.folder / (name := f"sketches-{len(self.shards) + 1}.json")).exists():
+            self.shards.append(self._content(name))
+
+    def _update(self, **changes: Any) -> None:
+        self.manifest |= changes
+        self._replace(_MANIFEST, self.manifest)
+
+    def _replace(self, name: str, content: dict[str, Any]) -> None:
+        """Write a file completely or not at all, even after a power failure."""
+        path = self.folder / name
+        stored = {"content": content, "digest": _digest_of(content)}
+        replace_file(path, json.dumps(stored).encode(), temporary=f"{path}.part")
+
+    def _content(self, name: str) -> dict[str, Any]:
+        """Return the content of a file that `_replace` wrote."""
+        import orjson  # imported late, for a fast `import neardup`
+
+        path = self.folder / name
         try:
             stored = orjson.loads(path.read_bytes())
             content: dict[str, Any] = stored["content"]
@@ -156,29 +173,57 @@ class Work:
             is_whole = False
         if not is_whole:
             raise changed(str(self.folder), str(path))
-        check_manifest(content, self.manifest, str(self.folder), "work")
-        self.manifest = content
+        return content
 
-    def _update(self, **changes: Any) -> None:
-        """Change the manifest completely or not at all, even after a power failure."""
-        self.manifest |= changes
-        path = self.folder / _MANIFEST
-        stored = {"content": self.manifest, "digest": _digest_of(self.manifest)}
-        replace_file(path, json.dumps(stored).encode(), temporary=f"{path}.part")
+    def _left_of_shards(self) -> list[str]:
+        """Return the names of all files of shards, so that a kill leaves the first shards whole."""
+        found = filter(None, map(_SHARD.fullmatch, os.listdir(self.folder)))
+        # Of the same number, the record comes first.
+        found_last_first = sorted(found, key=lambda m: (int(m[1]), m[2]), reverse=True)
+        return [match[0] for match in found_last_first]
 
-    def save_stage(self, facts: dict[str, Any]) -> None:
-        """Enter the file of sketches, which is written, as complete, with facts about it."""
-        self._update(stage={"facts": facts, "digest": _digest(self.sketches)})
+    def save_shard(
+        self, write: Callable[[FileSink], None], facts: dict[str, Any], stage: Any = None
+    ) -> None:
+        """Save the next shard, which `write` writes, with facts about it.
 
-    def load_stage(self) -> dict[str, Any] | None:
-        """Return the facts about the file of sketches; None if it is not complete."""
-        stage = self.manifest["stage"]
-        if stage is None:
-            return None
-        if not self.sketches.exists() or _digest(self.sketches) != stage["digest"]:
-            raise changed(str(self.folder), str(self.sketches))
-        facts: dict[str, Any] = stage["facts"]
-        return facts
+        `stage` are facts about all documents, if it is the last shard.
+        """
+        name = f"sketches-{len(self.shards) + 1}"
+        path = str(self.folder / f"{name}.arrow")
+        with FileSink(path, force=True, temporary=f"{path}.part", token="") as sink:
+            write(sink)
+        assert sink.digest is not None
+        record = {**facts, "stage": stage, "digest": sink.digest.hexdigest()}
+        self._replace(f"{name}.json", record)
+        self.shards.append(record)
+
+    def files_of_shards(self) -> Iterator[str]:
+        """Yield the path of each complete shard, which is as it was written."""
+        for number, record in enumerate(self.shards, 1):
+            path = str(self.folder / f"sketches-{number}.arrow")
+            if not _has_digest(path, record["digest"]):
+                raise changed(str(self.folder), path)
+            yield path
+
+    @property
+    def stage(self) -> dict[str, Any] | None:
+        """The facts about all documents; None if not all are saved."""
+        stage: dict[str, Any] | None = self.shards[-1]["stage"] if self.shards else None
+        return stage
+
+    def save_order(self, order: bytes) -> str:
+        """Save the priority order, and return its digest."""
+        path = self.folder / _ORDER
+        replace_file(path, order, temporary=f"{path}.part")
+        return hashlib.blake2b(order).hexdigest()
+
+    def load_order(self, digest: str) -> bytes:
+        """Return the priority order, which must have a digest."""
+        path = self.folder / _ORDER
+        if not _has_digest(str(path), digest):
+            raise changed(str(self.folder), str(path))
+        return path.read_bytes()
 
     def start(self, outputs: Iterable[tuple[str, str, str | None]]) -> None:
         """Record the paths of outputs to be written, and of their temporary files."""
@@ -317,14 +362,6 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
 
 def _digest_of(content: Any) -> str:
     return hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    """Flush a file to disk, and return its digest."""
-    with open(path, "r+b") as file:
-        digest = hashlib.file_digest(file, "blake2b")
-        os.fsync(file.fileno())
-    return digest.hexdigest()
 
 
 def _has_digest(path: str, digest: str | None) -> bool:

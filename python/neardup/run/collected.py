@@ -69,8 +69,6 @@ class Collected:
     ids: Ids = field(default_factory=Ids)
     #: Readable documents that are compared, in priority order.
     order: Any = None
-    #: Of the documents read so far, by batches: too short (-1) or too long (1) to be compared.
-    sides: list[NDArray[np.int8]] = field(default_factory=list)
     #: Documents of the input that are left alone for their length.
     too_short: int = 0
     too_long: int = 0

@@ -36,17 +36,16 @@ def sides_of(texts: pa.LargeStringArray, options: RunOptions) -> NDArray[np.int8
     return sides
 
 
-def leave_alone(collected: Collected) -> None:
-    """Take the documents that are left alone out of the order, and count those of the input."""
-    import numpy as np
-
-    order = collected.order
-    sides = np.concatenate([np.zeros(0, np.int8), *collected.sides])[order]
-    collected.order = order[sides == 0]
-    collected.sides.clear()
+def leave_alone(
+    collected: Collected, order: NDArray[np.uint32], sides: NDArray[np.int8]
+) -> NDArray[np.uint32]:
+    """Return the order without the documents that are left alone, and count those of the input."""
+    sides = sides[order]
     of_input = sides[order >= collected.against]
     collected.too_short = int((of_input < 0).sum())
     collected.too_long = int((of_input > 0).sum())
+    compared: NDArray[np.uint32] = order[sides == 0]
+    return compared
 
 
 def note_left_alone(collected: Collected, options: RunOptions, progress: Progress) -> None:

@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.files import writing_temporary_files
 from neardup.base.memory import memory_of
 from neardup.base.messages import N_, Message
-from neardup.base.priority import fields_of, priority_order
 from neardup.base.progress import share_of
-from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.exceptions import ParameterError
 from neardup.readers.batch import stopped
+from neardup.readers.streams import ChangedError
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.rule import Rule
 from neardup.recipe.stages import CORPUS, Weigh
-from neardup.run.checkpoint import Work, damaged
+from neardup.run.checkpoint import Work
 from neardup.run.collected import Collected, Ids
 from neardup.run.groups import hashes_of, without_value
-from neardup.run.lengths import have_bounds, leave_alone, note_left_alone, sides_of
+from neardup.run.lengths import note_left_alone
+from neardup.run.order import Order
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import SketchFiles, write_sketches
+from neardup.run.shards import Shards
+from neardup.run.sketch_file import SketchFiles
 from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup.readers import Batch
+    from neardup.readers import Batch, Sources
     from neardup.recipe import Recipe
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
@@ -62,6 +64,9 @@ class Pipeline(Run):
         super().__init__(options.progress)
         self.options = options
         self.work = work
+        self._shards: Shards | None = None
+        #: Documents that an earlier run sketched and that are not read again yet.
+        self._restored = 0
 
     @property
     def rule(self) -> Rule:
@@ -77,7 +82,7 @@ class Pipeline(Run):
             )
         return writing_temporary_files(
             N_(
-                "{fact} The complete stages stay in {folder}: free space there, and "
+                "{fact} The complete shards stay in {folder}: free space there, and "
                 "run the same command again."
             ),
             folder=str(self.work.folder),
@@ -87,14 +92,32 @@ class Pipeline(Run):
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
+        options, work, rule = self.options, self.work, self.options.rule
+        stage, recipe = None if work is None else work.stage, options.recipe
+        if stage is not None and recipe.weigh.idf == CORPUS:
+            # What is sketched is not counted and weighed again.
+            recipe = dataclasses.replace(recipe, weigh=Weigh())
+        keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         with self._writing():
-            collected = self._load_sketches(source, against, looks_up=looks_up)
-            if collected is None:
-                collected = self._collect(source, against, looks_up=looks_up, saves=saves)
-                if self.work is not None:
-                    self._save_sketches(self.work, source, against, collected)
-            if self.options.group_field is not None:
-                self._divide(collected, self.options.group_field)
+            corpus = self.corpus(recipe, keeps_texts=keeps_texts, looks_up=looks_up)
+            collected = Collected(options.recipe, corpus, ids=Ids(options.memory // 32))
+            if stage is None:
+                self.progress.stage("read and sketch", None, share_of(against, source))
+            if isinstance(against, SketchFiles):
+                for documents in against.put_into(collected):
+                    if stage is None:
+                        self.progress.advance(len(documents))
+                collected.against = len(corpus)
+            if work is not None:
+                counted = None if rule is None else rule.counted_shingle
+                self._shards = Shards(work, collected, counted)
+                self._restore(work, self._shards)
+            if stage is None:
+                self._collect(source, against, collected)
+            else:
+                self._recall(stage, source, against, collected)
+            if options.group_field is not None:
+                self._divide(collected, options.group_field)
         self.clock.lap("read and sketch")
         return collected
 
@@ -140,11 +163,9 @@ class Pipeline(Run):
             memory=memory,
         )
 
-    def _collect(self, source: Any, against: Any, *, looks_up: bool, saves: bool) -> Collected:
+    def _collect(self, source: Any, against: Any, collected: Collected) -> None:
         """Read and sketch all documents, those of another collection first."""
-        import numpy as np
-
-        options, work, rule = self.options, self.work, self.options.rule
+        options, corpus = self.options, collected.corpus
         if options.group_field is not None and not hasattr(
             source if against is None else against, "with_extra"
         ):
@@ -156,148 +177,108 @@ class Pipeline(Run):
                     parameter="group_field",
                 )
             )
-        keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
-        corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
-        collected = Collected(options.recipe, corpus, ids=Ids(self.options.memory // 32))
-        self.progress.stage("read and sketch", None, share_of(against, source))
-        bounded = have_bounds(options)
+        order = Order(options)
         if isinstance(against, SketchFiles):
-            for documents in against.put_into(collected):
-                self.progress.advance(len(documents))
-                if bounded:
-                    # Sketched documents are compared whatever their length.
-                    collected.sides.append(np.zeros(len(documents), np.int8))
+            order.add_sketched(collected.against)
         elif against is not None:
-            for _ in self.push(against.batches(titles=options.reads_titles), collected):
-                pass
-        collected.against = len(corpus)
+            for batch in self.push(against.batches(titles=options.reads_titles), collected):
+                collected.against += len(batch)
+                order.add_other(batch)
         self.bytes_against = self.bytes_read
-        lengths: list[NDArray[np.int64]] = []
-        values: dict[str, list[Any]] = {name: [] for name in fields_of(options.priority)}
         for batch in self.push(source.batches(titles=options.reads_titles), collected):
-            if "longest" in options.priority.split(","):
-                import pyarrow.compute as pc  # slow to import
-
-                characters: Any = pc.utf8_length(batch.texts)
-                lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
-            for name, column in values.items():
-                column.extend(batch.values(name))
+            order.add(batch)
+        if self._restored:
+            raise ChangedError(source.sources[-1].name)
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
-        collected.order = _order(options.priority, collected, lengths, values)
-        if bounded:
-            leave_alone(collected)
-        return collected
+        collected.order = order.of(collected)
+        if self._shards is not None:
+            self._shards.finish(self._facts(source, against, collected))
 
     def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
-        """Add documents to a corpus, and yield each batch."""
+        """Add documents to a corpus, except those that are there already, and yield each batch."""
+        for whole in self.prefetch(batches):
+            # A run that is resumed may read other batches.
+            cut = self._restored if self._restored < len(whole) else 0
+            parts = [whole.cut(0, cut), whole.cut(cut, len(whole))] if cut else [whole]
+            for batch in parts:
+                if self._restored:
+                    self._restored -= len(batch)
+                else:
+                    self._sketch(batch, collected)
+                self.bytes_read += batch.bytes_read
+                yield batch
+
+    def _sketch(self, batch: Batch, collected: Collected) -> None:
+        """Add documents to a corpus."""
         options, core = self.options, compiled(self.options.recipe)
-        for batch in self.prefetch(batches):
-            texts, units, problems = readable(batch, options.recipe, core)
-            if options.group_field is not None:
-                groups, texts, wrong = hashes_of(batch, texts, options.group_field)
-                collected.groups.append(groups)
-                problems = [*problems, *wrong]
-            if problems and options.on_error == "stop":
-                raise stopped(problems[0])
-            self.note_problems(problems)
-            titles = batch.titles if options.reads_titles else None
-            if options.reads_titles and options.title_from_first_line:
-                titles = with_first_lines(titles, texts)
-            if have_bounds(options):
-                collected.sides.append(sides_of(texts, options))
-            collected.corpus.push(texts, titles=titles, units=units)
-            collected.ids.append(batch.ids)
-            self.bytes_read += batch.bytes_read
-            yield batch
+        texts, units, problems = readable(batch, options.recipe, core)
+        if options.group_field is not None:
+            groups, texts, wrong = hashes_of(batch, texts, options.group_field)
+            collected.groups.append(groups)
+            problems = [*problems, *wrong]
+        if problems and options.on_error == "stop":
+            raise stopped(problems[0])
+        remembered, count = len(self.problems), self.problem_count
+        self.note_problems(problems)
+        titles = batch.titles if options.reads_titles else None
+        if options.reads_titles and options.title_from_first_line:
+            titles = with_first_lines(titles, texts)
+        collected.corpus.push(texts, titles=titles, units=units)
+        collected.ids.append(batch.ids)
+        if self._shards is not None:
+            new = self.problems[remembered:]
+            self._shards.add(batch, new, self.problem_count - count)
 
-    def _save_sketches(self, work: Work, source: Any, against: Any, collected: Collected) -> None:
-        """Store the documents in the work folder."""
-        import pyarrow as pa
-
-        from neardup.readers import Sources
-
-        rule = self.options.rule
-        write_sketches(
-            lambda schema: pa.ipc.new_file(str(work.sketches), schema),
-            collected,
-            None if rule is None else rule.counted_shingle,
-            with_priority=True,
-        )
-        facts = {
+    def _facts(self, source: Any, against: Any, collected: Collected) -> dict[str, Any]:
+        """Return what is known of all documents once they are read."""
+        return {
             "frequencies": collected.frequencies,
-            "problems": [problem.to_dict() for problem in self.problems],
-            "problem_count": self.problem_count,
             "bytes_read": self.bytes_read,
             "bytes_against": self.bytes_against,
-            "against": collected.against,
             "too_short": collected.too_short,
             "too_long": collected.too_long,
-            "sources": [
-                side.found() if isinstance(side, Sources) else {}
-                for side in (source, against)
-                if side is not None
-            ],
+            "against": collected.against,
+            "sources": [side.found() for side in _files(source, against)],
         }
-        work.save_stage(facts)
 
-    def _load_sketches(self, source: Any, against: Any, *, looks_up: bool) -> Collected | None:
-        """Return the documents that an earlier run stored in the work folder, if one did."""
-        import numpy as np
-        import pyarrow as pa
+    def _recall(
+        self, facts: dict[str, Any], source: Any, against: Any, collected: Collected
+    ) -> None:
+        """Set what an earlier run knew of all documents, which are restored."""
+        assert self._shards is not None
+        collected.corpus.finish()
+        collected.against, collected.frequencies = facts["against"], facts["frequencies"]
+        collected.order = self._shards.order()
+        collected.too_short, collected.too_long = facts["too_short"], facts["too_long"]
+        self.bytes_read, self.bytes_against = facts["bytes_read"], facts["bytes_against"]
+        for side, state in zip(_files(source, against), facts["sources"], strict=True):
+            side.recall(state)
 
-        from neardup.readers import Problem, Sources
+    def _restore(self, work: Work, shards: Shards) -> None:
+        """Restore the documents and problems that an earlier run saved in the work folder."""
+        from neardup.readers import Problem
 
-        options, work = self.options, self.work
-        facts = None if work is None else work.load_stage()
-        if work is None or facts is None:
-            return None
-        recipe = options.recipe
-        if recipe.weigh.idf == CORPUS:
-            # What is sketched is not counted and weighed again.
-            recipe = dataclasses.replace(recipe, weigh=Weigh())
-        priorities = []
-        try:
-            corpus = self.corpus(recipe, keeps_texts=True, looks_up=looks_up)
-            collected = Collected(
-                options.recipe,
-                corpus,
-                against=facts["against"],
-                ids=Ids(self.options.memory // 32),
-                frequencies=facts["frequencies"],
-                too_short=facts["too_short"],
-                too_long=facts["too_long"],
-            )
-            for batch in SketchFiles([str(work.sketches)]).put_into(collected):
-                priorities.append(batch["priority"])
-            corpus.finish()
-        except (InputError, OutputError, ParameterError) as error:
-            raise damaged(str(work.folder), error.args[0]) from error
-        self.problems = [Problem.from_dict(problem) for problem in facts["problems"]]
-        self.problem_count, self.bytes_read = facts["problem_count"], facts["bytes_read"]
-        self.bytes_against = facts.get("bytes_against", 0)
-        # Unreadable documents have no priority, and come last.
-        priority: Any = pa.chunked_array(priorities, pa.uint32())
-        places = np.argsort(priority.fill_null((1 << 32) - 1).to_numpy())
-        collected.order = places[: len(priority) - priority.null_count].astype(np.uint32)
-        if options.on_error == "stop" and self.problems:
-            # The earlier run continued after problems.
-            raise stopped(self.problems[0])
-        sides = [side for side in (source, against) if side is not None]
-        for side, state in zip(sides, facts["sources"], strict=True):
-            if isinstance(side, Sources):
-                side.recall(state)
+        if not work.shards:
+            return
+        self._restored = shards.restore()
         self.progress.note(
             Message.counted(
                 "resuming from {folder}: {count:,} record is read and sketched.",
                 "resuming from {folder}: {count:,} records are read and sketched.",
                 folder=str(work.folder),
-                count=len(corpus),
+                count=self._restored,
             )
         )
-        for problem in self.problems:
-            self.progress.problem(problem)
-        return collected
+        for shard in work.shards:
+            self.problem_count += shard["problem_count"]
+            for stored in shard["problems"]:
+                problem = Problem.from_dict(stored)
+                if self.options.on_error == "stop":
+                    # The earlier run continued after problems.
+                    raise stopped(problem)
+                self.problems.append(problem)
+                self.progress.problem(problem)
 
     def decide(self, collected: Collected) -> Decided:
         """Apply the rule to all documents, in priority order."""
@@ -403,19 +384,11 @@ class Pipeline(Run):
         return summary
 
 
-def _order(
-    priority: str,
-    collected: Collected,
-    lengths: list[NDArray[np.int64]],
-    values: dict[str, list[Any]],
-) -> NDArray[np.uint32]:
-    """Return the readable documents in the order in which they are decided."""
-    import numpy as np
+def _files(*sides: Any) -> list[Sources]:
+    """Return those sides of a run that are files of documents."""
+    from neardup.readers import Sources
 
-    is_readable, against = collected.corpus.features() >= 0, collected.against
-    order = priority_order(priority, is_readable[against:], lengths, values)
-    first = np.flatnonzero(is_readable[:against]).astype(np.uint32)
-    return np.concatenate([first, order + np.uint32(against)])
+    return [side for side in sides if isinstance(side, Sources)]
 
 
 @dataclasses.dataclass

@@ -84,5 +84,6 @@ class Run:
         """Fill in the problems and the costs so far."""
         summary.problems, summary.bytes_read = self.problem_count, self.bytes_read
         summary.bytes_against = self.bytes_against
-        summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
+        summary.seconds = self.clock.seconds()
+        summary.stages, summary.stage_memory = self.clock.stages, self.clock.stage_memory
         summary.peak_memory = peak_memory()

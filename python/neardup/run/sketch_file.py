@@ -2,8 +2,8 @@
 
 A row for each document, in input order: ``id``; ``features``, null if it could not be read;
 ``identity``, 16 bytes of equal texts; ``sketch``, see docs/formats.md; ``text``, normalized;
-in a work folder also ``priority``, its place in priority order, and with groups ``group``, a hash.
-The metadata has the recipe's id. Shingles are counted again, from the texts.
+with groups also ``group``, a hash. The metadata has the recipe's id. Shingles are counted again,
+from the texts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
@@ -38,17 +40,21 @@ def write_sketches(
     open_writer: Callable[[pa.Schema], AbstractContextManager[Any]],
     collected: Collected,
     shingle: int | None,
-    *,
-    with_priority: bool = False,
 ) -> None:
     """Write the documents of a finished corpus, of which one batch is in memory at a time.
 
     Shingles of `shingle` characters are counted, or none.
     """
-    import numpy as np
+    schema = schema_of(collected, shingle)
+    with open_writer(schema) as writer:
+        for ids, groups, begin in cut(collected):
+            writer.write_batch(rows_of(collected, schema, ids, groups, begin))
+
+
+def schema_of(collected: Collected, shingle: int | None) -> pa.Schema:
+    """Return the columns and the metadata of a file of sketches."""
     import pyarrow as pa
 
-    ids, corpus, order = collected.ids.column(), collected.corpus, collected.order
     fields: dict[str, pa.DataType] = {
         "id": pa.large_string(),
         "identity": pa.binary(16),
@@ -58,30 +64,43 @@ def write_sketches(
     }
     if collected.groups:
         fields["group"] = pa.uint64()
-        groups = np.concatenate(collected.groups)
-    if with_priority:
-        fields["priority"] = pa.uint32()
-        priority = np.zeros(len(corpus), np.uint32)
-        priority[order] = np.arange(len(order), dtype=np.uint32)
-        unreadable = np.ones(len(corpus), np.bool_)
-        unreadable[order] = False
     metadata: dict[bytes | str, bytes | str] = {
         _VERSION_KEY: _VERSION,
         "recipe": collected.recipe_id(),
         "recipe_name": collected.recipe.name,
         "shingle": "" if shingle is None else str(shingle),
     }
-    schema = pa.schema(fields, metadata=metadata)
-    with open_writer(schema) as writer:
-        for begin in range(0, len(corpus), _BATCH):
-            end = begin + _BATCH
-            parts = [*corpus.rows(begin, end), corpus.texts(begin, end)]
-            columns: list[Any] = [ids[begin:end].combine_chunks(), *map(pa.array, parts)]
-            if collected.groups:
-                columns.append(pa.array(groups[begin:end]))
-            if with_priority:
-                columns.append(pa.array(priority[begin:end], mask=unreadable[begin:end]))
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+    return pa.schema(fields, metadata=metadata)
+
+
+def cut(collected: Collected) -> Iterator[tuple[Any, NDArray[np.uint64] | None, int]]:
+    """Yield ids and groups of the documents of a finished corpus in batches, and their places."""
+    import numpy as np
+
+    ids = collected.ids.column()
+    groups = np.concatenate(collected.groups) if collected.groups else None
+    for begin in range(0, len(ids), _BATCH):
+        end = begin + _BATCH
+        of_batch = None if groups is None else groups[begin:end]
+        yield ids[begin:end].combine_chunks(), of_batch, begin
+
+
+def rows_of(
+    collected: Collected,
+    schema: pa.Schema,
+    ids: Any,
+    groups: NDArray[np.uint64] | None,
+    begin: int,
+) -> pa.RecordBatch:
+    """Return the rows of some consecutive documents of a corpus, from `begin` on."""
+    import pyarrow as pa
+
+    corpus, end = collected.corpus, begin + len(ids)
+    parts = [*corpus.rows(begin, end), corpus.texts(begin, end)]
+    columns: list[Any] = [ids, *map(pa.array, parts)]
+    if groups is not None:
+        columns.append(pa.array(groups))
+    return pa.record_batch(columns, schema=schema)
 
 
 def is_sketch_file(path: str) -> bool:

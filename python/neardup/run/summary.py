@@ -47,6 +47,8 @@ class Costs:
         Largest resident size of the process so far, in bytes.
     stages : dict of str to float
         Seconds of each part of the run.
+    stage_memory : dict of str to int
+        `peak_memory` at the end of each part; empty on a cluster.
     budgets : dict of str to dict
         For each part of the documents, ``texts``, ``sketches`` and ``samples``: its share of the
         memory limit (None if it has no limit), and its bytes in memory and in a temporary file.
@@ -57,6 +59,7 @@ class Costs:
     seconds: float = 0.0
     peak_memory: int = 0
     stages: dict[str, float] = field(default_factory=dict)
+    stage_memory: dict[str, int] = field(default_factory=dict)
     budgets: dict[str, dict[str, int | None]] = field(default_factory=dict)
 
 

@@ -96,19 +96,9 @@ class Output:
         else:
             self.write(csv_bytes(rows, self.dialect))
 
-    @contextlib.contextmanager
-    def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:
+    def arrow_file(self, schema: pa.Schema) -> contextlib.AbstractContextManager[Any]:
         """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
-        file = _ArrowFile(self._bytes)
-        packed = pa.ipc.IpcWriteOptions(compression="lz4")
-        writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema, options=packed)
-        try:
-            yield writer
-            writer.close()
-        except BaseException:
-            # The writer writes the end of its file when it is collected.
-            file.discard = True
-            raise
+        return arrow_file(self._bytes, schema, "lz4")
 
     @property
     def is_remote(self) -> bool:
@@ -315,6 +305,21 @@ class _ParquetTable:
         self._held = []
         with contextlib.suppress(OSError, pa.ArrowException):
             self._writer.close()
+
+
+@contextlib.contextmanager
+def arrow_file(sink: Any, schema: pa.Schema, compression: Any = None) -> Iterator[Any]:
+    """Yield a writer of an Arrow IPC file to a sink."""
+    file = _ArrowFile(sink)
+    packed = pa.ipc.IpcWriteOptions(compression=compression)
+    writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema, options=packed)
+    try:
+        yield writer
+        writer.close()
+    except BaseException:
+        # The writer writes the end of its file when it is collected.
+        file.discard = True
+        raise
 
 
 class _ArrowFile(io.RawIOBase):

@@ -58,7 +58,7 @@ pub struct Memory {
     pub compared: usize,
     /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
-    /// A folder for texts and sketches, which are then in unnamed files from the first one on.
+    /// A folder for what does not fit into memory.
     pub folder: Option<PathBuf>,
 }
 
@@ -148,10 +148,7 @@ impl Corpus {
         shingle: Option<usize>,
         memory: Memory,
     ) -> Result<Self> {
-        let bytes = match &memory.folder {
-            Some(folder) => Spill::within(Some(folder), WAITING),
-            None => Spill::new(memory.texts),
-        };
+        let bytes = Spill::within(memory.folder.as_deref(), memory.texts);
         let counts_words = recipe.needs_document_frequencies();
         let texts = TextStore::of(bytes, counts_words);
         Ok(Corpus {
@@ -165,12 +162,10 @@ impl Corpus {
     /// A corpus of these texts, without documents, that counts nothing.
     fn with_texts(recipe: Recipe, texts: TextStore, memory: Memory) -> Result<Self> {
         let sketches = Sketches::new(recipe.sketch_settings())?;
-        let is_stored = memory.folder.is_some() && memory.may_spill(&sketches);
-        let stored_sketches = is_stored.then(|| memory.sketch_store(&recipe));
         Ok(Corpus {
             texts,
             sketches,
-            stored_sketches,
+            stored_sketches: None,
             memory,
             identity: Vec::new(),
             groups: Groups::default(),
@@ -206,13 +201,18 @@ impl Corpus {
     ///
     /// If there are no such documents.
     pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
-        let Some(store) = &self.stored_sketches else {
-            return Ok(documents.map(|at| self.sketches.to_bytes(at)).collect());
-        };
-        let documents: Vec<u32> = documents.collect();
-        let sketches = store.read(&documents)?;
-        let all = 0..documents.len() as u32;
-        Ok(all.map(|at| sketches.to_bytes(at)).collect())
+        let mut all = Vec::with_capacity(documents.len());
+        let mut stored = 0;
+        if let Some(store) = &self.stored_sketches {
+            stored = store.len() as u32;
+            let outside: Vec<u32> = (documents.start..documents.end.min(stored)).collect();
+            let sketches = store.read(&outside)?;
+            all.extend((0..outside.len() as u32).map(|at| sketches.to_bytes(at)));
+        }
+        // The last ones wait in memory until the corpus is finished.
+        let waiting = documents.start.max(stored)..documents.end;
+        all.extend(waiting.map(|at| self.sketches.to_bytes(at - stored)));
+        Ok(all)
     }
 
     /// A digest of the corpus' own frequencies, once the recipe uses them.
