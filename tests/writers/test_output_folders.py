@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tarfile
 import zipfile
 from itertools import product
 from pathlib import Path
@@ -24,7 +25,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import NeardupError, OutputError, ParameterError
 from neardup.writers import open_output, write_kept, write_rows
-from neardup.writers.sink import StagedSink
+from neardup.writers.sink import AddressSink, StagedSink
 
 
 class Notes(Progress):
@@ -103,6 +104,18 @@ def test_folder_has_the_records_of_one_file(tmp_path: Path, format: str, annotat
         assert all((out / name).read_bytes()[:2] == b"\x1f\x8b" for name in _names(out))
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_row_groups_have_the_size_of_the_largest_one(tmp_path: Path, first: int) -> None:
+    (tmp_path / "in").mkdir()
+    schema = pa.schema([("text", pa.string())])
+    with pq.ParquetWriter(tmp_path / "in" / "s.parquet", schema) as made:
+        for begin, end in ((0, first), (first, 20), (20, 40)):
+            made.write_table(pa.table({"text": _TEXTS}).slice(begin, end - begin))
+    neardup.dedup_files([tmp_path / "in"], f"{tmp_path}/out/")
+    metadata = pq.read_metadata(tmp_path / "out" / "s.parquet")
+    assert (metadata.num_rows, metadata.num_row_groups) == (40, 2)
+
+
 def test_texts_and_members_of_archives_are_copied_unchanged(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     data = "\ufeffHäfen\r\nund Fähren".encode("utf-16")
@@ -127,6 +140,105 @@ def test_other_files_of_a_folder_are_not_touched(tmp_path: Path) -> None:
     assert [note for note in notes.notes if "1 other file, which stays as it is: mine" in note]
     assert _names(out) == sorted(["mine", *_names(tmp_path / "in")])
     assert (out / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("way", ["a file for each input", "parts", "dry run"])
+def test_current_folder_is_filled_and_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A shell stays in the folder that it is in, which would no longer have a name."""
+    _make_shards(tmp_path / "in", "jsonl", 4)
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    options = {"parts": {"part_size": "1GB"}, "dry run": {"part_size": "1GB", "dry_run": True}}
+    neardup.dedup_files(["../in"], ".", **options.get(way, {}))
+    expected = {"parts": ["part-00000.jsonl"], "dry run": []}
+    assert sorted(os.listdir(".")) == expected.get(way, sorted(os.listdir("../in")))
+
+
+@pytest.mark.parametrize("when", [StagedSink.finish, StagedSink.sync])
+@pytest.mark.parametrize("place", ["out", "memory://bucket/out"])
+def test_folder_that_is_filled_during_a_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, when: Any
+) -> None:
+    """Two runs may have begun with the same new folder."""
+    _make_shards(tmp_path / "in", "jsonl", 4)
+    monkeypatch.chdir(tmp_path)
+    system = MemoryFileSystem()
+    owner = AddressSink if "://" in place else StagedSink
+    plain = getattr(owner, "finish" if "://" in place else when.__name__)
+
+    def filled(sink: Any) -> None:
+        if "://" in place:
+            system.pipe_file("/bucket/out/other", b"other")
+        else:
+            Path("out").mkdir(exist_ok=True)
+            Path("out", "other").write_text("other")
+        plain(sink)
+
+    monkeypatch.setattr(owner, plain.__name__, filled)
+    try:
+        with pytest.raises(OutputError, match="must be an empty folder"):
+            neardup.dedup_files(["in"], f"{place}/")
+        if "://" in place:
+            assert list(system.find("/bucket")) == ["/bucket/out/other"]
+        else:
+            assert sorted(os.listdir(".")) == ["in", "out"]
+            assert os.listdir("out") == ["other"]
+    finally:
+        system.store.clear()
+        system.pseudo_dirs[:] = [""]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_only_files_of_a_folder_are_replaced(tmp_path: Path, kind: str) -> None:
+    _make_shards(tmp_path / "in", "jsonl", 4)
+    place = tmp_path / "out" / "s02.jsonl"
+    place.parent.mkdir()
+    if kind == "folder":
+        place.mkdir()
+    else:
+        os.mkfifo(place)
+    with pytest.raises(OutputError, match=r"s02\.jsonl: must be a file"):
+        neardup.dedup_files([tmp_path / "in"], tmp_path / "out", force=True)
+    assert os.listdir(tmp_path / "out") == ["s02.jsonl"]
+
+
+@pytest.mark.parametrize("names", [("a.tar", "a.zip"), ("a", "a.zip")])
+def test_inputs_with_one_path_are_refused_before_they_are_read(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    shard = tmp_path / "b.jsonl"
+    shard.write_text('{"text": "a"}\n')
+    for name in names:
+        path = tmp_path / "in" / name
+        if name == "a.tar":
+            with tarfile.open(path, "w") as tar:
+                tar.add(shard, "b.jsonl")
+        elif name == "a.zip":
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.write(shard, "b.jsonl")
+        else:
+            path.write_bytes(shard.read_bytes())
+    with pytest.raises(ParameterError, match="would both be written to a") as raised:
+        neardup.dedup_files([tmp_path / "in"], f"{tmp_path}/out/", format="jsonl")
+    assert all(str(tmp_path / "in" / name) in str(raised.value) for name in names)
+    assert _names(tmp_path) == ["b.jsonl", *(f"in/{name}" for name in names)]
+
+
+@pytest.mark.parametrize("task", ["sketch", "report", "pairs"])
+def test_output_that_is_one_file_is_no_folder(tmp_path: Path, task: str) -> None:
+    _make_shards(tmp_path / "in", "jsonl", 4)
+    inputs, place = [tmp_path / "in"], f"{tmp_path}/out/"
+    tasks = {
+        "sketch": lambda: neardup.sketch_files(inputs, place),
+        "report": lambda: neardup.dedup_files(inputs, tmp_path / "k.jsonl", report=place),
+        "pairs": lambda: neardup.pairs_files(inputs, place),
+    }
+    with pytest.raises(NeardupError, match="out/: must"):
+        tasks[task]()
+    assert os.listdir(tmp_path) == ["in"]
 
 
 @pytest.mark.parametrize(
@@ -286,22 +398,20 @@ def test_error_while_files_are_moved_names_those_that_were(
 
 
 _KILLED = """
-import os, signal, sys
+import itertools, os, signal, sys
 from neardup.writers.folder import OutputFolder
 from neardup.writers.sink import FileSink, StagedSink
 import neardup
-calls = 0
+calls = itertools.count()
 def counted(owner, name):
     plain = getattr(owner, name)
     def wrapper(self, *given):
-        global calls
-        if calls == int(sys.argv[1]):
+        if next(calls) == int(sys.argv[1]):
             os.kill(os.getpid(), signal.SIGKILL)
-        calls += 1
         return plain(self, *given)
     setattr(owner, name, wrapper)
 for owner, name in [(OutputFolder, "open"), (OutputFolder, "commit"), (FileSink, "finish"),
-                    (FileSink, "commit")]:
+                    (StagedSink, "finish"), (StagedSink, "sync"), (FileSink, "commit")]:
     counted(owner, name)
 neardup.dedup_files(["in"], "out/", removed="removed.jsonl", work=sys.argv[2] or None)
 """
@@ -312,7 +422,7 @@ neardup.dedup_files(["in"], "out/", removed="removed.jsonl", work=sys.argv[2] or
 # its manifest too.
 @pytest.mark.parametrize(
     ("work", "call"),
-    [*product([""], [0, 1, 6, 9, 12, 15, 16, 17, 18]), *product(["work"], range(0, 27, 2))],
+    [*product([""], [0, 6, 12, 16, 18, 24, 25, 26]), *product(["work"], range(0, 35, 3))],
 )
 def test_killed_run_leaves_no_part_of_a_folder_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, work: str

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
 
 
+#: Bytes of a row group that one thread decodes.
+_SMALL = 1 << 20
+
 #: Names by which the writer knows codecs that the reader calls otherwise.
 _CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
 
@@ -116,12 +119,13 @@ class Parquet(Source):
             yield Problem(self.name, done + 1, None, reason, Message("damaged data"))
 
     def layout(self) -> Layout | None:
-        """Return the layout of the first row group; None if the file has none."""
+        """Return the layout of the largest row group; None if the file has none."""
         with self._file.unpacked(self.compression) as handle:
             metadata = _parquet_file(handle).metadata
             if not metadata.num_row_groups:
                 return None
-            group = metadata.row_group(0)
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            group = max(groups, key=lambda group: group.num_rows)
             columns = list(map(group.column, range(group.num_columns)))
         codecs = {c.path_in_schema: _CODECS.get(c.compression, c.compression) for c in columns}
         kinds = set(codecs.values())
@@ -137,7 +141,9 @@ class Parquet(Source):
             file = _parquet_file(handle)
             for group in range(file.num_row_groups):
                 rows = _rows_together(file, handle, group, columns)
-                for batch in file.iter_batches(rows, [group], columns, use_threads=True):
+                # For a small file, threads take more time than they save.
+                is_large = file.metadata.row_group(group).total_byte_size > _SMALL
+                for batch in file.iter_batches(rows, [group], columns, use_threads=is_large):
                     _check_dictionaries(batch)
                     for begin, end in row_ranges(batch.columns, batch.num_rows):
                         yield batch.slice(begin, end - begin)
@@ -170,7 +176,7 @@ def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.Parq
 
     # Arrow does not close a Python file that it did not open.
     source = pa.PythonFile(cast(io.IOBase, handle), mode="r")
-    return pq.ParquetFile(source, read_dictionary=list(dictionaries))
+    return pq.ParquetFile(source, read_dictionary=list(dictionaries), pre_buffer=False)
 
 
 def _rows_together(

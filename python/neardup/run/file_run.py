@@ -75,7 +75,8 @@ class FileRun:
         records = {name: path for name, path in self._outputs.items() if path is not None}
         named = {**self._texts, "report": options.report}
         texts = {name: path for name, path in named.items() if path is not None}
-        check_part_size(options.part_size, records.values())
+        if records:
+            check_part_size(options.part_size, records.values())
         work = options.work
         output_set = OutputSet(
             self._read(),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from neardup.base.files import printable
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Formats of records; the rows of other inputs are written as JSON Lines.
 _TABLES = ("jsonl", "parquet", "csv", "tsv")
+#: Files that are flushed to the disk together.
+_SYNCED = 16
 
 
 def is_folder(path: str | Path | None) -> bool:
@@ -92,15 +96,7 @@ class OutputFolder:
         else:
             check_writable(self._address)
         self._before = set(self._present())
-        if self._before and not force:
-            raise OutputError(
-                Message(
-                    "{folder}: must be an empty folder or a new one. Name another one, or write "
-                    "into it with {given[force=True]}.",
-                    code="exists",
-                    folder=self.name,
-                )
-            )
+        self._check_empty()
         if self._address is None:
             with output_errors(self.name):
                 self._staging = StagingFolder(self._path, token)
@@ -114,16 +110,35 @@ class OutputFolder:
         # What a killed run left in a folder that cannot be replaced is no file of somebody.
         remove_left(self._path, self._path)
 
+    def _check_empty(self) -> None:
+        """Refuse a folder with files, unless these may be replaced."""
+        if not self._force and next(self._present(), None) is not None:
+            raise OutputError(
+                Message(
+                    "{folder}: must be an empty folder or a new one. Name another one, or write "
+                    "into it with {given[force=True]}.",
+                    code="exists",
+                    folder=self.name,
+                )
+            )
+
     def _present(self) -> Iterator[str]:
-        """Yield the paths of the files that are in the folder."""
+        """Yield the paths of the files that are in the folder, but for temporary ones."""
         if self._address is None:
-            yield from files_in(self._path)
+            hidden = "" if self._staging is None else os.path.basename(self._staging.path)
+            for name in files_in(self._path):
+                if name.split(os.sep)[0] != hidden:
+                    yield name
             return
         system, path = file_system(self._address)
         root = path.rstrip("/") + "/"
         with address_errors(self._address):
             found = system.find(root) if system.exists(root.rstrip("/")) else []
-        yield from (name[len(root) :] for name in found if name.rstrip("/") + "/" != root)
+        for name in found:
+            hidden = os.path.basename(name)
+            is_sent = hidden.startswith(".") and hidden.endswith(".tmp")
+            if not is_sent and name.rstrip("/") + "/" != root:
+                yield name[len(root) :]
 
     @property
     def part(self) -> tuple[str, str] | None:
@@ -158,17 +173,24 @@ class OutputFolder:
                         )
                     )
                 if inside in names:
-                    raise ParameterError(
-                        Message(
-                            "{file} and {other}: would both be written to {inside} in {folder}. "
-                            "Rename one, or name a file for the output.",
-                            file=names[inside],
-                            other=name,
-                            inside=printable(inside),
-                            folder=self.name,
-                        )
-                    )
+                    raise self._both(names[inside], name, inside)
                 names[inside] = name
+        for inside, name in names.items():
+            for folder in map(str, PurePath(inside).parents):
+                if folder in names:
+                    raise self._both(names[folder], name, folder)
+
+    def _both(self, file: str, other: str, inside: str) -> ParameterError:
+        return ParameterError(
+            Message(
+                "{file} and {other}: would both be written to {inside} in {folder}. "
+                "Rename one, or name a file for the output.",
+                file=file,
+                other=other,
+                inside=printable(inside),
+                folder=self.name,
+            )
+        )
 
     def _refuse_texts(self, source: TextFiles) -> None:
         reason = Message("must be a file of records for an output in {folder}", folder=self.name)
@@ -215,6 +237,10 @@ class OutputFolder:
                         file=name,
                     )
                 )
+            if os.path.lexists(path) and not os.path.isfile(path):
+                raise OutputError(
+                    Message("{file}: must be a file. Got a folder or a pipe instead.", file=name)
+                )
             staged = os.path.join(self._staging.path, inside)
             sink = StagedSink(path, staged, self._force, self._token)
             sink.name = name
@@ -244,12 +270,22 @@ class OutputFolder:
             )
         ]
 
+    def finish(self) -> None:
+        """Flush the complete files to the disk, and refuse a folder that others have filled."""
+        self._check_empty()
+        # Each file waits for the disk; together they wait a quarter of the time.
+        with ThreadPoolExecutor(_SYNCED) as pool:
+            for _ in pool.map(StagedSink.sync, self._sinks):
+                pass
+
     def commit(self) -> bool:
         """Give all files their names at once, if the folder is new or empty; tell whether."""
         if self._staging is None:
             return False
         with output_errors(self.name):
             is_whole = self._staging.replace_empty()
+        if not is_whole:
+            self._check_empty()
         if is_whole:
             for sink in self._sinks:
                 sink.moved()

@@ -114,6 +114,8 @@ def _commit_or_abort(
         if failed is None:
             for output in outputs:
                 output.finish()
+            for folder in folders:
+                folder.finish()
             on_complete()
             with ignore_interrupts():
                 # First where an answer may be missing: a file here hardly ever fails.

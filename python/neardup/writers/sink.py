@@ -91,7 +91,7 @@ class FileSink:
         self.digest = None if token is None else hashlib.blake2b()
         folder = os.path.dirname(self._path)
         self._prepare(folder)
-        if os.path.isdir(self._path):
+        if os.path.isdir(self._path) or path.endswith(("/", os.sep)):
             raise OutputError(
                 Message("{file}: must be a file. Got a folder instead.", file=self.name)
             )
@@ -244,6 +244,23 @@ class StagedSink(FileSink):
         with output_errors(self.name):
             os.makedirs(os.path.dirname(self._staged), exist_ok=True)
 
+    def _open(self, temporary: str, flag: int = os.O_EXCL) -> BinaryIO:
+        # Two names may differ by case only, which a file system may ignore.
+        return super()._open(temporary, flag)
+
+    def finish(self) -> None:
+        """Close the file; `sync` flushes it to the disk."""
+        self._file.close()
+
+    def sync(self) -> None:
+        """Flush the file to the disk."""
+        with output_errors(self.name):
+            descriptor = os.open(self._staged, os.O_RDWR)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
     def commit(self) -> None:
         """Move the file to its folder, unless it is there already."""
         if self._temporary is not None:
@@ -266,6 +283,9 @@ class StagingFolder:
         self._final = path
         parent = os.path.dirname(path)
         is_fixed = os.path.ismount(path) or not os.access(parent, os.W_OK)
+        with contextlib.suppress(OSError):
+            # A shell would stay in the folder that is replaced.
+            is_fixed = is_fixed or os.path.samefile(path, os.curdir)
         self._is_beside = not (is_fixed and os.path.isdir(path))
         folder = parent if self._is_beside else path
         remove_left(path, folder)
