@@ -297,7 +297,7 @@ def _interrupt_an_upload(system, monkeypatch):
     """A file of several parts is whole, or after an interrupt neither there nor in parts."""
     from s3fs.core import S3File
 
-    monkeypatch.setattr("neardup.writers.sink._PART_BYTES", 5 << 20)
+    monkeypatch.setattr("neardup.writers.address_sink._PART_BYTES", 5 << 20)
     content = bytes(12 << 20)
     with open_output("s3://dumps/large", format="jsonl") as output:
         output.write(content)

@@ -25,7 +25,8 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import NeardupError, OutputError, ParameterError
 from neardup.writers import open_output, write_kept, write_rows
-from neardup.writers.sink import AddressSink, StagedSink
+from neardup.writers.address_sink import AddressSink
+from neardup.writers.sink import StagedSink
 
 
 class Notes(Progress):

@@ -15,14 +15,12 @@ from neardup.readers.addresses import file_system, is_address
 from neardup.readers.batch import refusal
 from neardup.readers.formats import extensions_of
 from neardup.readers.text_files import TextFiles
+from neardup.writers.address_sink import AddressSink, address_errors, check_writable
 from neardup.writers.output import Output
 from neardup.writers.sink import (
-    AddressSink,
     StagedSink,
     StagingFolder,
-    address_errors,
     check_folder,
-    check_writable,
     output_errors,
     remove_left,
 )

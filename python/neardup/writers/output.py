@@ -20,8 +20,9 @@ from neardup.readers.addresses import is_address
 from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
 from neardup.readers.parquet import Layout
+from neardup.writers.address_sink import AddressSink
 from neardup.writers.cells import csv_bytes, jsonl_bytes
-from neardup.writers.sink import AddressSink, FileSink, StandardOutput
+from neardup.writers.sink import FileSink, StandardOutput
 
 #: Files that are complete, for the message after an error.
 committed = 0

@@ -7,10 +7,11 @@ from pathlib import Path
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.exceptions import OutputError
+from neardup.writers.address_sink import AddressSink
 from neardup.writers.folder import OutputFolder, is_folder
 from neardup.writers.output import Output, ignore_interrupts, open_output
 from neardup.writers.separate import check_separate
-from neardup.writers.sink import AddressSink, StagedSink
+from neardup.writers.sink import StagedSink
 
 # Files of an error that are named.
 _NAMED = 3
