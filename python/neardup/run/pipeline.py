@@ -167,12 +167,12 @@ class Pipeline(Run):
                     # Sketched documents are compared whatever their length.
                     collected.is_short.append(np.zeros(len(documents), np.bool_))
         elif against is not None:
-            for _ in self.push(against.batches(titles=options.reads_titles), collected):
+            for _ in self.push(against.batches(titles=True), collected):
                 pass
         collected.against = len(corpus)
         lengths: list[NDArray[np.int64]] = []
         values: dict[str, list[Any]] = {name: [] for name in fields_of(options.priority)}
-        for batch in self.push(source.batches(titles=options.reads_titles), collected):
+        for batch in self.push(source.batches(titles=True), collected):
             if "longest" in options.priority.split(","):
                 import pyarrow.compute as pc  # slow to import
 
@@ -200,7 +200,7 @@ class Pipeline(Run):
             if problems and options.on_error == "stop":
                 raise stopped(problems[0])
             self.note_problems(problems)
-            titles = batch.titles if options.reads_titles else None
+            titles = batch.titles
             if options.reads_titles and options.title_from_first_line:
                 titles = with_first_lines(titles, texts)
             if options.min_length is not None:

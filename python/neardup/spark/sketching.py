@@ -130,11 +130,11 @@ def _block(lines: Any) -> bytes:
 def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
-        reading = LineReading("", settings.fields, False)
+        reading = LineReading("", settings.fields, True)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields, "input")
     return batch_of_columns(
-        *(records.column, columns, settings.fields, False, "", 0),
+        *(records.column, columns, settings.fields, True, "", 0),
         lambda _: None,
         records.nbytes,
         Problems(),
@@ -162,7 +162,7 @@ def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Proble
     from neardup.recipe.batches import readable
 
     texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
-    corpus.push(texts, titles=None, units=units)
+    corpus.push(texts, titles=batch.titles, units=units)
     return problems
 
 
