@@ -141,6 +141,7 @@ def check_format(value: str | None) -> None:
 
 def check_text_format(value: str | None) -> None:
     """Raise ParameterError unless `value` is None or text."""
+    check_format(value)
     if value not in (None, "text"):
         raise bad("format", "text, since each file is one document", value)
 
