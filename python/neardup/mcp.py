@@ -93,7 +93,7 @@ class Tools:
         """Find groups of near-duplicate documents in files or among texts.
 
         Use it to see which of many documents repeat each other. Give `paths` (files or folders
-        with JSON lines, Parquet, CSV, text, Markdown, HTML, Word or PDF) or `texts`. Of each
+        with JSON lines, Parquet, Arrow, CSV, text, Markdown, HTML, Word or PDF) or `texts`. Of each
         group the first document is kept, and the others are its duplicates with their
         similarity to it. The answer has `limit` groups from `offset` on, the largest first, with
         `members` duplicates each; `groups_total` and `duplicates_total` are the full counts.

@@ -25,7 +25,7 @@ from neardup.recipe import NAMES, load_recipe
 from neardup.recipe.frequencies import load_idf
 from tests.faults.fuzz import Target
 from tests.hostile_texts import LONG_BASES, TEXTS
-from tests.readers.making import column, docx, paragraph, pdf
+from tests.readers.making import as_arrow, column, docx, paragraph, pdf
 
 _ALL = [*TEXTS.values(), *LONG_BASES]
 _LIMITS = Limits(max_unpacked_bytes=8 << 20)
@@ -126,6 +126,19 @@ def _parquet(rng: random.Random) -> bytes:
     return out.getvalue()
 
 
+def _arrow(rng: random.Random) -> bytes:
+    table = pa.Table.from_pylist(_records(rng))
+    kinds = (
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+    )
+    table = table.set_column(2, "text", table.column("text").cast(rng.choice(kinds)))
+    compression = rng.choice((None, "zstd", "lz4"))
+    return as_arrow(table, rng.choice(("arrow", "arrows")), rng.choice((1, 100)), compression)
+
+
 def _text(rng: random.Random) -> bytes:
     encoding = rng.choice(
         ("utf-8", "utf-8-sig", "utf-16", "utf-32", "gb18030", "big5", "shift_jis", "cp1252")
@@ -172,6 +185,7 @@ _VALID: dict[str, Callable[[random.Random], bytes]] = {
     "csv": lambda rng: _delimited(rng, ","),
     "tsv": lambda rng: _delimited(rng, "\t"),
     "parquet": _parquet,
+    "arrow": _arrow,
     "text": _text,
     "html": _html,
     "md": _markdown,

@@ -1,5 +1,6 @@
 """Many papers: in which order, against what, and the folder of their reports."""
 
+import json
 import os
 import random
 from pathlib import Path
@@ -143,13 +144,13 @@ class TestPapers:
     def test_old_formats_are_papers_and_pictures_are_none(self, class_, make):
         make("papers/dora.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
         make("papers/emil.RTF", b"{\\rtf1 x}")
-        make("papers/photo.jpg", b"\xff\xd8\xff")
+        make("papers/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF")
         told = Told()
         checked = list(check_files([class_], among=True, progress=told))
         problems = {result.paper: result.problem for result in checked if result.problem}
         assert list(problems) == ["papers/dora.doc", "papers/emil.RTF"]
         assert all("save it as .docx" in problem for problem in problems.values())
-        make("papers/photo.JPG", b"\xff\xd8\xff")
+        make("papers/photo.JPG", b"\xff\xd8\xff\xe0\0\x10JFIF")
         make("papers/unnamed", b"\xff")
         (note,) = passed_over([class_, "papers/anna.txt"])
         assert note == (
@@ -157,6 +158,27 @@ class TestPapers:
             " (photo.JPG, photo.jpg, unnamed)."
         )
         assert len(told.notes) == 1
+
+    @pytest.mark.parametrize("name", ["src", "src/a.py"])
+    def test_source_code_with_the_format_text(self, make, name):
+        program = "\n".join(f"def ferry_{i}(harbour):\n    return harbour + {i}" for i in range(9))
+        make("src/a.py", program)
+        make("src/b.c", "int main() { return 0; }")
+        make("lib/c.py", program)
+        make("lib/README.md", "about")
+        make("lib/made.pyc", bytes(9))
+        with pytest.raises(InputError, match=r"format='text'"):
+            list(check_files(["src"], "lib"))
+        for library in ("lib", "lib/c.py"):
+            first, *others = check_files([name], library, format="text")
+            assert first.report.rates.total > 0.99
+            assert [other.report.rates.total for other in others] == [0] * (name == "src")
+        # Tables of the library stay tables, and are the only records.
+        make("library.jsonl", json.dumps({"text": program, "id": "known"}) + "\n")
+        (checked,) = check_files(["src/a.py"], "library.jsonl", format="text")
+        assert [source.id for source in checked.report.sources] == ["known"]
+        with pytest.raises(ParameterError, match=r"must be text, since each file is one document"):
+            list(check_files(["src/a.py"], "library.jsonl", format="jsonl"))
 
     def test_a_pipe_among_papers(self, class_):
         before = papers_in([class_])

@@ -173,6 +173,7 @@ def test_what_is_not_read_is_listed(read, make):
     assert got["notes"] == [
         "a.tar: 3 files of other formats are skipped: 1 .log, 2 .png"
         " (a.tar/1.png, a.tar/2.PNG, a.tar/3.log).",
+        "a.tar: to read any text, use format='text'.",
         "a.tar: 2 links, pipes, sockets or devices are skipped: a.tar/link.txt, a.tar/pipe.txt.",
     ]
     assert list(map(str, got["problems"])) == [

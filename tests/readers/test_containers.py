@@ -50,6 +50,14 @@ def test_dataset(dataset, expected):
     assert result.kept.features == dataset.features
 
 
+def test_dataset_dict_is_refused_with_its_first_split(dataset):
+    import datasets
+
+    splits = datasets.DatasetDict({"first": dataset, "test": dataset})
+    with pytest.raises(neardup.ParameterError, match=r'Name a split: data\["first"\]\.$'):
+        neardup.dedup(splits)
+
+
 def test_a_selection_is_in_its_own_order(dataset):
     order = list(range(len(TEXTS)))[::-3]
     result = neardup.dedup(dataset.select(order))

@@ -1,10 +1,13 @@
 """A bad record is a null text and a problem, and the run goes on."""
 
+import contextlib
 import io
 import json
 import os
 import pickle
+import random
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.readers.making import as_arrow
 
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
@@ -188,14 +192,37 @@ def test_csv_rows(read, make):
     assert (got["texts"], got["problems"][0].reason.code) == (["a", None], "invalid_csv")
 
 
-def test_parquet_text_that_is_no_utf8(read, make):
-    raw = pa.array([b"good", b"b\xffd", b"fine"], pa.binary())
-    name = make("a.parquet")
-    pq.write_table(pa.table({"text": raw.view(pa.string()), "id": [1, 2, 3]}), name)
-    got = read(name)
+def columnar(table, format, **options):
+    """Return a table as a file of a format of columns, without compression by default."""
+    if format != "parquet":
+        return as_arrow(table, format, **options)
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="none")
+    return out.getvalue()
+
+
+# Arrow refuses the whole dictionary of a Parquet file.
+@pytest.mark.parametrize(
+    ("format", "kind"),
+    [
+        *product(["parquet", "arrow", "arrows"], ["string", "view"]),
+        *product(["arrow", "arrows"], ["dictionary"]),
+    ],
+)
+def test_column_with_text_that_is_no_utf8(read, make, format, kind):
+    raw = pa.array([b"good", b"b\xffd", b"fine"], pa.binary()).view(pa.string())
+    if kind == "view":
+        raw = raw.view(pa.binary()).cast(pa.binary_view()).view(pa.string_view())
+    elif kind == "dictionary":
+        raw = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), raw)
+    lists = pa.array([[b"x"], [b"\xff"], []], pa.list_(pa.binary())).view(pa.list_(pa.string()))
+    table = pa.table({"text": raw, "id": [1, 2, 3], "tags": lists})
+    name = make(f"a.{format}", columnar(table, format))
+    got = read(name, extra_fields=["tags"])
     assert got["texts"] == ["good", None, "fine"]
+    assert got["extra"]["tags"] == [["x"], None, []]
     (problem,) = got["problems"]
-    assert parts(problem) == ("a.parquet", 2, "text", "invalid_utf8", r"b\xffd")
+    assert parts(problem) == (f"a.{format}", 2, "text", "invalid_utf8", r"b\xffd")
 
 
 def test_parquet_with_a_damaged_page(read, make):
@@ -212,21 +239,53 @@ def test_parquet_with_a_damaged_page(read, make):
     assert got["problems"][0].reason.code == "damaged_file"
 
 
-def test_parquet_with_any_byte_changed(read, make):
+@pytest.mark.parametrize("format", ["parquet", "arrow", "arrows", "arrows zstd"])
+def test_columns_with_any_byte_changed(read, make, format):
     """Names of columns that are not UTF-8, and indices beyond a dictionary, among others."""
-    out = io.BytesIO()
     texts = pa.array(["上游水位", "下游水位", "上游水位"]).dictionary_encode()
-    pq.write_table(pa.table({"title": ["甲", "乙", "丙"], "text": texts}), out, compression="none")
-    data = out.getvalue()
+    columns = {"title": pa.array(["甲", "乙", "丙"]), "text": texts}
+    format, _, compression = format.partition(" ")
+    if format != "parquet":
+        columns["title"] = columns["title"].cast(pa.string_view())
+        columns["tags"] = pa.array([[{"a": "x"}], [], None])
+    data = columnar(pa.table(columns), format, **({"compression": "zstd"} if compression else {}))
     refused = problems = 0
+    fields = {"extra_fields": ["tags"]} if format != "parquet" else {}
     for index in range(4, len(data), 4):
-        name = make("a.parquet", data[:index] + bytes([data[index] ^ 0xFF]) + data[index + 1 :])
+        name = make(f"a.{format}", data[:index] + bytes([data[index] ^ 0xFF]) + data[index + 1 :])
         try:
-            problems += bool(read(name)["problems"])
+            problems += bool(read(name, titles=True, **fields)["problems"])
+            list(open_sources([name]).sources[0].rows())
         except InputError:
             refused += 1
     assert refused > 50
     assert problems
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("format", ["arrow", "arrows"])
+def test_arrow_with_damaged_or_missing_bytes(read, make, format, compression):
+    texts = [f"渡口的渡轮{i}点启航" for i in range(400)]
+    table = pa.table({"text": texts, "id": range(400)})
+    data = as_arrow(table, format, 100, compression)
+    rng = random.Random(5)
+    for _ in range(100):
+        damaged = bytearray(data)
+        for _ in range(rng.choice((1, 1, 4))):
+            damaged[rng.randrange(len(data))] = rng.choice((0, 127, 128, 255))
+        if rng.random() < 0.2:
+            del damaged[rng.randrange(len(data)) :]
+        with contextlib.suppress(InputError):
+            read(make(f"a.{format}", bytes(damaged)))
+    cut = make(f"cut.{format}", data[: len(data) * 3 // 4])
+    if format == "arrow":
+        with pytest.raises(InputError, match=r"a file that does not end like one"):
+            open_sources([cut])
+        return
+    got, small = read(cut), read(cut, 100, 7)
+    assert got["texts"] == texts[:200] == small["texts"]
+    (problem,) = got["problems"]
+    assert parts(problem)[1:4] == (201, None, "damaged_file")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])

@@ -1,13 +1,18 @@
 """Folders and patterns: which files are read, in which order, and what is said of the others."""
 
+import json
 import os
+import re
 import threading
 
 import orjson
+import pyarrow as pa
 import pytest
+from tests.readers.making import as_arrow
+from tests.readers.test_archives import tarred
 from tests.readers.test_read_formats import as_parquet
 
-from neardup.exceptions import InputError
+from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
 
 
@@ -91,6 +96,60 @@ def test_documentation_beside_data_files_is_passed_over(read, make, dump):
     make("texts/a.txt", "a.txt")
     assert read("texts")["texts"] == ["README.md", "a.txt"]
     assert "README.md" in read(dump, format="text")["ids"]
+
+
+@pytest.fixture
+def saved(make):
+    """A folder as Hugging Face's `save_to_disk` makes it, of the splits train and test."""
+    features = {name: {"dtype": "string", "_type": "Value"} for name in ("id", "text")}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    make("set/dataset_dict.json", b'{"splits": ["train", "test"]}')
+    for split, shards in (("train", 2), ("test", 1)):
+        files = [f"data-{i:05}-of-{shards:05}.arrow" for i in range(shards)]
+        for name in files:
+            table = pa.table({"id": [name], "text": [f"{split} {name}"]})
+            made = as_arrow(table.replace_schema_metadata(metadata), "arrows")
+            make(f"set/{split}/{name}", made)
+        state = {"_data_files": [{"filename": name} for name in files], "_split": split}
+        make(f"set/{split}/state.json", json.dumps(state))
+        make(f"set/{split}/dataset_info.json", b'{"description": ""}')
+    return "set"
+
+
+TRAIN = [f"train data-0000{i}-of-00002.arrow" for i in range(2)]
+
+
+def test_folder_of_a_saved_data_set_is_read_without_its_json_files(read, make, saved):
+    got = read(f"{saved}/train")
+    assert (got["texts"], got["problems"]) == (TRAIN, [])
+    assert got["notes"] == [
+        "set/train: 2 documentation files next to data files are skipped:"
+        " set/train/dataset_info.json, set/train/state.json. To read them, name them as inputs."
+    ]
+    # What the library caches in the folder later is no part of the set.
+    make("set/train/cache-cc1b17187b1425dd.arrow", as_arrow(pa.table({"text": ["cached"]})))
+    assert read("set/train")["texts"] == TRAIN
+    assert read("set/train/cache-*.arrow")["texts"] == ["cached"]
+    got = read(saved)
+    assert (got["texts"], got["problems"]) == (["test data-00000-of-00001.arrow", *TRAIN], [])
+    assert (
+        "set: the splits test, train are read as one input. To read one, name its folder: set/test."
+    ) in got["notes"]
+
+
+def test_folder_of_a_published_data_set_is_read_without_its_card(read, make):
+    for split in ("test", "train"):
+        make(f"hub/data/{split}-00000-of-00001.parquet", as_parquet([{"text": split}]))
+    make("hub/README.md", "---\ndataset_info: {}\n---\n")
+    make("hub/dataset_infos.json", b"{}")
+    got = read("hub")
+    assert (got["texts"], got["problems"]) == (["test", "train"], [])
+    # Data of these names is data.
+    make("states/state.json", lines("a state"))
+    make("states/zip.json", lines("a zip"))
+    assert read("states")["texts"] == ["a state", "a zip"]
+    make("info/dataset_info.json", lines("an info"))
+    assert read("info")["texts"] == ["an info"]
 
 
 def test_names_that_only_begin_like_documentation(read, make, dump):
@@ -224,6 +283,57 @@ def test_a_format_chooses_the_files_of_a_folder(read, make, dump):
         open_sources(["dump/*.dat"])
     make("groups/space/49960", "a text")
     assert read("groups", format="text")["ids"] == ["space/49960"]
+
+
+PROGRAM = "def ferry(harbour):\n    return harbour + 1\n"
+
+
+@pytest.fixture
+def sources(make):
+    """A folder of source code in several encodings, with files that a program makes."""
+    make("src/a.py", PROGRAM)
+    make("src/sub/b.c", "/* 渡口 */\nint main() { return 0; }\n".encode("gb18030"))
+    make("src/sub/c.h", "// 渡口".encode("utf-16"))
+    make("src/d.js.gz", "let a = 1;")
+    make("src/pom.xml", "<project/>")
+    make("src/made.pyc", b"\xa7\r\r\n\0\0\0\0")
+    make("src/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    make("src/table.csv", "text\nx\n")
+    make("src/.git/config", "no")
+    return "src"
+
+
+CODE = ["a.py", "d.js.gz", "pom.xml", "sub/b.c", "sub/c.h"]
+
+
+def test_format_text_reads_any_text_of_a_folder(read, make, sources):
+    got = read(sources, format="text")
+    assert (got["ids"], got["problems"]) == (CODE, [])
+    assert got["texts"][0] == PROGRAM
+    assert all("渡口" in text for text in got["texts"][3:])
+    assert got["notes"][0] == (
+        "src: 3 files of other formats are skipped: 1 .csv, 1 .png, 1 .pyc"
+        " (logo.png, made.pyc, table.csv)."
+    )
+    make("archive.tar", tarred({"a.py": PROGRAM.encode(), "b.bin": bytes(9)}))
+    assert read("archive.tar", format="text")["ids"] == ["archive.tar/a.py"]
+    assert read("src/a.py", format="text")["texts"] == [PROGRAM]
+
+
+@pytest.mark.usefixtures("sources")
+def test_unknown_text_is_refused_or_noted_with_the_format_to_name(read, make):
+    make("code/a.py", PROGRAM)
+    for name in ("code", "src/*.py", "src/a.py"):
+        with pytest.raises(InputError if name != "src/a.py" else ParameterError) as caught:
+            open_sources([name])
+        assert re.search(r"format='text'.*any text|any text.*format='text'", str(caught.value))
+    make("code/README.md", "about")
+    got = read("code")
+    assert got["ids"] == ["README.md"]
+    assert got["notes"][-1] == "code: to read any text, use format='text'."
+    # Next to data, other texts are no documents.
+    make("code/data.jsonl", lines("a record"))
+    assert not any("any text" in note for note in read("code")["notes"])
 
 
 PATTERNS = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from tests.readers.making import column, docx, paragraph, pdf
+from tests.readers.making import as_arrow, column, docx, paragraph, pdf
 
 from neardup.readers import open_sources
 
@@ -37,11 +37,14 @@ def content(format):
         return b"".join(orjson.dumps(r) + b"\n" for r in RECORDS)
     if format == "parquet":
         return as_parquet(RECORDS)
+    if format in ("arrow", "arrows", "feather"):
+        packing = {"feather": "lz4", "arrows": "zstd"}.get(format)
+        return as_arrow(pa.Table.from_pylist(RECORDS), format, compression=packing)
     return as_csv(RECORDS, "," if format == "csv" else "\t")
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv", "tsv"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow", "arrows", "feather", "csv", "tsv"])
 def test_every_format_and_compression(read, make, format, suffix):
     name = make(f"a.{format}{suffix}", content(format))
     got = read(name, titles=True, extra_fields=["n"])
@@ -98,8 +101,11 @@ def test_first_bytes_win_over_the_extension(read, make, pack, suffix):
     Path(make("named.jsonl.gz")).write_bytes(pack(lines, suffix))
     assert read("plain.jsonl")["texts"] == TEXTS
     assert read("named.jsonl.gz")["texts"] == TEXTS
-    Path(make("table.csv")).write_bytes(content("parquet"))
-    assert read("table.csv")["texts"] == TEXTS
+    for number, format in enumerate(("parquet", "arrow", "arrows")):
+        Path(make(f"{number}.csv{suffix}")).write_bytes(pack(content(format), suffix))
+        assert read(f"{number}.csv{suffix}")["texts"] == TEXTS
+        os.rename(f"{number}.csv{suffix}", "table.arrow")
+        assert read("table.arrow")["texts"] == TEXTS
 
 
 def test_format_overrides_the_extension(read, make):
@@ -244,14 +250,21 @@ def test_csv_line_breaks_and_long_fields(read, make):
     assert got["ids"] == ["1", "2"]
 
 
-def test_parquet_kinds_of_text(read, make):
+@pytest.mark.parametrize("format", ["parquet", "arrow", "arrows"])
+def test_kinds_of_text_in_columns(read, make, format):
     columns = {
         "string": pa.array(["a", "b", None]),
         "large": pa.array(["a", "b", None], pa.large_string()),
         "dictionary": pa.array(["a", "b", None]).dictionary_encode(),
     }
-    name = make("a.parquet")
-    pq.write_table(pa.table(columns), name)
+    if format == "parquet":
+        out = io.BytesIO()
+        pq.write_table(pa.table(columns), out)
+        data = out.getvalue()
+    else:
+        columns["view"] = pa.array(["a", "b", None], pa.string_view())
+        data = as_arrow(pa.table(columns), format)
+    name = make(f"a.{format}", data)
     for field in columns:
         got = read(name, text_field=field)
         assert got["texts"] == ["a", "b", None]
@@ -269,7 +282,7 @@ for _ in range(2):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrows"])
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_standard_input_is_read_twice(run_python, pack, format, suffix):
     done = run_python(SPOOL, input=pack(content(format), suffix))

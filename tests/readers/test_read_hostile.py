@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.readers.making import as_arrow
 
 from neardup.exceptions import InputError
 from neardup.readers import jsonl, open_sources, open_table
@@ -170,13 +171,15 @@ def test_good_records_arrive_unchanged(texts, batch):
     assert problems == []
 
 
-@pytest.mark.parametrize("kind", ["file", "file of dictionaries", "table"])
+@pytest.mark.parametrize("kind", ["file", "file of dictionaries", "arrow", "arrows", "table"])
 def test_a_large_value_in_every_row_is_decoded_in_parts(make, kind):
     """Decoded together, 3,000 such rows would end the process, from a file of 500 bytes."""
     name = make("a.parquet")
     column = pa.array(["x" * (1 << 20)] * 40).dictionary_encode()
     table = pa.table({"text": column})
     pq.write_table(table, name, store_schema=kind == "file of dictionaries")
+    if kind in ("arrow", "arrows"):
+        make(name, as_arrow(table, kind, 40))
     if kind == "table":
         source = open_table(table)
         parts = [chunk.texts for chunk in source._chunks(False)]

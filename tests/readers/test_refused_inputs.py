@@ -6,6 +6,7 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.readers.making import as_arrow
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
@@ -29,6 +30,11 @@ REFUSED = [
         "no_such_field",
     ),
     (["bad.parquet"], {}, InputError, "damaged_file"),
+    (["cut.arrow"], {}, InputError, "damaged_file"),
+    (["cut.arrows"], {}, InputError, "damaged_file"),
+    (["lines.arrow"], {}, InputError, "damaged_file"),
+    (["empty.arrow"], {}, InputError, "damaged_file"),
+    (["first.feather"], {}, InputError, "damaged_file"),
     (["a.csv"], {}, InputError, "no_text_field"),
     (["damaged.csv"], {}, InputError, "input"),
     (["array.json"], {}, InputError, "invalid_json"),
@@ -47,6 +53,13 @@ def files(make):
     make("array.json.gz", b'[{"text": "a"}]')
     make("pretty.json", b'{\n  "text": "a"\n}\n')
     make("bad.parquet", b"PAR1 and no more")
+    whole = pa.table({"text": ["a", "b"]})
+    make("cut.arrow", as_arrow(whole)[:-9])
+    make("cut.arrows", as_arrow(whole, "arrows")[:50])
+    make("lines.arrow", b'{"text": "a"}\n')
+    make("empty.arrow", b"")
+    # The first version of Feather, which Arrow does not read safely.
+    make("first.feather", b"FEA1" + bytes(40) + b"FEA1")
     os.mkdir("empty")
     pq.write_table(pa.table({"text": [1], "x": ["a"]}), "numbers.parquet")
 

@@ -144,6 +144,15 @@ def test_titles_and_problems():
     assert not Path("other.sketches").exists()
 
 
+def test_arrow_file_of_documents_is_another_collection():
+    table = pa.table({"id": ["a", "b"], "text": ["渡船早上八点从东码头开出。", "另一条消息。"]})
+    with pa.ipc.new_file("b.arrow", table.schema) as writer:
+        writer.write_table(table)
+    hard_texts.write_records(Path("a.jsonl"), [table["text"][0].as_py()])
+    result = dedup_files(["a.jsonl"], "kept.jsonl", against=["b.arrow"])
+    assert result.removed["kept_id"].to_pylist() == ["a"]
+
+
 def test_of_nothing():
     Path("b.jsonl").write_text("")
     sketch_files(["b.jsonl"], "b.sketches")
@@ -176,8 +185,9 @@ class TestRefusals:
         says = r"files of sketches, or files of documents. Got b\.sketches and b\.jsonl"
         self.refused(["b.jsonl", "b.sketches"], ParameterError, says)
 
-    def test_other_arrow_files(self):
-        with pa.ipc.new_file("other.arrow", pa.schema({"text": pa.string()})):
+    def test_files_of_another_version(self):
+        metadata = {"neardup_sketches": "0"}
+        with pa.ipc.new_file("other.arrow", pa.schema({"text": pa.string()}, metadata)):
             pass
         self.refused(["other.arrow"], InputError, "this version of neardup sketch")
 
@@ -199,7 +209,7 @@ class TestRefusals:
                 dedup_files(["a.jsonl"], "kept.jsonl", against=["bad.sketches"], force=True)
 
     def test_an_input_of_documents(self):
-        with pytest.raises(ParameterError, match=r"b\.sketches: must have a known extension"):
+        with pytest.raises(InputError, match=r"b\.sketches: must have documents"):
             dedup_files(["b.sketches"], "kept.jsonl")
 
     def test_existing_files_and_frequencies_of_the_collection(self):

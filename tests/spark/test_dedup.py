@@ -472,6 +472,15 @@ def test_failing_segmenter_ends_the_job(spark, units, error, message):
     assert raised.value.values, "the message is data, for translation"
 
 
+def test_blank_texts_of_several_titles(spark, tmp_path):
+    source = tmp_path / "feed.jsonl"
+    titles = ("a", "b", "a", None)
+    rows = [{"title": title, "text": text} for text in ("", "。") for title in titles]
+    source.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    result = same_files(spark, [str(source)], tmp_path)
+    assert result.summary.exact_duplicates == 4
+
+
 def test_a_review_shows_the_same(spark, tmp_path):
     every = [line.replace(b'"title":', b'"name":') for line in lines(7, 400)]
     edited = [line.replace(b'"text":"', '"text":"本报讯'.encode()) for line in every[:60]]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import (
+    Index,
     InputError,
     ParameterError,
     count_idf,
@@ -91,6 +92,46 @@ def test_nothing_gives_nothing(empty):
 def test_no_documents_under_every_priority(priority):
     assert dedup([], priority=priority).kept == []
     assert dedup(TABLE.slice(0, 0), priority=priority).kept.num_rows == 0
+
+
+#: Entries of a feed, of which two without text and one of punctuation repeat an earlier one.
+FEED = [
+    {"id": "a", "title": "风暴封港", "text": ""},
+    {"id": "b", "title": "议会表决预算", "text": ""},
+    {"id": "c", "title": " 风暴封港", "text": ""},
+    {"id": "d", "title": "风暴封港", "text": " "},
+    {"id": "e", "title": None, "text": ""},
+    {"id": "f", "title": "", "text": ""},
+    {"id": "g", "title": "风暴封港", "text": "。"},
+    {"id": "h", "title": "议会表决预算", "text": "。"},
+    {"id": "i", "title": "甲", "text": FIRST},
+    {"id": "j", "title": "乙", "text": FIRST},
+]
+REPEATS = {"c": "a", "f": "e", "h": "g", "j": "i"}
+
+
+@pytest.mark.parametrize("recipe", ["general", "strict", "minhash", "improved"])
+@pytest.mark.parametrize("field", ["title", "name"])
+def test_blank_texts_are_duplicates_only_under_one_title(tmp_path, monkeypatch, recipe, field):
+    monkeypatch.chdir(tmp_path)
+    records = [{field: r["title"], "id": r["id"], "text": r["text"]} for r in FEED]
+    options = {"recipe": recipe, "title_field": None if field == "title" else field}
+    for data in (records, pa.Table.from_pylist(records)):
+        removed = dedup(data, **options).removed
+        assert dict(zip(*removed.select([0, 1]).to_pydict().values(), strict=True)) == REPEATS
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    Path("feed.jsonl").write_text(lines, "utf-8")
+    result = dedup_files(["feed.jsonl"], "kept.jsonl", **options)
+    assert result.removed["id"].to_pylist() == list(REPEATS)
+    near = pairs(records, **options).table.to_pylist()
+    assert {(row["id_b"], row["id_a"]) for row in near} == set(REPEATS.items())
+    with Index("one.db", recipe=recipe) as index:
+        added = index.add_files(["feed.jsonl"], title_field=options["title_field"])
+        assert added.removed["id"].to_pylist() == list(REPEATS)
+        index.check()
+    with Index("two.db", recipe=recipe) as index:
+        found = {r["id"]: index.add(r["id"], r["text"], title=r["title"]) for r in FEED}
+        assert {id: match.id for id, match in found.items() if match} == REPEATS
 
 
 def test_named_fields():

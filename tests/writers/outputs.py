@@ -8,6 +8,7 @@ import json
 import lzma
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
@@ -26,10 +27,19 @@ def unpack(path):
     return data
 
 
+def table_of(path):
+    """Return a Parquet or Arrow output as a table."""
+    if path.endswith(".parquet"):
+        return pq.read_table(path)
+    data = Path(path).read_bytes()
+    opener = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
+    return opener(data).read_all()
+
+
 def records_of(path):
     """Return the records of an output; values of CSV and TSV are text."""
-    if path.endswith(".parquet"):
-        return pq.read_table(path).to_pylist()
+    if path.endswith((".parquet", ".arrow")):
+        return table_of(path).to_pylist()
     data = unpack(path).decode()
     if ".jsonl" in path:
         return [json.loads(line) for line in data.split("\n")[:-1]]

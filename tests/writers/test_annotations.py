@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.readers.making import as_arrow
 from tests.writers.outputs import records_of
 
 from neardup import InputError
@@ -37,11 +38,12 @@ def folder():
     # Types that JSON lines do not have.
     table = table.append_column("day", pa.array([1, 2, 3, None], pa.date32()))
     pyarrow.parquet.write_table(table, "in.parquet")
+    Path("in.arrow").write_bytes(as_arrow(table))
     pyarrow.csv.write_csv(table.drop_columns(["day"]), "in.csv")
 
 
-@pytest.mark.parametrize("source", ["in.jsonl", "in.csv", "in.parquet"])
-@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet"])
+@pytest.mark.parametrize("source", ["in.jsonl", "in.csv", "in.parquet", "in.arrow"])
+@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet", "out.arrow"])
 def test_every_record_says_where_it_belongs(source, output):
     result = dedup_files([source], output, annotate=True)
     rows = records_of(output)

@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.readers.making import as_arrow
 from tests.writers.outputs import records_of
 
 from neardup import _core
@@ -109,8 +110,12 @@ def test_lines_of_all_kinds_keep_their_bytes():
     assert written == [*(line for _, line in lines), ""]
 
 
-@pytest.mark.parametrize("source", ["in.jsonl", "in.jsonl.gz", "in.csv", "in.parquet", "in.txt"])
-@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet", "out.jsonl.gz"])
+@pytest.mark.parametrize(
+    "source", ["in.jsonl", "in.jsonl.gz", "in.csv", "in.parquet", "in.arrow", "in.txt"]
+)
+@pytest.mark.parametrize(
+    "output", ["out.jsonl", "out.csv", "out.parquet", "out.arrow", "out.jsonl.gz"]
+)
 def test_every_format(source, output):
     rows = [
         {"text": f"题目：{ITEM}", "id": "a", "n": 1},
@@ -125,6 +130,7 @@ def test_every_format(source, output):
     pyarrow.csv.write_csv(table, "in.csv")
     table = table.set_column(0, "text", table["text"].dictionary_encode())
     pyarrow.parquet.write_table(table, "in.parquet")
+    Path("in.arrow").write_bytes(as_arrow(table))
     result = cut(source, output)
     if source == "in.txt":
         rows = rows[:1]

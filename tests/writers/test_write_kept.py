@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from tests.writers.outputs import records_of, unpack
+from tests.readers.making import as_arrow
+from tests.writers.outputs import records_of, table_of, unpack
 
-from neardup.exceptions import InputError, ParameterError
+from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers import open_sources
 from neardup.writers import open_output, write_kept
 from neardup.writers.schema_inference import InferredType
@@ -36,6 +38,8 @@ def source_bytes(format, records=RECORDS):
         out = io.BytesIO()
         pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
         return out.getvalue()
+    if format in ("arrow", "arrows"):
+        return as_arrow(pa.Table.from_pylist(records), format)
     out = io.StringIO()
     rows = csv.writer(out, quoting=csv.QUOTE_ALL, delimiter="," if format == "csv" else "\t")
     rows.writerow(records[0])
@@ -72,8 +76,8 @@ def test_same_format_copies_bytes(make, format, packed_from, packed_to):
     assert unpack(f"out.{format}{packed_to}") == want
 
 
-@pytest.mark.parametrize("target", ["jsonl", "parquet", "csv", "tsv"])
-@pytest.mark.parametrize("source", ["jsonl", "parquet", "csv", "tsv"])
+@pytest.mark.parametrize("target", ["jsonl", "parquet", "arrow", "csv", "tsv"])
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "arrow", "arrows", "csv", "tsv"])
 def test_every_format_to_every_other(make, source, target):
     output = f"out.{target}"
     report = keep(make(f"a.{source}", source_bytes(source)), output, KEEP)
@@ -266,7 +270,8 @@ def test_what_only_json_lines_can_store(make, line, reason):
     assert unpack("out.jsonl") == Path(name).read_bytes()
 
 
-def test_parquet_keeps_its_schema(make):
+@pytest.mark.parametrize("format", ["parquet", "arrow", "arrows", "feather"])
+def test_columns_keep_their_schema(make, format):
     schema = pa.schema(
         [
             pa.field("text", pa.large_string(), nullable=False),
@@ -278,12 +283,61 @@ def test_parquet_keeps_its_schema(make):
     )
     rows = [{"text": f"t{i}", "when": i * 10**9 + 1, "price": i, "kind": "k"} for i in range(5)]
     table = pa.Table.from_pylist(rows, schema)
-    pq.write_table(table, make("a.parquet"), row_group_size=2)
+    if format == "parquet":
+        pq.write_table(table, make("a.parquet"), row_group_size=2)
+        table = pq.read_table("a.parquet")
+    else:
+        make(f"a.{format}", as_arrow(table, format))
     mask = [True, False, False, True, True]
-    keep("a.parquet", "out.parquet", mask)
-    got = pq.read_table("out.parquet")
-    assert got.schema.equals(pq.read_table("a.parquet").schema, check_metadata=True)
+    keep(f"a.{format}", f"out.{format}", mask)
+    got = table_of(f"out.{format}")
+    assert got.schema.equals(table.schema, check_metadata=True)
     assert got.to_pylist() == table.filter(pa.array(mask)).to_pylist()
+
+
+def test_arrow_output_of_streams_is_a_stream_but_for_feather(make):
+    metadata = {"huggingface": "{}"}
+    parts = [pa.table({"text": [t], "n": [None]}).replace_schema_metadata(metadata) for t in "ab"]
+    names = [make(f"{i}.arrow", as_arrow(part, "arrows")) for i, part in enumerate(parts)]
+    one = make("c.arrow", as_arrow(parts[0]))
+    for sources, output, is_stream in (
+        (names, "out.arrow", True),
+        (names, "out.feather", False),
+        ([*names, one], "out.arrow", False),
+        (one, "out.arrows", True),
+    ):
+        keep(sources, output)
+        assert Path(output).read_bytes().startswith(b"ARROW1") != is_stream
+        assert table_of(output).schema.metadata == {b"huggingface": b"{}"}
+    assert feather.read_table("out.feather")["text"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow", "arrows"])
+def test_arrow_file_of_several_dictionaries_has_their_values(make, format):
+    """A file of Arrow has room for one dictionary of each column, a stream for several."""
+    for number, words in enumerate((["x", "y"], ["z", "x"])):
+        kinds = pa.array(words).dictionary_encode()
+        struct = pa.StructArray.from_arrays([kinds], ["inner"])
+        table = pa.table({"text": words, "kind": kinds, "at": struct})
+        if format == "parquet":
+            pq.write_table(table.drop_columns("at"), make(f"{number}.{format}"))
+        else:
+            make(f"{number}.{format}", as_arrow(table, format))
+    keep([f"0.{format}", f"1.{format}"], "out.arrow")
+    got = table_of("out.arrow")
+    assert got["kind"].to_pylist() == ["x", "y", "z", "x"]
+    assert pa.types.is_dictionary(got["kind"].type) == (format == "arrows")
+
+
+def test_columns_that_parquet_cannot_store_are_refused(make):
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    make("a.arrow", as_arrow(pa.table({"text": ["a"], "u": union})))
+    with pytest.raises(OutputError, match=r"^out\.parquet: cannot store the columns .* \.jsonl"):
+        keep("a.arrow", "out.parquet")
+    assert os.listdir() == ["a.arrow"]
+    for target in ("arrow", "jsonl"):
+        keep("a.arrow", f"out.{target}")
+        assert records_of(f"out.{target}") == [{"text": "a", "u": 1}]
 
 
 def test_unreadable_records_pass_in_their_own_format_only(make):
@@ -345,7 +399,7 @@ def test_what_precedes_damage_is_written(make, suffix, target):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["jsonl.zst", "jsonl.gz", "parquet", "csv"])
+@pytest.mark.parametrize("target", ["jsonl.zst", "jsonl.gz", "parquet", "arrow", "csv"])
 def test_bytes_depend_on_nothing_but_the_records(make, monkeypatch, target):
     rng = np.random.default_rng(2)
     rows = [
@@ -361,9 +415,9 @@ def test_bytes_depend_on_nothing_but_the_records(make, monkeypatch, target):
 
 
 def test_no_record_kept(make):
-    for source in ("jsonl", "csv", "parquet"):
+    for source in ("jsonl", "csv", "parquet", "arrow", "arrows"):
         name = make(f"a.{source}", source_bytes(source))
-        for target in ("jsonl", "csv", "parquet"):
+        for target in ("jsonl", "csv", "parquet", "arrow"):
             assert keep(name, f"out.{target}", [False] * 6).written == 0
             assert records_of(f"out.{target}") == []
     assert keep(make("e.jsonl", b""), "out.csv").written == 0

@@ -31,6 +31,8 @@ ALL = [
     "o.jsonl.xz",
     "o.tsv.bz2",
     "o.parquet",
+    "o.arrow",
+    "o.feather",
 ]
 BATCH = pa.record_batch({"text": ["a", "b"]})
 
@@ -136,6 +138,7 @@ def test_longest_name():
 REFUSED = [
     ("o.txt", ParameterError, "unknown_format"),
     ("o.parquet.gz", ParameterError, "unknown_format"),
+    ("o.arrow.gz", ParameterError, "unknown_format"),
     ("out", ParameterError, "unknown_format"),
     ("d.jsonl", OutputError, "output"),
     ("no/such/o.jsonl", OutputError, "output"),
@@ -158,7 +161,7 @@ def test_same_output_twice():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason=needs.LINUX)
-@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "arrow"])
 def test_full_device(format):
     with pytest.raises(OutputError, match="No space left on device"):
         with open_output("/dev/full", format=format) as output:
@@ -207,7 +210,7 @@ with OutputSet((), sys.argv[1:]) as outputs:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet"])
+@pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet", "o.arrow"])
 def test_interrupt_leaves_nothing(name):
     program = f"import sys; sys.path[:0] = {sys.path!r}\n" + INTERRUPTED
     with subprocess.Popen(

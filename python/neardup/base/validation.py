@@ -19,7 +19,7 @@ from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.
-FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
+FormatName = Literal["jsonl", "parquet", "arrow", "csv", "tsv", "text"]
 #: What may decide about a pair; the core calls those of texts `Measure`.
 MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 

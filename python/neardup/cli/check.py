@@ -228,7 +228,7 @@ def run(
     several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, output, json, several=several)
     read = _files_read(papers, options)
-    paths = papers_in(papers)
+    paths = papers_in(papers, options["format"])
     covers, cover_notes = _covers(paths, options, several=several)
     table = _metadata(options["metadata"])
     date = None if no_date else datetime.datetime.now().astimezone().date()
@@ -243,7 +243,7 @@ def run(
             refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = [*passed_over(papers), *cover_notes]
+        notes = [*passed_over(papers, options["format"]), *cover_notes]
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options, "without_sources": without, "progress": watch}

@@ -38,7 +38,6 @@ class Engine:
         #: When the index was created, which tells it from another one.
         self.created = created
         self.rule = settings.rule
-        self.weighs_titles = settings.recipe.weigh.scheme == "improved"
         self.workers = workers
         self.location = database.location
         #: Whether opening the index has created it.
@@ -78,9 +77,9 @@ class Engine:
         titles: pa.LargeStringArray | None,
         units: pa.LargeStringArray | None,
     ) -> _core.Corpus:
-        """Return sketches and normalized texts; titles count if the recipe weighs them."""
+        """Return sketches and normalized texts; titles tell blank texts apart, or are weighed."""
         corpus = self._new_corpus(keeps_texts=self.rule.keeps_texts)
-        corpus.push(texts, titles=titles if self.weighs_titles else None, units=units)
+        corpus.push(texts, titles=titles, units=units)
         return corpus
 
     def restored(

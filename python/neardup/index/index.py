@@ -151,7 +151,8 @@ class Index:
             again.
         text : str
         title : str or None, default=None
-            Stored; part of the sketch if the recipe weighs titles.
+            Stored; part of the sketch if the recipe weighs titles. A document without text is a
+            duplicate only of one with the same title.
         at : datetime, str or None, default=None
             Time of arrival, and end of the `within` window. Text is ISO 8601 or of the form
             ``2024-3-9 8:00:00``. Now by default.

@@ -270,6 +270,7 @@ class ExportParameters(OutputParameters, total=False):
 class CheckParameters(ProgressParameters, total=False):
     """Options of `check` and `check_files`."""
 
+    format: o.Format
     encoding: o.Encoding
     count_shared: o.CountShared
     least: o.LeastPassage

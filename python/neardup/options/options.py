@@ -351,8 +351,9 @@ ClusterSize = Annotated[
 Format = Annotated[
     FormatName | None,
     Option(
-        "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
-        "file's name and content. In a folder, only files of this format are read.",
+        "Format of the inputs: jsonl, parquet, arrow, csv, tsv or text. By default detected from "
+        "each file's name and content. In a folder, only files of this format are read; for text, "
+        "also texts with unknown extensions, such as source code.",
         INPUT,
     ),
 ]

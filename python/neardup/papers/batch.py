@@ -128,16 +128,17 @@ def check_files(
     >>> folder.cleanup()
     """
     given = completed(check_files, options)
-    workers, encoding, progress = (given[name] for name in ("workers", "encoding", "progress"))
+    workers, progress, encoding = (given[name] for name in ("workers", "progress", "encoding"))
+    format = given["format"]
     limits = check_limits(limits)
-    paths = papers_in(papers)
+    paths = papers_in(papers, format)
     if not check_flag(among, "among") and library is None:
         raise bad(
             "library", "given, unless the papers are compared with each other (among)", library
         )
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
-    for note in passed_over(papers):
+    for note in passed_over(papers, format):
         progress.note(note)
     names = _names_of(paths)
     # No file in a folder of the library has such an id.
@@ -146,7 +147,8 @@ def check_files(
     with ExitStack() as stack:
         libraries = []
         if library is not None:
-            libraries.append(stack.enter_context(opened(library, workers, progress, encoding)))
+            documents = opened(library, workers, progress, encoding=encoding, format=format)
+            libraries.append(stack.enter_context(documents))
         readings: Iterable[_Reading] = _read(paths, encoding, given["memory"], progress)
         if among:
             progress.stage("library", len(paths))
@@ -230,28 +232,32 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}
 
 
-def papers_in(papers: Sequence[str | Path]) -> list[str]:
+def papers_in(papers: Sequence[str | Path], format: str | None = None) -> list[str]:
     """Return the papers among paths, in folders and in archives, each once.
 
-    Raises InputError if a folder has no papers.
+    With the format text, files of unknown extensions are papers too. Raises InputError if a folder
+    has no papers.
     """
-    found = (path for paper in paths_of(papers, "papers") for path in _below(paper)[0])
+    from neardup.readers.formats import check_text_format
+
+    check_text_format(format)
+    found = (path for paper in paths_of(papers, "papers") for path in _below(paper, format)[0])
     return list(dict.fromkeys(found))
 
 
-def passed_over(papers: Sequence[str | Path]) -> list[Message]:
+def passed_over(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
     """Return notes on what else is in each folder and archive."""
-    return [note for paper in paths_of(papers, "papers") for note in _below(paper)[1]]
+    return [note for paper in paths_of(papers, "papers") for note in _below(paper, format)[1]]
 
 
-def _below(paper: str) -> tuple[list[str], list[Message]]:
+def _below(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
     """Return the papers that a path names, sorted, and notes on what else is there."""
     from neardup.readers.formats import TEXT_EXTENSIONS, is_archive
     from neardup.readers.input_files import select_files
 
     if not os.path.isdir(paper) and not (is_archive(paper) and os.path.isfile(paper)):
         return [paper], []
-    selection = select_files(paper, extensions=(*TEXT_EXTENSIONS, *_WRITING))
+    selection = select_files(paper, format, extensions=(*TEXT_EXTENSIONS, *_WRITING))
     papers = [file.path for file in selection.files if not _is_report(file.path)]
     if not papers:
         raise InputError(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
@@ -157,7 +157,8 @@ def check(
         progress.problem(problem)
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
-    with opened(library, workers, progress, encoding) as documents:
+    reading = {name: given[name] for name in ("format", "encoding")}
+    with opened(library, workers, progress, **reading) as documents:
         skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(
             documents,
@@ -257,12 +258,12 @@ def opened(
     library: str | Path | Sequence[str | Path] | Index | Library,
     workers: int,
     progress: Progress,
-    encoding: str | None,
+    **reading: Any,
 ) -> Iterator[Library]:
     """Yield an open library; close it if it was opened here."""
     from neardup.papers.library import open_library
 
-    opened_library = open_library(library, encoding=encoding, workers=workers, progress=progress)
+    opened_library = open_library(library, workers=workers, progress=progress, **reading)
     try:
         yield opened_library
     finally:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress, share_of
-from neardup.base.validation import check_workers, is_index, paths_of
+from neardup.base.validation import FormatName, check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
 
@@ -222,23 +222,23 @@ class _Files(_Texts):
         inputs: Sequence[str | Path],
         workers: int,
         progress: Progress,
-        encoding: str | None,
+        **reading: Any,
     ) -> None:
         super().__init__(", ".join(os.fspath(path) for path in inputs), workers)
         try:
-            self._read(inputs, progress, encoding)
+            self._read(inputs, progress, **reading)
         except BaseException:
             self.close()
             raise
 
-    def _read(self, inputs: Sequence[str | Path], progress: Progress, encoding: str | None) -> None:
+    def _read(self, inputs: Sequence[str | Path], progress: Progress, **reading: Any) -> None:
         from neardup.readers import open_sources
         from neardup.readers.batch import strings
         from neardup.readers.grouped import Grouped
 
         unreadable: list[str] = []
         lost = Grouped()
-        sources = open_sources(inputs, encoding=encoding, only_text_in_folders=True)
+        sources = open_sources(inputs, **reading, only_text_in_folders=True)
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
             for row, problem in batch.row_problems:
@@ -389,6 +389,7 @@ def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int)
 def open_library(
     library: str | Path | Sequence[str | Path] | Index | Library,
     *,
+    format: FormatName | None = None,
     encoding: str | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -402,6 +403,9 @@ def open_library(
         text files; or a persistent index, open or by its location (a file made by
         :class:`neardup.Index`, or ``postgresql://...``). An open library is returned
         unchanged.
+    format : {'text'} or None, default=None
+        Format of files whose extension is unknown, such as source code. By default they are
+        refused, and skipped in folders.
     encoding : str or None, default=None
         Encoding of text files, tables and JSON lines, such as gb18030. By default detected.
     workers : int, default=0
@@ -443,15 +447,16 @@ def open_library(
     >>> folder.cleanup()
     """
     from neardup.index import Index
+    from neardup.readers.addresses import is_address
+    from neardup.readers.formats import check_text_format
 
+    check_text_format(format)
     workers = check_workers(workers)
     progress = check_progress(progress)
     if isinstance(library, Library):
         return library
     if isinstance(library, Index):
         return _Stored(library, workers, progress, owned=False)
-    from neardup.readers.addresses import is_address
-
     paths = paths_of(library, "library", N_("a path, a list of paths or an Index"))
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
@@ -474,4 +479,4 @@ def open_library(
             raise InputError(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
-    return _Files(paths, workers, progress, encoding)
+    return _Files(paths, workers, progress, format=format, encoding=encoding)

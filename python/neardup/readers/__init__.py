@@ -10,6 +10,7 @@ format    extensions                  a record is
 ========  ==========================  ==========================================
 jsonl     .jsonl .ndjson .json        a line; blank lines are skipped
 parquet   .parquet                    a row
+arrow     .arrow .feather             a row; file or stream, by the content
 csv, tsv  .csv .tsv                   a row; the first row names the fields
 text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================

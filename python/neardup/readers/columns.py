@@ -45,6 +45,22 @@ def holds_text(kind: Any) -> bool:
     return holds_text(kind.value_type) if is_list(kind) else is_text(kind)
 
 
+def with_leaves(kind: Any, leaf: Callable[[Any], Any]) -> pa.DataType:
+    """Return a type with what `leaf` makes of each of its types that contain no others."""
+    types = pa.types
+    if types.is_struct(kind):
+        fields = (kind.field(i) for i in range(kind.num_fields))
+        return pa.struct([field.with_type(with_leaves(field.type, leaf)) for field in fields])
+    if types.is_map(kind):
+        return pa.map_(with_leaves(kind.key_type, leaf), with_leaves(kind.item_type, leaf))
+    if types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(with_leaves(kind.value_type, leaf)))
+    if types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(with_leaves(kind.value_type, leaf)))
+    made: pa.DataType = leaf(kind)
+    return made
+
+
 def choose_columns(
     schema: pa.Schema, fields: Fields, source: str, mixed: Iterable[str] = ()
 ) -> Columns:
@@ -289,5 +305,4 @@ def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:
         return column
     if valid and is_text(column.type):
         column, _ = text_column(column)
-    values: list[Any] = column.to_pylist()
-    return values
+    return _objects(column)

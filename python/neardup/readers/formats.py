@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple, get_args
 
 from neardup.base.messages import Message
-from neardup.base.validation import FormatName, check_choice
+from neardup.base.validation import FormatName, bad, check_choice
 
 FORMATS: tuple[str, ...] = get_args(FormatName)
 
@@ -14,6 +14,7 @@ _FORMAT_OF = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".parquet": "parquet",
+    **dict.fromkeys((".arrow", ".arrows", ".feather", ".ipc"), "arrow"),
     ".csv": "csv",
     ".tsv": "tsv",
     ".txt": "text",
@@ -49,7 +50,14 @@ _SIGNATURES = {
     "xz": b"\xfd7zXZ\0",
     "bzip2": b"BZh91AY&SY",
 }
-PARQUET = b"PAR1"
+#: An Arrow file, the first version of Feather, and a stream of Arrow's messages, which begins with
+#: the length of the first one.
+ARROW_FILE, FEATHER_1 = b"ARROW1\0\0", b"FEA1"
+ARROW_STREAM = re.compile(rb"\xff{4}(?!\0{4})..[\0-\x7f]\0", re.DOTALL)
+_COLUMNAR = {
+    "parquet": re.compile(b"PAR1"),
+    "arrow": re.compile(b"%b|%b|%b" % (ARROW_FILE, FEATHER_1, ARROW_STREAM.pattern), re.DOTALL),
+}
 
 
 class Format(NamedTuple):
@@ -74,8 +82,8 @@ def by_name(name: str) -> Format:
 
 def by_content(head: bytes, named: Format) -> Format:
     """Return the format by a file's first bytes, which override any extension, or the named one."""
-    if head.startswith(PARQUET):
-        return Format("parquet", None)
+    if columnar := columnar_format(head):
+        return Format(columnar, None)
     if head.startswith(_PDF) and named.format is None:
         return Format("text", None)
     for compression, begin in _COMPRESSED.items():
@@ -99,6 +107,11 @@ def extensions_of(format: str, compression: str | None) -> str:
     """
     packed = [extension for extension, kind in _COMPRESSION_OF.items() if kind == compression]
     return "".join([f".{format}", *packed])
+
+
+def columnar_format(head: bytes) -> str | None:
+    """Return the format of a file of columns by its first bytes; None for other files."""
+    return next((form for form, begin in _COLUMNAR.items() if begin.match(head)), None)
 
 
 def extension_of(name: str) -> str:
@@ -137,6 +150,13 @@ def check_format(value: str | None) -> None:
     """Raise ParameterError unless `value` is None or one of FORMATS."""
     if value is not None:
         check_choice(value, "format", FORMATS)
+
+
+def check_text_format(value: str | None) -> None:
+    """Raise ParameterError unless `value` is None or text."""
+    check_format(value)
+    if value not in (None, "text"):
+        raise bad("format", "text, since each file is one document", value)
 
 
 def known() -> Message:

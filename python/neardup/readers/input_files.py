@@ -5,12 +5,13 @@ Symbolic links to folders are not followed, since they may form cycles.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 from pathlib import Path
 
 from neardup.base.confinement import walk
@@ -20,16 +21,18 @@ from neardup.exceptions import InputError
 from neardup.readers.addresses import files_at, has_magic, is_address, names_several_at
 from neardup.readers.archives import Archive
 from neardup.readers.batch import Problem, parts_of, show
+from neardup.readers.descriptions import descriptions, first, is_documentation, notes_on
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
     Format,
     by_name,
     check_format,
+    columnar_format,
     extension_of,
     is_archive,
     known,
 )
-from neardup.readers.streams import ReopenableFile
+from neardup.readers.streams import ReopenableFile, StreamDamaged
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
@@ -37,19 +40,11 @@ _HIDDEN = re.compile(
     r"|_temporary$|_spark_metadata$|_delta_log$|_change_data$|_committed_|_started_|.*\.crc$",
     re.IGNORECASE,
 )
-# Text files with these names describe the data files next to them.
-_DOCUMENTATION = re.compile(
-    r"(readme|licen[sc]e|copying|copyright|notice|change_?log|changes|contributing|authors"
-    r"|citation|code_of_conduct|security|data_?card|datasheet|manifest|requirements"
-    r"|checksums?|md5(sums?)?|sha(1|256|512)(sums?)?|说明|使用说明|数据说明|许可)"
-    r"([-_. ].*)?$",
-    re.IGNORECASE,
-)
 _UNREAD = (
     # Archives, and compression that is not read.
     *(".7z", ".rar", ".lzma", ".lz4", ".br", ".snappy"),
     # Tables and dumps.
-    *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".avro", ".orc", ".pq", ".parq"),
+    *(".xlsx", ".xls", ".ods", ".avro", ".orc", ".pq", ".parq"),
     *(".jl", ".jsonlines", ".xml", ".warc", ".wet", ".wat", ".pkl", ".pickle", ".msgpack"),
     # Documents.
     *(".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
@@ -57,8 +52,12 @@ _UNREAD = (
 # A work folder has this file; it may be inside a folder of inputs.
 _WORK_MANIFEST = "neardup-work.json"
 _STARS = re.compile(r"\*\*+")
-_NAMED = 3
 _KINDS = 6
+#: Bytes by which a text is known, and how texts begin whose characters have null bytes.
+_HEAD = 4096
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+#: Files of other formats that are looked into for a hint.
+_SAMPLED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,22 @@ class InputFile:
     def open(self) -> ReopenableFile:
         """Open the file; InputError if it cannot be read."""
         return self.opener() if self.opener else ReopenableFile(self.path)
+
+    def may_be(self, format: str) -> bool:
+        """Return whether a file of an unknown extension may have a format.
+
+        Any file may be a text that begins like one; one without extension, data of any format.
+        """
+        if format != "text" or (self.opener is None and is_address(self.path)):
+            return not extension_of(self.inside) and not is_documentation(self.inside)
+        try:
+            file = self.open()
+            head = next(file.chunks(file.format(self.format).compression, _HEAD), b"")[:_HEAD]
+        except (InputError, StreamDamaged):
+            # Its reader tells what is wrong.
+            return True
+        # What packs data is full of null bytes, and texts have some in two encodings only.
+        return columnar_format(head) is None and (b"\0" not in head or head.startswith(_WIDE))
 
 
 @dataclass(slots=True)
@@ -158,7 +173,8 @@ def select_files(
 
     In a pattern, ``*`` and ``?`` match within a name, ``[abc]`` matches one of some characters,
     and ``**`` any number of folders. With a format, files without extension are read too, and
-    all files that a pattern matches. With extensions, only files with these are read, as texts.
+    all files that a pattern matches; with the format text, all that begin like a text and have no
+    other known extension. With extensions, only files with these are read, as texts.
     Archives are files themselves unless they are `opened`.
     """
     check_format(format)
@@ -171,60 +187,76 @@ def select_files(
         candidates = _at_address(name)
     else:
         candidates, links, pipes = _in_folder(name) if os.path.isdir(name) else _matching(name)
-    others: list[str] = []
+    others: list[InputFile] = []
     texts: list[InputFile] = []
     for path, inside, chosen, opener in _with_members(candidates, selection, pipes, opened):
         named = by_name(inside)
+        file = InputFile(path, inside, named, opener)
         if is_archive(inside) and opened:
             reason = Message("archives in archives are not read")
             remedy = Message("Unpack the outer one.")
             selection.problems.append(skipped(path, reason, None, remedy))
         elif is_archive(inside):
-            selection.files.append(InputFile(path, inside, named))
-        elif format is not None and (
-            named.format == format or (named.format is None and (chosen or _has_plain_name(inside)))
-        ):
-            selection.files.append(InputFile(path, inside, named._replace(format=format), opener))
-        elif format is not None or (extensions and extension_of(inside) not in extensions):
-            others.append(inside)
-        elif extensions or named.format == "text":
-            texts.append(InputFile(path, inside, named, opener))
+            selection.files.append(file)
+        elif extensions and extension_of(inside) in extensions:
+            texts.append(file)
+        elif format is not None:
+            fits = named.format is None and (chosen or file.may_be(format))
+            fits = fits or named.format == format
+            file = replace(file, format=named._replace(format=format))
+            (others if not fits else texts if format == "text" else selection.files).append(file)
+        elif extensions:
+            others.append(file)
+        elif named.format == "text":
+            texts.append(file)
         elif named.format is not None:
-            selection.files.append(InputFile(path, inside, named, opener))
+            selection.files.append(file)
         elif _is_data(inside):
             selection.problems.append(skipped(path, Message("the format is not read")))
         else:
-            others.append(inside)
-    if texts and selection.files:
-        about = [file.path for file in texts if _is_documentation(file.path)]
-        texts = [file for file in texts if not _is_documentation(file.path)]
-        if about:
-            note = Message.counted(
-                "1 documentation file next to data files is skipped: {names}. To read "
-                "it, name it as an input.",
-                "{count} documentation files next to data files are skipped: {names}. "
-                "To read them, name them as inputs.",
-                count=len(about),
-                names=_first(about),
-            )
-            selection.notes.append(note)
-    selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
-    if others:
-        note = Message.counted(
-            "1 file of another format is skipped: {kinds} ({names}).",
-            "{count} files of other formats are skipped: {kinds} ({names}).",
-            count=len(others),
-            kinds=_kinds(others),
-            names=_first(others),
-        )
-        selection.notes.append(note)
+            others.append(file)
+    about = descriptions([f.path for f in selection.files], [f.path for f in texts])
+    skips = set(about)
+    every = [file for file in (*selection.files, *texts) if file.path not in skips]
+    selection.files = sorted(every, key=lambda file: _order(file.path))
+    selection.notes += notes_on(about, [file.path for file in selection.files])
+    is_of_texts = format is None and all(file.format.format == "text" for file in every)
+    _note_others(selection, others, is_of_texts=is_of_texts)
+    _note_unread(selection, links, pipes)
+    if not selection.files:
+        raise _nothing(selection, others, format, extensions)
+    return selection
+
+
+def _note_others(selection: Selection, others: list[InputFile], *, is_of_texts: bool) -> None:
+    if not others:
+        return
+    note = Message.counted(
+        "1 file of another format is skipped: {kinds} ({names}).",
+        "{count} files of other formats are skipped: {kinds} ({names}).",
+        count=len(others),
+        kinds=_kinds(file.inside for file in others),
+        names=first([file.inside for file in others]),
+    )
+    selection.notes.append(note)
+    if is_of_texts and _has_texts(others):
+        selection.notes.append(Message("to read any text, use {given[format='text']}."))
+
+
+def _has_texts(files: Sequence[InputFile]) -> bool:
+    """Return whether one of the first files with an unknown extension begins like a text."""
+    unknown = (f for f in files if by_name(f.inside).format is None and extension_of(f.inside))
+    return any(file.may_be("text") for file in islice(unknown, _SAMPLED))
+
+
+def _note_unread(selection: Selection, links: list[str], pipes: list[str]) -> None:
     if links:
         note = Message.counted(
             "1 link to a folder is not followed: {names}. To read it, name it as an input.",
             "{count} links to folders are not followed: {names}. To read them, "
             "name them as inputs.",
             count=len(links),
-            names=_first(links),
+            names=first(links),
         )
         selection.notes.append(note)
     if pipes:
@@ -232,12 +264,9 @@ def select_files(
             "1 link, pipe, socket or device is skipped: {names}.",
             "{count:,} links, pipes, sockets or devices are skipped: {names}.",
             count=len(pipes),
-            names=_first(pipes),
+            names=first(pipes),
         )
         selection.notes.append(note)
-    if not selection.files:
-        raise _nothing(selection, others, extensions)
-    return selection
 
 
 def skipped(path: str, reason: str, content: str | None = None, remedy: str = "") -> Problem:
@@ -358,15 +387,6 @@ def _order(path: str) -> str:
     return path.replace(os.sep, "/")
 
 
-def _has_plain_name(name: str) -> bool:
-    """Return whether a file has no extension and is not documentation."""
-    return not extension_of(name) and not _is_documentation(name)
-
-
-def _is_documentation(name: str) -> bool:
-    return _DOCUMENTATION.match(os.path.basename(name)) is not None
-
-
 def _is_data(name: str) -> bool:
     """Return whether a file of an unknown format is probably data or a document."""
     base = os.path.basename(name).lower()
@@ -377,23 +397,28 @@ def _is_data(name: str) -> bool:
     return base.startswith("part-") or by_name(base).compression is not None
 
 
-def _nothing(selection: Selection, others: list[str], extensions: Sequence[str]) -> InputError:
+def _nothing(
+    selection: Selection, others: list[InputFile], format: str | None, extensions: Sequence[str]
+) -> InputError:
     """Return the error of a folder or pattern without files to read."""
-    names = [*others, *(problem.source for problem in selection.problems)]
-    content = Message("none")
+    names = [*(file.inside for file in others), *(problem.source for problem in selection.problems)]
+    content, way_out = Message("none"), Message("")
     if names:
         content = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
-    if extensions:
+    if format == "text":
+        wanted = Message("texts")
+    elif extensions:
         wanted = Message(
             "text files ({names}, also .gz, .zst, .xz or .bz2)", names=", ".join(TEXT_EXTENSIONS)
         )
     else:
         wanted = Message("files with a known extension: {known}", known=known())
-    way_out = (
-        Message(" To read these, name them by a pattern, and their format with {given[format]}.")
-        if names and not extensions
-        else ""
-    )
+    if format is None and _has_texts(others):
+        way_out = Message(" To read any text, use {given[format='text']}.")
+    elif names and format != "text" and not extensions:
+        way_out = Message(
+            " To read these, name them by a pattern, and their format with {given[format]}."
+        )
     return InputError(
         Message(
             "{file}: must contain {wanted}. Got {found} instead.{way_out}",
@@ -417,8 +442,3 @@ def _kinds(names: Iterable[str]) -> str:
     if not shown:
         return Message("{bare} without extension", bare=bare)
     return Message("{kinds}, {bare} without extension", kinds=shown, bare=bare)
-
-
-def _first(paths: list[str]) -> str:
-    names = ", ".join(map(printable, paths[:_NAMED]))
-    return names + (", …" if len(paths) > _NAMED else "")

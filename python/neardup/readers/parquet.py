@@ -9,25 +9,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 
 from neardup.base.messages import Message
-from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Problems, refusal, show
-from neardup.readers.columns import (
-    PART_BYTES,
-    PART_ROWS,
-    batch_of_columns,
-    choose_columns,
-    row_ranges,
-)
+from neardup.readers.columnar import DAMAGE, ColumnarFile, Validator
+from neardup.readers.columns import PART_BYTES, PART_ROWS, row_ranges
 from neardup.readers.fields import Fields
-from neardup.readers.source import Row, Source
+from neardup.readers.paths import types_at
 from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
-
-#: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
-#: Arrow's own kind of IndexError.
-_DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
 
 
 #: Bytes of a row group that one thread decodes.
@@ -48,75 +37,27 @@ class Layout(NamedTuple):
     compression: dict[str, str] | str
 
 
-class Parquet(Source):
-    """A source of the rows of a Parquet file; `schema` is the file's own."""
+class Parquet(ColumnarFile):
+    """A source of the rows of a Parquet file."""
 
     format = "parquet"
+    called = "Parquet"
 
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         super().__init__(file, compression, fields)
         with file.unpacked(compression) as handle:
             try:
                 opened = _parquet_file(handle)
-            except _DAMAGE as error:
-                remedy = Message("Got {said}", said=_first_line(error))
-                if "magic bytes" in remedy:
-                    remedy = Message(
-                        "Got a file that does not end like one: it is incomplete, or has "
-                        "another format. Copy it again, or name its format with "
-                        "{given[format]}."
-                    )
+            except DAMAGE as error:
                 reason = Message("must be a Parquet file", code="damaged_file")
-                raise InputError(refusal(self.name, reason, None, remedy)) from error
-            self.schema: pa.Schema = opened.schema_arrow
+                raise self._refused(reason, error, is_cut="magic bytes" in str(error)) from error
+            self.schema = opened.schema_arrow
             # Access it here, where an error is an error of the file.
-            _ = self.schema.names
+            _ = self.schema.names, types_at(self.schema)
             self._rows: int = opened.metadata.num_rows
 
     def done(self, records: int) -> float:
         return min(1.0, records / max(1, self._rows))
-
-    def names(self) -> list[str]:
-        names: list[str] = self.schema.names
-        return names
-
-    def check_fields(self, fields: Fields) -> None:
-        choose_columns(self.schema, fields, self.name)
-
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
-        # A fixed number of rows at a time, so that damage does not depend on the size.
-        del size
-        columns = choose_columns(self.schema, fields, self.name)
-        problems = Problems()
-        done = 0
-        for batch in self.batches(columns.needed(titles)):
-            if isinstance(batch, Problem):
-                yield self.unreadable_rest(done, batch.reason, fields)
-                return
-            yield batch_of_columns(
-                batch.column,
-                columns,
-                fields,
-                titles,
-                self.name,
-                done,
-                lambda number: f"{self.name}:{number}",
-                batch.nbytes,
-                problems,
-            )
-            done += batch.num_rows
-
-    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch | Problem]:
-        """Yield record batches, and at damage a Problem in place of the rest."""
-        done = 0
-        try:
-            for batch in self._batches(columns):
-                done += batch.num_rows
-                yield batch
-        except _DAMAGE as error:
-            where = Message(" ({said})", said=show(_first_line(error)))
-            reason = Message("must be readable Parquet{where}", code="damaged_file", where=where)
-            yield Problem(self.name, done + 1, None, reason, Message("damaged data"))
 
     def layout(self) -> Layout | None:
         """Return the layout of the largest row group; None if the file has none."""
@@ -139,35 +80,16 @@ class Parquet(Source):
     def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         with self._file.unpacked(self.compression) as handle:
             file = _parquet_file(handle)
+            valid = Validator()
             for group in range(file.num_row_groups):
                 rows = _rows_together(file, handle, group, columns)
                 # For a small file, threads take more time than they save.
                 is_large = file.metadata.row_group(group).total_byte_size > _SMALL
                 for batch in file.iter_batches(rows, [group], columns, use_threads=is_large):
-                    _check_dictionaries(batch)
+                    # Arrow reads an index beyond a dictionary, and checks it only later.
+                    valid.check_dictionaries(batch)
                     for begin, end in row_ranges(batch.columns, batch.num_rows):
                         yield batch.slice(begin, end - begin)
-
-    def rows(self) -> Iterator[list[Row]]:
-        done = 0
-        for batch in self.batches():
-            if isinstance(batch, Problem):
-                return
-            try:
-                yield list(batch.to_pylist())
-            except UnicodeDecodeError:
-                yield [self._row(batch, i, done + i + 1) for i in range(batch.num_rows)]
-            done += batch.num_rows
-
-    def _row(self, batch: pa.RecordBatch, index: int, number: int) -> Row:
-        row: dict[str, object] = {}
-        for name in batch.schema.names:
-            try:
-                row[name] = batch.column(name)[index].as_py()
-            except UnicodeDecodeError:
-                reason = Message("only Parquet can store bytes that are not valid UTF-8")
-                return Problem(self.name, number, name, reason, None)
-        return row
 
 
 def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
@@ -214,14 +136,3 @@ def _rows_together(
         for column in columns_of_one:
             row_bytes += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
     return max(1, min(rows, int(PART_BYTES / max(1.0, row_bytes))))
-
-
-def _check_dictionaries(batch: pa.RecordBatch) -> None:
-    """Raise Arrow's error for an index beyond its dictionary, which it checks only later."""
-    for column in batch.columns:
-        if pa.types.is_dictionary(column.type):
-            column.validate(full=True)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]

@@ -17,6 +17,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_fields, check_flag, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.archives import archive_of, open_file
+from neardup.readers.arrow import ArrowFile
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -62,6 +63,7 @@ _STDIN = "-"
 _READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
     "jsonl": JsonLines,
     "parquet": Parquet,
+    "arrow": ArrowFile,
     "csv": Delimited,
     "tsv": TabDelimited,
     "text": TextFiles.single,
@@ -225,7 +227,7 @@ def open_sources(
         In a folder or an archive, all files of known formats are read, in the order of their
         paths; unreadable ones are problems, and other files are counted in a note. Next to data
         files, text files named as documentation (README.md) are skipped, with a note.
-    format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
+    format : {'jsonl', 'parquet', 'arrow', 'csv', 'tsv', 'text'}, optional
         Format of all files; by default by extension, for standard input by its first bytes,
         else JSON Lines. Compression is always detected from the content.
     encoding : str, optional
@@ -241,7 +243,8 @@ def open_sources(
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     only_text_in_folders : bool, default=False
-        Whether only the text files of folders and archives are read.
+        Whether only the text files of folders and archives are read. The format is then that of
+        files whose extension is unknown.
 
     Raises
     ------
@@ -276,7 +279,11 @@ def open_sources(
             # Ids of text files are paths, which two folders may have in common.
             sources += _open_selection(name, selection, fields, short_ids=len(names) == 1)
         else:
-            sources.append(_open_named(name, format, fields))
+            sources.append(
+                _open_named(name, None, fields, otherwise=format)
+                if only_text_in_folders
+                else _open_named(name, format, fields)
+            )
     return Sources(sources, fields, selections)
 
 
@@ -354,12 +361,15 @@ def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("no records", code="no_records"), None)
 
 
-def _open_named(path: str, format: str | None, fields: Fields) -> Source:
+def _open_named(
+    path: str, format: str | None, fields: Fields, otherwise: str | None = None
+) -> Source:
     if path == _STDIN:
-        named = Format(format, None)
-        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
+        named, otherwise = Format(format, None), otherwise or "jsonl"
+        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise)
     named = by_name(path)
-    source = _open(open_file(path), named._replace(format=format or named.format), fields)
+    file = open_file(path)
+    source = _open(file, named._replace(format=format or named.format), fields, otherwise)
     source.inside = os.path.basename(without_query(path))
     if isinstance(source, TextFiles):
         source.texts = [replace(text, inside=source.inside) for text in source.texts]
@@ -376,7 +386,7 @@ def _open(
         got = _extension(file.name)
         message = Message(
             "{file}: must have a known extension: {known}. Got {found} instead. "
-            "Name the format with {given[format]}.",
+            "Name the format with {given[format]}: {given[format='text']} reads any text.",
             code="unknown_format",
             file=file.name,
             known=known(),

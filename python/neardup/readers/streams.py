@@ -28,7 +28,7 @@ from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
 from neardup.readers.batch import refusal
-from neardup.readers.formats import PARQUET, Format, by_content, by_name
+from neardup.readers.formats import Format, by_content, by_name, columnar_format
 
 # Compressed input is read in small chunks, since a decompressor returns the whole
 # content of a chunk at once: this bounds the memory for a hostile archive.
@@ -213,11 +213,11 @@ class ReopenableFile:
         detected = by_content(self.head(), named)
         if detected.compression is not None:
             try:
-                inside = next(self.chunks(detected.compression, len(PARQUET)), b"")
+                inside = next(self.chunks(detected.compression, _HEAD), b"")
             except StreamDamaged:
                 return detected
-            if inside.startswith(PARQUET):
-                return Format("parquet", detected.compression)
+            if columnar := columnar_format(inside):
+                return Format(columnar, detected.compression)
         return detected
 
     def check_unchanged(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import sys
 from collections import Counter
@@ -166,7 +167,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
             "list of str or dict. Got {value} instead.{way_out}",
             parameter=parameter,
             value=kind.__name__,
-            way_out=_way_out(data),
+            way_out=_way_out(data, parameter),
         )
     )
 
@@ -206,6 +207,10 @@ _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
 }
 
 
+#: Hugging Face's kinds of several tables, by the names of their splits.
+_SPLITS = ("DatasetDict", "IterableDatasetDict")
+
+
 def _is_of(data: Any, library: str) -> bool:
     kind = type(data)
     return kind.__module__.partition(".")[0] == library and kind.__name__ in ("DataFrame", "Series")
@@ -215,7 +220,10 @@ def _length(data: Any) -> int:
     return data.num_rows if isinstance(data, (pa.Table, pa.RecordBatch)) else len(data)
 
 
-def _way_out(data: Any) -> str:
+def _way_out(data: Any, parameter: str) -> str:
+    if isinstance(data, Mapping) and type(data).__name__ in _SPLITS:
+        split = json.dumps(str(next(iter(data), "train")), ensure_ascii=False)
+        return Message(" Name a split: {one}.", one=f"{parameter}[{split}]")
     if isinstance(data, (str, os.PathLike)):
         return Message(" Functions for files end in _files: dedup_files, pairs_files.")
     if isinstance(data, (bytes, Mapping)):

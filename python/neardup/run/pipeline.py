@@ -181,11 +181,11 @@ class Pipeline(Run):
         if isinstance(against, SketchFiles):
             order.add_sketched(collected.against)
         elif against is not None:
-            for batch in self.push(against.batches(titles=options.reads_titles), collected):
+            for batch in self.push(against.batches(titles=True), collected):
                 collected.against += len(batch)
                 order.add_other(batch)
         self.bytes_against = self.bytes_read
-        for batch in self.push(source.batches(titles=options.reads_titles), collected):
+        for batch in self.push(source.batches(titles=True), collected):
             order.add(batch)
         if self._restored:
             raise ChangedError(source.sources[-1].name)
@@ -221,7 +221,7 @@ class Pipeline(Run):
             raise stopped(problems[0])
         remembered, count = len(self.problems), self.problem_count
         self.note_problems(problems)
-        titles = batch.titles if options.reads_titles else None
+        titles = batch.titles
         if options.reads_titles and options.title_from_first_line:
             titles = with_first_lines(titles, texts)
         collected.corpus.push(texts, titles=titles, units=units)

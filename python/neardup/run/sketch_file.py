@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
+from neardup.readers.arrow import SKETCHES
+from neardup.readers.formats import ARROW_FILE, by_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
     from neardup.run.collected import Collected
 
 #: The version of the files that later runs read, and its key in the metadata.
-_VERSION, _VERSION_KEY = "1", "neardup_sketches"
+_VERSION, _VERSION_KEY = "1", SKETCHES.decode()
 
-#: How an Arrow file begins.
-_MAGIC = b"ARROW1"
+#: Bytes of a file that are read for its schema.
+_HEAD = 1 << 16
 
 #: Documents of a record batch: some megabytes with the longest sketches.
 _BATCH = 1 << 13
@@ -104,7 +106,7 @@ def rows_of(
 
 
 def is_sketch_file(path: str) -> bool:
-    """Return whether a path names an Arrow file, as `neardup.sketch_files` writes it."""
+    """Return whether a path names an Arrow file of sketches, rather than of documents."""
     from neardup.readers.addresses import is_address, names_several_at, opened
 
     try:
@@ -112,15 +114,20 @@ def is_sketch_file(path: str) -> bool:
             if names_several_at(path):
                 return False
             with opened(path) as (file, _):
-                return bool(file.read(len(_MAGIC)) == _MAGIC)
+                head = file.read(_HEAD)
         # What is read from a pipe is gone.
-        if not os.path.isfile(path):
+        elif not os.path.isfile(path):
             return False
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+        else:
+            with open(path, "rb") as file:
+                head = file.read(_HEAD)
     except (OSError, NeardupError):
         # The error is that of whoever reads it.
         return False
+    if not head.startswith(ARROW_FILE):
+        return False
+    # The schema with its metadata is at the beginning, where a damaged file may have lost it.
+    return SKETCHES in head or by_name(path).format != "arrow"
 
 
 class SketchFiles:
@@ -145,7 +152,7 @@ class SketchFiles:
                 metadata = pa.ipc.open_file(file).schema.metadata or {}
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
-        if metadata.get(_VERSION_KEY.encode()) != _VERSION.encode():
+        if metadata.get(SKETCHES) != _VERSION.encode():
             raise InputError(
                 Message(
                     "{file}: must be a file that this version of neardup sketch has "

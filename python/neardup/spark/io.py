@@ -158,13 +158,19 @@ def _format_of(paths: Sequence[str]) -> str:
         format, compression = by_name(path)
         # Hadoop unpacks the others.
         if format not in FORMATS or compression == "xz":
+            way_out = Message("Name the format with {given[format]}.")
+            if format is not None:
+                way_out = Message(
+                    "Convert the input first: neardup dedup runs on one machine for all formats."
+                )
             raise ParameterError(
                 Message(
-                    "{file}: must end in {choices} or .parquet. Got another name instead. "
-                    "Name the format with {given[format]}.",
+                    "{file}: must end in {choices} or .parquet on Spark. Got another name instead. "
+                    "{way_out}",
                     code="unknown_format",
                     file=path,
                     choices=".jsonl, .ndjson, .json",
+                    way_out=way_out,
                 )
             )
         formats.add(format)

@@ -131,11 +131,11 @@ def _block(lines: Any) -> bytes:
 def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
-        reading = LineReading("", settings.fields, False)
+        reading = LineReading("", settings.fields, True)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields, "input")
     return batch_of_columns(
-        *(records.column, columns, settings.fields, False, "", 0),
+        *(records.column, columns, settings.fields, True, "", 0),
         lambda _: None,
         records.nbytes,
         Problems(),
@@ -164,7 +164,7 @@ def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Proble
 
     with errors_for_driver():
         texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
-    corpus.push(texts, titles=None, units=units)
+    corpus.push(texts, titles=batch.titles, units=units)
     return problems
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neardup.readers.sources import Sources
 
 #: Formats of records; the rows of other inputs are written as JSON Lines.
-_TABLES = ("jsonl", "parquet", "csv", "tsv")
+_TABLES = ("jsonl", "parquet", "arrow", "csv", "tsv")
 #: Files that are flushed to the disk together.
 _SYNCED = 16
 

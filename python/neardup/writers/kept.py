@@ -1,9 +1,9 @@
 """Writing of the kept records, unchanged and in input order.
 
-Records of the output's format are copied byte for byte, Parquet rows with their schema, JSON lines
-in UTF-8. Others are converted to one schema; inferring it takes one more pass over sources without
-one. CSV keeps its dialect if all sources have the same; an output begins with the mark of the first
-source.
+Records of the output's format are copied byte for byte, rows of Parquet and Arrow with their
+schema, JSON lines in UTF-8. Others are converted to one schema; inferring it takes one more pass
+over sources without one. CSV keeps its dialect if all sources have the same; an output begins with
+the mark of the first source.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import pyarrow as pa
 from neardup.base.arrays import rows_where
 from neardup.base.messages import Message
 from neardup.base.progress import check_progress
-from neardup.exceptions import InputError, ParameterError
+from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import REMEMBERED, Problem, refusal, show
+from neardup.readers.columnar import ColumnarFile, first_line
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import listing
-from neardup.readers.parquet import Parquet
 from neardup.readers.source import Keep, Source
 from neardup.readers.sources import Sources
 from neardup.readers.streams import ReopenableFile
 from neardup.readers.text_files import TextFiles
 from neardup.writers.cells import jsonl_bytes, plain_text
-from neardup.writers.edits import Edits
+from neardup.writers.edits import Cuts, Edits
 from neardup.writers.folder import OutputFolder
 from neardup.writers.output import Output
 from neardup.writers.schema_inference import PART, InferredType
@@ -126,7 +126,11 @@ def write_kept(
 def _writer(
     sources: list[Source], at: Callable[[], Output], edits: Edits | None, report: KeptReport
 ) -> _Writer:
-    writers: dict[str, type[_Writer]] = {"jsonl": _Lines, "parquet": _Tables}
+    writers: dict[str, type[_Writer]] = {
+        "jsonl": _Lines,
+        "parquet": _Tables,
+        "arrow": _Tables,
+    }
     return writers.get(at().format, _Cells)(sources, at, edits, report)
 
 
@@ -157,7 +161,7 @@ class _Writer(ABC):
         self.report = report
         self._at = at
         self._output = at()
-        self._edits = edits
+        self._sources, self._edits = sources, edits
         self._added = [] if edits is None else list(edits.schema)
         self._mark = b""
         if sources and sources[0].format == self._output.format:
@@ -293,11 +297,11 @@ class _Cells(_Writer):
 
 
 class _Tables(_Writer):
-    """Writes Parquet with the schema that the sources share, or else an inferred one."""
+    """Writes Parquet or Arrow with the schema that the sources share, or else an inferred one."""
 
     def _begin(self, sources: list[Source]) -> None:
         self._inferred: dict[str, InferredType] | None = None
-        tables = [s for s in sources if isinstance(s, Parquet)]
+        tables = [s for s in sources if isinstance(s, ColumnarFile)]
         if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
             self._schema = tables[0].schema
         else:
@@ -313,13 +317,23 @@ class _Tables(_Writer):
             ]
         written = pa.schema([*self._schema, *self._added])
         self._written = written.with_metadata(self._schema.metadata)
-        self._layout = tables[0].layout() if tables else None
 
     def _head(self) -> None:
-        self._output.begin(self._written, self._layout)
+        try:
+            self._output.begin(self._written, self._sources, is_cut=isinstance(self._edits, Cuts))
+        except pa.ArrowNotImplementedError as error:
+            raise OutputError(
+                Message(
+                    "{file}: cannot store the columns of the input: {said}. Name an output that "
+                    "ends in .arrow or .jsonl.",
+                    code="cannot_be_written",
+                    file=self._output.name,
+                    said=first_line(error),
+                )
+            ) from error
 
     def write(self, source: Source, keep: Keep) -> None:
-        if isinstance(source, Parquet):
+        if isinstance(source, ColumnarFile):
             for batch in source.batches():
                 if isinstance(batch, Problem):
                     return
@@ -383,7 +397,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
     for source in sources:
         _check_names(source)
         names = source.names()
-        if isinstance(source, Parquet):
+        if isinstance(source, ColumnarFile):
             for column in source.schema:
                 of(column.name).observe_type(column.type)
         elif names is not None:

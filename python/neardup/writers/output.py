@@ -19,15 +19,19 @@ from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
-from neardup.readers.parquet import Layout
+from neardup.readers.parquet import Layout, Parquet
+from neardup.readers.source import Source
 from neardup.writers.address_sink import AddressSink
+from neardup.writers.arrow_table import ArrowTable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.sink import FileSink, StandardOutput
 
 #: Files that are complete, for the message after an error.
 committed = 0
 
-_FORMATS = ("jsonl", "parquet", "csv", "tsv")
+_FORMATS = ("jsonl", "parquet", "arrow", "csv", "tsv")
+#: Formats that compress their own columns.
+_PACKED = ("parquet", "arrow")
 # A Parquet row group is filled until either is reached.
 _GROUP_ROWS = 128 * 1024
 _GROUP_BYTES = 64 << 20
@@ -58,7 +62,7 @@ class Output:
         self._bytes: _Sink | _Compressed | None = sink
         if compression is not None:
             self._bytes = _Compressed(sink, compression)
-        self._table: _ParquetTable | None = None
+        self._table: _ParquetTable | ArrowTable | None = None
         #: How rows of CSV and TSV are written.
         self.dialect = Dialect("\t" if format == "tsv" else ",")
         self._finished = False
@@ -75,10 +79,20 @@ class Output:
         """The number of bytes that the file has so far; 0 for standard output."""
         return self._sink.written
 
-    def begin(self, schema: pa.Schema, layout: Layout | None = None) -> None:
-        """Set the columns: a CSV header, or the schema of a Parquet file and its layout."""
+    def begin(
+        self, schema: pa.Schema, sources: Sequence[Source] = (), *, is_cut: bool = False
+    ) -> None:
+        """Set the columns: a CSV header, or the schema of a Parquet or Arrow file.
+
+        The records are those of `sources`, or of none; `is_cut` if parts of texts are cut out.
+        """
         if self.format == "parquet":
+            first = sources[0] if sources else None
+            layout = first.layout() if isinstance(first, Parquet) else None
             self._table = _ParquetTable(self._bytes, schema, layout, self._group_bytes)
+        elif self.format == "arrow":
+            file = _ArrowFile(self._bytes)
+            self._table = ArrowTable(file, schema, self.name, sources, is_cut=is_cut)
         elif self.format != "jsonl":
             self.write(csv_bytes([schema.names], self.dialect))
 
@@ -189,7 +203,7 @@ def open_output(
     name = os.fspath(path)
     named = by_name(name)
     chosen = format or named.format
-    if chosen not in _FORMATS or (chosen == "parquet" and named.compression):
+    if chosen not in _FORMATS or (chosen in _PACKED and named.compression):
         base = os.path.basename(name)
         dot = base.find(".", 1)
         extension = Message("none")
@@ -198,7 +212,7 @@ def open_output(
         raise ParameterError(
             Message(
                 "{file}: must have the extension .jsonl, .csv, .tsv (each also with "
-                ".gz, .zst, .xz or .bz2) or .parquet. Got {found} instead.",
+                ".gz, .zst, .xz or .bz2), .parquet or .arrow. Got {found} instead.",
                 code="unknown_format",
                 file=printable(name),
                 found=extension,

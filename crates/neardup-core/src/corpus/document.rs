@@ -14,7 +14,7 @@ use crate::weigh::DocumentFrequencies;
 pub struct Document<'a> {
     /// The text; `None` for a record that could not be read.
     pub text: Option<&'a str>,
-    /// The title, where the recipe looks at it.
+    /// The title, which the recipe may weigh, and which tells blank texts apart.
     pub title: Option<&'a str>,
     /// Units of the caller's own segmenter, encoded as
     /// [`segment`](crate::segment) says.
@@ -89,8 +89,7 @@ impl Block {
                 };
                 features = number_of(count);
                 identity = match count + rare {
-                    // A separate seed, so that identities of the two kinds never coincide.
-                    0 => xxh3_128_with_seed(text.as_bytes(), 1),
+                    0 => identity_without_features(text, document.title),
                     _ => xxh3_128(normalized.as_bytes()),
                 };
                 if let Some(counting) = counting.filter(|_| count + rare > 0) {
@@ -119,6 +118,17 @@ impl Block {
             .zip(&self.ends)
             .map(|(begin, &end)| &self.texts[begin..end])
     }
+}
+
+/// The identity of a text without features: that of the original text, and of the title where the
+/// text is blank. Seeds differ, so that identities of several kinds never coincide.
+fn identity_without_features(text: &str, title: Option<&str>) -> u128 {
+    let title = title.map_or("", str::trim);
+    let of_title = match title.is_empty() || !text.trim().is_empty() {
+        true => 0,
+        false => xxh3_128_with_seed(title.as_bytes(), 2),
+    };
+    xxh3_128_with_seed(text.as_bytes(), 1) ^ of_title
 }
 
 /// A number of features, as it is stored.

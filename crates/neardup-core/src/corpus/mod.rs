@@ -291,7 +291,7 @@ impl Corpus {
     /// [group](Self::divide) (up to collisions of a 128-bit hash).
     ///
     /// Texts are compared in normalized form. Texts without features, which normalization may have
-    /// emptied, are compared in their original form.
+    /// emptied, are compared in their original form, and blank ones with their titles.
     pub fn identity(&self, document: usize) -> u128 {
         self.identity[document]
     }

@@ -125,8 +125,7 @@ def _sketch(
     )
     for batch in batches:
         report(batch.problems)
-        titles = batch.titles if engine.weighs_titles else None
-        corpus.push(batch.texts, titles=titles, units=batch.units)
+        corpus.push(batch.texts, titles=batch.titles, units=batch.units)
         waiting.append(batch)
         progress.advance(0, batch.bytes_read)
     corpus.finish()
