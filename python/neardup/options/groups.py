@@ -233,6 +233,7 @@ class AddParameters(QueryParameters, total=False):
     """Options of `Index.add`."""
 
     at_zone: o.AtZone
+    replace: o.Replace
 
 
 class AddManyParameters(TextParameters, AddParameters, total=False):

@@ -563,6 +563,15 @@ Within = Annotated[
         check=_or_none(check_span),
     ),
 ]
+Replace = Annotated[
+    bool,
+    Option(
+        "Replace a stored document that has the id of a new one. Documents that were dropped for "
+        "it are decided again. If text, title, source and further fields are the same, nothing "
+        "changes.",
+        OUTPUT,
+    ),
+]
 # Options of a paper check.
 CountShared = Annotated[
     bool,
