@@ -109,6 +109,7 @@ class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     restore: o.Restore
     annotate: o.Annotate
     cluster_size: o.ClusterSize
+    copies: o.CopyIds
     dry_run: o.DryRun
     language: o.ReviewLanguage
 

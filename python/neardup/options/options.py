@@ -348,6 +348,14 @@ ClusterSize = Annotated[
         OUTPUT,
     ),
 ]
+CopyIds = Annotated[
+    bool,
+    Option(
+        "Add the field copies to each record that is written: the ids of the documents that were "
+        "dropped for it, in input order.",
+        OUTPUT,
+    ),
+]
 Format = Annotated[
     FormatName | None,
     Option(
