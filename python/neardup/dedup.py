@@ -276,13 +276,14 @@ def dedup_files(
     from neardup.run.file_run import FileRun
     from neardup.run.restored import read_ids, restore
     from neardup.writers import removed_schema, write_rows
-    from neardup.writers.edits import FIELDS, check_free
+    from neardup.writers.edits import COPIES, FIELDS, check_free
 
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = tuple(FIELDS) if chosen.annotate else ("cluster_size",) * chosen.cluster_size
+    fields += tuple(COPIES) * chosen.copies
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     others, texts = ("against", against), {"review": review}

@@ -76,6 +76,7 @@ METHODS = {
     "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1 << 63, 1.5, "1", None, True)}),
     "check": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
+    "rename": ({"old": "a", "new": "b"}, {"old": _ID, "new": _ID}),
     "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
     "confirm": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
     "undo": ({"id": "a"}, {"id": _ID, "by": _TITLE, "event": (0, -1, 1.5, "1", True)}),

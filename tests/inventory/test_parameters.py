@@ -86,7 +86,8 @@ _COUNT = (0, -1, 2**32, 1.5, "7", True)
 BY_NAME = {
     **dict.fromkeys(("text_field", "id_field", "title_field", "test_text_field"), _FIELD),
     "group_field": _FIELD,
-    **dict.fromkeys(("force", "annotate", "cluster_size", "dry_run", "exhaustive"), _FLAG),
+    **dict.fromkeys(("force", "annotate", "cluster_size", "copies"), _FLAG),
+    **dict.fromkeys(("dry_run", "exhaustive", "replace"), _FLAG),
     **dict.fromkeys(("passages", "title_from_first_line"), _FLAG),
     **dict.fromkeys(("removed", "report", "restore", "review", "places"), _OUTPUT),
     **dict.fromkeys(("remove", "output"), _OUTPUT),

@@ -97,6 +97,42 @@ def test_only_kept_records_have_the_size():
     assert "kept_id" not in rows[0]
 
 
+@pytest.mark.parametrize("source", ["in.jsonl", "in.csv", "in.parquet"])
+@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet"])
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [["c", "d"], []]),
+        ({"cluster_size": True}, [["c", "d"], []]),
+        ({"annotate": True}, [["c", "d"], [], [], []]),
+    ],
+)
+def test_records_have_the_ids_of_their_copies(source, output, options, expected):
+    dedup_files([source], output, copies=True, **options)
+    rows = records_of(output)
+    lists = [row["copies"] for row in rows]
+    assert [json.loads(ids) if isinstance(ids, str) else ids for ids in lists] == expected
+    assert ("cluster_size" in rows[0]) == bool(options)
+    if output == "out.parquet":
+        assert pyarrow.parquet.read_schema(output).field("copies").type == pa.list_(pa.string())
+    with pytest.raises(InputError, match="must have no field copies"):
+        dedup_files([output], "again.jsonl", copies=True)
+
+
+def test_copies_of_many_records_and_of_unreadable_ones_are_complete():
+    rng = random.Random(5)
+    texts = [rng.choice([BODY, f"{BODY * 2}{rng.random()}", None]) for _ in range(3000)]
+    lines = [json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)]
+    Path("many.jsonl").write_text("\n".join(lines) + "\n")
+    result = dedup_files(["many.jsonl"], "out.jsonl", copies=True)
+    wanted = {}
+    for row in result.removed.to_pylist():
+        wanted.setdefault(row["kept_id"], []).append(row["id"])
+    rows = records_of("out.jsonl")
+    assert {row["id"]: row["copies"] for row in rows if row.get("copies")} == wanted
+    assert all(("copies" in row) == (row["text"] is not None) for row in rows)
+
+
 def test_a_cluster_may_have_its_kept_document_in_the_other_collection():
     Path("old.jsonl").write_text(json.dumps({"id": "old", "text": BODY}) + "\n")
     dedup_files(["in.jsonl"], "out.jsonl", annotate=True, against=["old.jsonl"])

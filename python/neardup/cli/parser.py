@@ -46,6 +46,7 @@ COMMANDS = {
     "index explain": "index.query:explain",
     "index stats": "index.query:stats",
     "index remove": "index.remove:remove",
+    "index rename": "index.remove:rename",
     "index keep": "index.remove:keep",
     "index expire": "index.remove:expire",
     "index reconsider": "index.remove:reconsider",

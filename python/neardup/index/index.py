@@ -19,7 +19,7 @@ from neardup.base.validation import (
     check_whole,
 )
 from neardup.index.results import NewDocument
-from neardup.index.values import MAX_NUMBER, STATES, check_time, earlier, stamp
+from neardup.index.values import MAX_NUMBER, STATES, check_id, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
     AddManyParameters,
@@ -148,7 +148,7 @@ class Index:
         id : str
             Unique in the index, at most 2,000 bytes. If a document with this id and the same
             normalized text already exists, nothing is added and the first result is returned
-            again.
+            again, unless it is replaced.
         text : str
         title : str or None, default=None
             Stored; part of the sketch if the recipe weighs titles. A document without text is a
@@ -170,12 +170,18 @@ class Index:
         Raises
         ------
         InputError
-            If the id already has another text, or the document cannot be stored.
+            If the id already has another text and `replace` is off, or the document cannot be
+            stored.
+
+        Notes
+        -----
+        A replaced document is removed, as :meth:`remove` does, and the new one is added, in one
+        transaction.
         """
         from neardup.index.ingest.transaction import add
 
         given = completed(Index.add, options)
-        document = NewDocument(id, text, title, at, source, extra)
+        document = NewDocument(id, text, title, at, source, extra, given["replace"])
         return add(self._engine, document, given["at_zone"], given["within"])
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
@@ -195,7 +201,7 @@ class Index:
         ------
         IndexUnavailableError
             If the index cannot be written. Up to 1,024 documents are stored all or none; of
-            more than that, the first ones may be stored.
+            more than that, or if some replace others, the first ones may be stored.
 
         See Also
         --------
@@ -242,8 +248,9 @@ class Index:
         :func:`neardup.dedup` does, and stores them in transactions of some 20,000, each of which
         is durable when it ends; with `within` they are only counted together. The results of a
         later addition equal those of :meth:`add` called for each document; a transaction has up
-        to 1,024 documents, with `within` one. An `at` that is no valid time is reported as a
-        problem of its document.
+        to 1,024 documents, with `within` one; a document that replaces another begins a new one.
+        If an id is repeated with `replace`, its last document stays. An `at` that is no valid time
+        is reported as a problem of its document.
         """
         from neardup.index.ingest.reading import add_table
 
@@ -566,6 +573,27 @@ class Index:
         from neardup.index.retention import remove
 
         return remove(self._engine, check_string(id, "id"))
+
+    def rename(self, old: str, new: str) -> None:
+        """Change the id of a document.
+
+        Those that were dropped for it, and its events, follow. :meth:`explain` of the old id shows
+        the new one.
+
+        Parameters
+        ----------
+        old : str
+        new : str
+            An id that no document has.
+
+        Raises
+        ------
+        InputError
+            If there is no document with the old id, or one with the new id.
+        """
+        from neardup.index.retention import rename
+
+        rename(self._engine, check_string(old, "old"), check_id(new, "new"))
 
     def keep(self, id: str, *, by: str | None = None) -> None:
         """Keep a dropped document, whatever it repeats.

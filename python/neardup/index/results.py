@@ -53,6 +53,8 @@ class NewDocument:
     at : datetime, str or None, default=None
     source : str or None, default=None
     extra : dict or None, default=None
+    replace : bool, default=False
+        Whether it replaces a stored document with its id.
     """
 
     id: str
@@ -61,6 +63,7 @@ class NewDocument:
     at: datetime | str | None = None
     source: str | None = None
     extra: dict[str, Any] | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,15 @@ class Decision:
         The kept document that it repeats; None if it is itself kept.
     problem : str or None
         Why it was not stored.
+    replaced : bool
+        Whether another document with this id was stored before.
     """
 
     id: str
     new: bool
     repeats: Match | None
     problem: str | None
+    replaced: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,13 +129,15 @@ class Event:
         Position in the log.
     at : datetime
         In UTC.
-    action : {"removed", "expired", "reconsidered", "kept", "confirmed", "undone", "recounted"}
+    action : str
+        ``removed``, ``expired``, ``replaced``, ``renamed``, ``reconsidered``, ``kept``,
+        ``confirmed``, ``undone`` or ``recounted``.
     id : str or None
         The document that the event is about; None if it is about the whole index.
     details : dict
         For a decision of a person ``by``, if it was given; for ``undone`` the action as ``what``.
         For ``reconsidered`` the kept document that it ``repeats`` now, and the one that it
-        ``repeated`` with what happened to it as ``which``.
+        ``repeated`` with what happened to it as ``which``. For ``renamed`` the new id as ``to``.
     is_last : bool
         Whether nothing else has happened to the document since.
     """
@@ -253,6 +261,8 @@ class Added(ReprMixin):
     problem_count : int
     problems : list of Problem
         Records that could not be added; at most 10,000.
+    replaced : int
+        Documents among `new` that replaced one with the same id.
     """
 
     keep: NDArray[np.bool_]
@@ -261,6 +271,7 @@ class Added(ReprMixin):
     already: int
     problem_count: int
     problems: list[Problem]
+    replaced: int = 0
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "new", self.new

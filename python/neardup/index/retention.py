@@ -1,4 +1,4 @@
-"""Removing, expiring, keeping and reconsidering documents of an index."""
+"""Removing, renaming, expiring, keeping and reconsidering documents of an index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
-from neardup.index.ingest.transaction import log_decisions, write
+from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.session import Session
 from neardup.index.values import KEPT, STATES
@@ -31,8 +31,27 @@ Decided = list[tuple[str, Match | None]]
 def remove(engine: Engine, id: str) -> Removed:
     """Remove a document."""
     with engine.writing() as session:
-        decided = _take_out(engine, session, [session.existing(id)], "removed")
+        decided = take_out(engine, session, [session.existing(id)], "removed")
     return _removed(engine, 1, decided)
+
+
+def rename(engine: Engine, old: str, new: str) -> None:
+    """Give a document another id; what is known of it follows."""
+    with engine.writing() as session:
+        row = session.existing(old)
+        if session.by_ids([new]):
+            raise InputError(
+                Message(
+                    "{location}: '{id}' already belongs to a document. Choose another id, or "
+                    "remove that document first.",
+                    code="id_taken",
+                    location=engine.location,
+                    id=show(new),
+                )
+            )
+        session.rename(row["number"], old, new)
+        # Under the old id, so that the last decision stays the last event of the document.
+        session.log("renamed", [(row["number"], old, {"to": new})])
 
 
 def expire(engine: Engine, until: int) -> Removed:
@@ -46,7 +65,7 @@ def expire(engine: Engine, until: int) -> Removed:
                 break
             # Documents that were dropped for one of them, and expire too, go in one transaction.
             rows = {row["number"]: row for row in [*first, *session.dropped_before(first, until)]}
-            decided += _take_out(engine, session, list(rows.values()), "expired")
+            decided += take_out(engine, session, list(rows.values()), "expired")
             removed += len(rows)
     # What one transaction decided, a later one may have decided again.
     return _removed(engine, removed, list(dict(decided).items()))
@@ -114,11 +133,11 @@ def _removed(engine: Engine, count: int, decided: Decided) -> Removed:
     return Removed(count, tuple(decided[:_LISTED]), len(decided))
 
 
-def _take_out(
+def take_out(
     engine: Engine,
     session: Session,
     rows: Sequence[RowMapping],
-    action: Literal["removed", "expired"],
+    action: Literal["removed", "replaced", "expired"],
 ) -> Decided:
     """Remove documents, and decide those dropped for them again, in an open transaction."""
     kept = [row for row in rows if row["state"] == KEPT]
@@ -126,7 +145,7 @@ def _take_out(
     _unfile(engine, session, kept)
     others = session.dropped_numbers([row["number"] for row in kept])
     session.delete(list(ids))
-    if action == "removed":
+    if action != "expired":
         session.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
         session.log(action, [(None, None, {"documents": len(rows)})])

@@ -69,11 +69,11 @@ def id_fault(id: str) -> Message | None:
     return None if fault is None else Message(fault[1], most=MAX_ID_BYTES)
 
 
-def check_id(id: Any) -> str:
+def check_id(id: Any, name: str = "id") -> str:
     """Return an id that can be stored, or raise."""
-    fault = _id_fault(check_string(id, "id"))
+    fault = _id_fault(check_string(id, name))
     if fault is not None:
-        raise bad("id", fault[0], id, most=MAX_ID_BYTES)
+        raise bad(name, fault[0], id, most=MAX_ID_BYTES)
     return str(id)
 
 

@@ -115,6 +115,7 @@ class DedupFilesParameters(DedupParameters, ReportParameters, PartParameters, to
     restore: o.Restore
     annotate: o.Annotate
     cluster_size: o.ClusterSize
+    copies: o.CopyIds
     dry_run: o.DryRun
     language: o.ReviewLanguage
 
@@ -243,6 +244,7 @@ class AddParameters(QueryParameters, total=False):
     """Options of `Index.add`."""
 
     at_zone: o.AtZone
+    replace: o.Replace
 
 
 class AddManyParameters(TextParameters, AddParameters, total=False):

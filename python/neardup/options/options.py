@@ -348,6 +348,14 @@ ClusterSize = Annotated[
         OUTPUT,
     ),
 ]
+CopyIds = Annotated[
+    bool,
+    Option(
+        "Add the field copies to each record that is written: the ids of the documents that were "
+        "dropped for it, in input order.",
+        OUTPUT,
+    ),
+]
 Format = Annotated[
     FormatName | None,
     Option(
@@ -572,6 +580,15 @@ Within = Annotated[
         MATCHING,
         metavar="SPAN",
         check=_or_none(check_span),
+    ),
+]
+Replace = Annotated[
+    bool,
+    Option(
+        "Replace a stored document that has the id of a new one. Documents that were dropped for "
+        "it are decided again. If text, title, source and further fields are the same, nothing "
+        "changes.",
+        OUTPUT,
     ),
 ]
 # Options of a paper check.

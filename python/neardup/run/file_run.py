@@ -120,7 +120,7 @@ class FileRun:
         for name, output in self.outputs.items():
             if isinstance(output, OutputFolder):
                 copies = self._task == "dedup" and name == "output"
-                edits = options.annotate or options.cluster_size
+                edits = options.annotate or options.cluster_size or options.copies
                 output.take(self.sources, copies=copies, edits=edits)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)

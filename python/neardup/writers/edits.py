@@ -28,7 +28,7 @@ from neardup.readers.source import Row, Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The fields that `Annotations` adds.
+#: The fields that tell of each document what became of it.
 FIELDS: dict[str, pa.DataType] = {
     "cluster_id": pa.string(),
     "cluster_size": pa.int64(),
@@ -36,6 +36,9 @@ FIELDS: dict[str, pa.DataType] = {
     "similarity": pa.float64(),
     "measure": pa.string(),
 }
+
+#: The field with the ids of the documents that were dropped for a kept one.
+COPIES: dict[str, pa.DataType] = {"copies": pa.list_(pa.string())}
 
 #: A half-open span of a text, in code points.
 Span = tuple[int, int]
@@ -79,7 +82,7 @@ class Edits(ABC):
 
 
 class Annotations(Edits):
-    """Some of `FIELDS`, which say what de-duplication found.
+    """Some of `FIELDS` and `COPIES`, which say what de-duplication found.
 
     `ids`, `kept_for` and `similarity` are of all documents, as in `Decided`; `documents` are those
     that are written, and `readable` tells whether each of them has a readable text. Others have
@@ -97,12 +100,17 @@ class Annotations(Edits):
         documents: NDArray[np.int64],
         readable: NDArray[np.bool_],
     ) -> None:
-        self.schema = pa.schema([(name, FIELDS[name]) for name in names])
+        self.schema = pa.schema([(name, (FIELDS | COPIES)[name]) for name in names])
         self._ids = ids
         self._kept_for, self._similarity, self._measure = kept_for, similarity, measure
         self._documents, self._readable = documents, readable
         # A cluster is a kept document and those that were dropped for it.
         self._sizes = 1 + np.bincount(kept_for[kept_for >= 0], minlength=len(kept_for))
+        # The dropped documents by what they repeat; where those of each kept document end.
+        has_copies = not COPIES.keys().isdisjoint(names)
+        dropped = np.flatnonzero(kept_for >= 0) if has_copies else np.zeros(0, np.int64)
+        self._copies = dropped[np.argsort(kept_for[dropped], kind="stable")]
+        self._ends = np.cumsum(self._sizes - 1) if has_copies else self._sizes
         self._taken = 0
 
     def _take_columns(self, count: int) -> list[pa.Array[Any]]:
@@ -121,9 +129,24 @@ class Annotations(Edits):
             "measure": (np.full(len(kept), self._measure, object), not_dropped),
         }
         return [
-            pa.array(values[field.name][0], field.type, mask=values[field.name][1])
+            self._copies_of(documents, missing)
+            if field.name in COPIES
+            else pa.array(values[field.name][0], field.type, mask=values[field.name][1])
             for field in self.schema
         ]
+
+    def _copies_of(self, documents: NDArray[np.int64], missing: NDArray[np.bool_]) -> pa.Array[Any]:
+        """Return the ids of the documents that were dropped for each document."""
+        ends, counts = self._ends[documents], self._sizes[documents] - 1
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        places = np.arange(offsets[-1]) + np.repeat(ends - counts - offsets[:-1], counts)
+        ids: Any = rows_of(self._ids, self._copies[places]).cast(pa.string())
+        if isinstance(ids, pa.ChunkedArray):
+            ids = ids.combine_chunks()
+        made: Any = pa.ListArray.from_arrays(
+            pa.array(offsets, pa.int32()), ids, COPIES["copies"], mask=pa.array(missing)
+        )
+        return made
 
     def _take(self, count: int) -> list[tuple[bool, dict[str, Any]]]:
         readable = self._readable[self._taken : self._taken + count].tolist()

@@ -87,6 +87,7 @@ def add(
     Examples:
         neardup index add news.db articles.jsonl --removed removed.jsonl
         neardup index add news.db articles.jsonl --at-field date --within 14d
+        neardup index add news.db corrected.jsonl --replace
     """
     from neardup.base.extras import require
 
@@ -181,6 +182,7 @@ def _counts(added: Added) -> dict[str, int]:
         "refused": read - added.new - added.already,
         "already": added.already,
         "new": added.new,
+        "replaced": added.replaced,
         "kept": int(added.keep.sum()),
         "dropped": added.removed.num_rows,
         "problems": added.problem_count,
@@ -216,12 +218,15 @@ def _summary(index: Index, added: Added) -> None:
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
     counts = _counts(added)
+    replaced: Message | str = ""
+    if added.replaced:
+        replaced = Message("{count:,} of them replaced others", count=added.replaced)
     # Already there and new are together as many as kept and dropped.
     rows: list[Row] = [
         (Message("read"), counts["read"], ""),
         (Message("refused"), counts["refused"], ""),
         (Message("already there"), counts["already"], ""),
-        (Message("new"), counts["new"], ""),
+        (Message("new"), counts["new"], replaced),
         (Message("kept"), counts["kept"], Message("of the records read, new or already there")),
         (Message("dropped"), counts["dropped"], rule),
         (

@@ -99,6 +99,7 @@ def stopped_with(message: Message) -> Iterator[None]:
 #: What happens to documents.
 _ACTIONS = {
     "removed": N_("removed"),
+    "replaced": N_("replaced"),
     "expired": N_("expired"),
     "kept": N_("kept by a person"),
     "confirmed": N_("removal confirmed by a person"),
@@ -161,6 +162,8 @@ def event_words(event: Event) -> Message:
     details = event.details
     if event.action == "reconsidered":
         return Message("{reason}: {decision}", reason=_reason(details), decision=_decision(details))
+    if event.action == "renamed":
+        return Message("has the id {id} now", id=plain(details["to"]))
     action = _action(event)
     if "repeats" in details:
         return Message("{action}: it repeats {id}", action=action, id=plain(details["repeats"]))
@@ -190,6 +193,7 @@ def _reason(details: dict[str, Any]) -> Message:
     """Return why a document was decided again."""
     reasons = {
         "removed": N_("decided again, since {id} was removed"),
+        "replaced": N_("decided again, since {id} was replaced"),
         "expired": N_("decided again, since {id} has expired"),
         "undone": N_("decided again, since keeping {id} was undone"),
     }

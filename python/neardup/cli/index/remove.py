@@ -48,6 +48,23 @@ def remove(
         end_with_problems()
 
 
+def rename(
+    *,
+    location: common.Location,
+    old: Annotated[str, o.Argument("Id of a document.", metavar="OLD")],
+    new: Annotated[str, o.Argument("Its new id, which no document has.", metavar="NEW")],
+) -> None:
+    """Change the id of a document.
+
+    Those that were dropped for it, and its history, follow.
+
+    Examples:
+        neardup index rename news.db bridge wire/bridge
+    """
+    with common.opened(location) as index:
+        index.rename(old, new)
+
+
 def keep(
     *,
     location: common.Location,

@@ -4,7 +4,8 @@ All of them are sketched and counted before the first one is decided, in memory,
 anything up in the database; what is stored of them waits in a temporary file. Then they are written
 in transactions of tens of thousands of rows. As for any addition, a document is acknowledged when
 its transaction has ended. If another process adds documents in between, the rest is added batch by
-batch, as to an index that has documents; so are all of them if each has a window of its own.
+batch, as to an index that has documents; so are all of them if each has a window of its own, or
+if one replaces another.
 """
 
 from __future__ import annotations
@@ -30,13 +31,8 @@ from neardup.index.background import store
 from neardup.index.decide import Decider, Verdicts
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
-from neardup.index.ingest.transaction import (
-    add_batch,
-    has_documents,
-    log_decisions,
-    taken,
-    write,
-)
+from neardup.index.ingest.transaction import add_batch, has_documents, taken
+from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run
@@ -72,7 +68,7 @@ def first_import(
         with writing_temporary_files(N_("{fact} Set TMPDIR to a folder with more space.")):
             corpus = _sketch(engine, waiting, batches, report, progress)
             decided = None
-            if within is None:
+            if within is None and not waiting.replace_others():
                 progress.stage("candidates, verify, cluster", len(corpus))
                 decided = _Decided(engine, corpus, waiting.ids, progress)
         if decided is None and engine.settings.counts and len(corpus):
@@ -92,17 +88,23 @@ class _Waiting:
         self.ids: list[str] = []
         #: Runs, first row in them, and length of each batch.
         self.places: list[tuple[list[Run], int, int]] = []
+        self._replaces = False
 
     def append(self, batch: Incoming) -> None:
         """Add a batch."""
         titles = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
-        columns = (titles, batch.times, batch.sources, batch.extras, batch.packed)
+        self._replaces |= any(batch.replaces)
+        columns = (titles, batch.times, batch.sources, batch.extras, batch.replaces, batch.packed)
         pickle.dump(columns, self._file, pickle.HIGHEST_PROTOCOL)
         self.ids += batch.ids
         self.places.append((batch.runs, batch.begin, len(batch)))
 
+    def replace_others(self) -> bool:
+        """Return whether documents replace others, which have their ids."""
+        return self._replaces and len(set(self.ids)) < len(self.ids)
+
     def columns(self) -> Iterator[tuple[list[Any], ...]]:
-        """Yield titles, times, sources, further fields and packed texts of each batch."""
+        """Yield each batch: titles, times, sources, further fields, `replaces`, packed texts."""
         self._file.seek(0)
         for _ in self.places:
             yield pickle.load(self._file)
@@ -259,7 +261,7 @@ def _stored_batch(
     engine: Engine, ids: list[str], group: Sequence[tuple[list[Any], ...]]
 ) -> Incoming:
     """Return batches that waited as one, without texts."""
-    titles, times, sources, extras, packed = (
+    titles, times, sources, extras, replaces, packed = (
         [value for part in column for value in part] for column in zip(*group, strict=True)
     )
     batch = Incoming(
@@ -271,6 +273,7 @@ def _stored_batch(
         times=times,
         sources=sources,
         extras=extras,
+        replaces=replaces,
     )
     batch.packed = packed
     return batch

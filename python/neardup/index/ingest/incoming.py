@@ -13,7 +13,7 @@ import pyarrow as pa
 from neardup import _core
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_string
+from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index.engine import Engine
 from neardup.index.results import NewDocument
@@ -48,6 +48,8 @@ class Incoming:
     runs: list[Run] = field(default_factory=list)
     begin: int = 0
     bytes_read: int = 0
+    #: Whether each document replaces a stored one with its id; empty if none does.
+    replaces: Sequence[bool] = ()
     #: Why documents of callers cannot be stored, by row.
     errors: dict[int, NeardupError] = field(default_factory=dict)
 
@@ -61,22 +63,22 @@ class Incoming:
                 rows.append(_columns(document, zone))
             except (InputError, ParameterError) as error:
                 errors[row] = error
-                rows.append(("", None, None, 0, None, None))
-        ids, given, titles, times, sources, extras = map(list, zip(*rows, strict=True))
+                rows.append(("", None, None, 0, None, None, False))
+        ids, given, titles, times, sources, extras, replaces = map(list, zip(*rows, strict=True))
         # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
         column, too_long = limit.without_too_long(texts_array(given), runs)
         row_problems = [(row, replace(problem(), remedy="")) for row, _, problem in too_long]
         keys = texts_array(ids)
-        batch = Batch(column, keys, row_problems=row_problems, runs=runs)
+        read = Batch(column, keys, row_problems=row_problems, runs=runs)
         recipe = engine.settings.recipe
         # Callers share a batch: where the segmenter fails on one text, the others are stored.
-        texts, units, problems = readable(batch, recipe, compiled(recipe), ends=False)
+        texts, units, problems = readable(read, recipe, compiled(recipe), ends=False)
         title_column = texts_array(titles)
-        return cls(
-            engine, ids, texts, units, title_column, times, sources, extras, problems, errors=errors
-        )
+        batch = cls(engine, ids, texts, units, title_column, times, sources, extras, problems)
+        batch.replaces, batch.errors = replaces, errors
+        return batch
 
     def check(self) -> None:
         """Raise if a document of a caller cannot be stored."""
@@ -100,6 +102,7 @@ class Incoming:
             times=self.times[rows],
             sources=self.sources[rows],
             extras=self.extras[rows],
+            replaces=self.replaces[rows],
             problems=[] if begin else self.problems,
             begin=self.begin + begin,
             bytes_read=0 if begin else self.bytes_read,
@@ -159,4 +162,5 @@ def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
         stamp(datetime.now(UTC) if time is None else check_time(time, "at", zone)),
         check_optional(document.source, "source"),
         extra,
+        check_flag(document.replace, "replace"),
     )

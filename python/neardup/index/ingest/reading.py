@@ -82,7 +82,7 @@ def _add_source(
     empty.pop(None, None)
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
-    new = already = problem_count = 0
+    new = already = replaced = problem_count = 0
     has_naive_times = False
     problems: list[Problem] = []
     with engine.reading() as session:
@@ -130,6 +130,7 @@ def _add_source(
                     continue
                 keep.append(decision.repeats is None)
                 new, already = new + decision.new, already + (not decision.new)
+                replaced += decision.replaced
                 if decision.repeats is not None:
                     dropped.append((decision.id, decision.repeats))
             report(refused)
@@ -165,7 +166,8 @@ def _add_source(
         [match.distance for _, match in dropped],
         engine.rule.measure,
     )
-    return Added(np.array(keep, np.bool_), removed, new, already, problem_count, problems)
+    kept = np.array(keep, np.bool_)
+    return Added(kept, removed, new, already, problem_count, problems, replaced)
 
 
 def _batch_by_batch(
@@ -256,6 +258,7 @@ def _incoming(
         times=[now if moment is None else moment for moment in stamps],
         sources=sources,
         extras=extras,
+        replaces=[options["replace"]] * len(batch),
         problems=problems + refusals,
         runs=batch.runs,
         bytes_read=batch.bytes_read,

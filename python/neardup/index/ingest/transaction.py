@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
-from typing import Any
 
 from sqlalchemy import RowMapping
 
@@ -14,16 +12,14 @@ from neardup import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
-from neardup.index.decide import Verdicts
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match, NewDocument
-from neardup.index.store.rows import UNLISTED
+from neardup.index.retention import take_out
 from neardup.index.store.session import Session
-from neardup.index.values import DROPPED, EVER, IDENTICAL, KEPT, SIMILAR, STATES, earlier
+from neardup.index.values import EVER, STATES, earlier
 from neardup.readers.batch import show
-
-_LOG = logging.getLogger("neardup.index")
 
 #: The most documents that one transaction adds.
 BATCH = _core.MAX_BATCH
@@ -52,7 +48,8 @@ def add(
         values = {"location": engine.location, "reason": decision.problem}
         raise InputError(
             Message(
-                "{location}: a document {reason}. Remove that one first, or choose another id.",
+                "{location}: a document {reason}. Replace it with {given[replace=True]}, or choose "
+                "another id.",
                 **values,
             )
         )
@@ -90,13 +87,13 @@ def add_batch(
 ) -> list[Decision | None]:
     """Decide and store at most `batch_size` documents, in order; None for one without a text.
 
-    Uses one transaction, or several if background statistics are recomputed in between. `stored`
-    gets the number of documents of each when it is on disk.
+    Uses one transaction, or several if background statistics are recomputed or stored documents
+    replaced in between. `stored` gets the number of documents of each when it is on disk.
     """
     decisions: list[Decision | None] = []
     until_next: int | None = None
     while (begin := len(decisions)) < len(batch):
-        # Documents beyond the next count would be sketched now and again after it.
+        # Documents beyond the next end would be sketched now and again after it.
         end = None if until_next is None else begin + until_next
         part = batch.part(begin, end) if begin else batch
         decided, until_next = _add_first(engine, part, within)
@@ -108,27 +105,42 @@ def add_batch(
 def _add_first(
     engine: Engine, batch: Incoming, within: timedelta | None
 ) -> tuple[list[Decision | None], int | None]:
-    """Decide and store documents up to a count; return decisions, and arrivals until the next."""
+    """Decide and store documents up to a count, or up to one that replaces another.
+
+    Returns the decisions, and the number of documents until the next such end.
+    """
     batch.prepare()
     not_before = EVER if within is None else earlier(batch.times[0], within)
+    again: list[tuple[str, Match | None]] = []
     with engine.writing() as session:
+        stored = session.by_ids(batch.ids)
+        # Only the first document replaces another: those before it must be stored by then.
+        ends = [*_replacing(session, batch, stored), len(batch)]
+        replaces = ends[0] == 0 and len(batch) > 0
+        if replaces:
+            again = take_out(engine, session, [stored[batch.ids[0]]], "replaced")
+            stored = session.by_ids(batch.ids)
+            del ends[0]
         counters = session.counters()
-        new, present, refused = _sort(batch, session.by_ids(batch.ids))
-        end = _end_at_count(engine, counters, new)
-        rows = [row for row in new if end is None or row < end]
+        new, present, refused = _sort(batch, stored, ends[0])
+        counted_end = _end_at_count(engine, counters, new)
+        end = ends[0] if counted_end is None else counted_end
+        rows = [row for row in new if row < end]
         decider = engine.decider(session, counters["background"])
         verdicts = decider.decide(
             session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
         )
         write(session, batch, rows, counters["next"], verdicts)
         session.add_to_counters({"arrived": len(rows)})
-        until_next: int | None = None
-        if end is not None:
+        until_next = ends[1] - end if len(ends) > 1 else None
+        if counted_end is not None:
             recount(session, engine.settings, workers=engine.workers)
             arrived = counters["arrived"] + len(rows)
             until_next = next_count(arrived) - arrived
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.matches(list(present.values()), engine.rule.measure)
+    if again:
+        log_decisions(engine.location, *zip(*again, strict=True))
     log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
     decided_row = {batch.ids[row]: row for row in rows}
     decisions: list[Decision | None] = []
@@ -138,16 +150,47 @@ def _add_first(
             decisions.append(None if reason is None else Decision(id, False, None, reason))
             continue
         match = known[present[row]["number"]] if row in present else matches[decided_row[id]]
-        decisions.append(Decision(id, row in matches, match, None))
+        is_new = row in matches
+        decisions.append(Decision(id, is_new, match, None, replaced=replaces and row == 0))
     return decisions, until_next
 
 
-def _sort(
-    batch: Incoming, stored: Mapping[str, RowMapping]
-) -> tuple[list[int], dict[int, RowMapping], dict[int, Message | None]]:
-    """Return the rows to decide, the stored documents of known rows, and reasons for refusals.
+def _replacing(session: Session, batch: Incoming, stored: Mapping[str, RowMapping]) -> list[int]:
+    """Return the rows that replace another stored document, or an earlier row."""
+    if not any(batch.replaces):
+        return []
+    identities, features, _ = batch.sketches
+    rows: list[int] = []
+    #: Rows that differ from the stored documents at most in their texts as they were given.
+    alike: dict[int, int] = {}
+    earlier_ids: set[str] = set()
+    for row, id in enumerate(batch.ids):
+        if features[row] < 0:
+            continue
+        existing = stored.get(id)
+        if batch.replaces[row] and id in earlier_ids:
+            rows.append(row)
+        elif batch.replaces[row] and existing is not None:
+            title = None if batch.titles is None else batch.titles[row].as_py()
+            given = (identities[row], title, batch.sources[row], batch.extras[row])
+            if given == tuple(existing[name] for name in ("identity", "title", "source", "extra")):
+                alike[row] = existing["number"]
+            else:
+                rows.append(row)
+        earlier_ids.add(id)
+    with_texts = session.by_numbers(alike.values()) if alike else {}
+    for row, number in alike.items():
+        if session.text(with_texts[number]) != batch.texts[row].as_py():
+            rows.append(row)
+    return sorted(rows)
 
-    A row that repeats id and text of an earlier row of the batch is in none of the three. The
+
+def _sort(
+    batch: Incoming, stored: Mapping[str, RowMapping], end: int
+) -> tuple[list[int], dict[int, RowMapping], dict[int, Message | None]]:
+    """Return rows to decide, the stored documents of known rows, and reasons for refusals.
+
+    Rows from `end` on are left out, as is a row that repeats id and text of an earlier row. The
     reason for an unreadable row is None.
     """
     identities, features, _ = batch.sketches
@@ -155,7 +198,7 @@ def _sort(
     present: dict[int, RowMapping] = {}
     refused: dict[int, Message | None] = {}
     new_row: dict[str, int] = {}
-    for row, id in enumerate(batch.ids):
+    for row, id in enumerate(batch.ids[:end]):
         if features[row] < 0:
             refused[row] = None
             continue
@@ -189,52 +232,3 @@ def _end_at_count(engine: Engine, counters: Mapping[str, int], new: Sequence[int
         return None
     left = next_count(counters["counted_at"]) - counters["arrived"]
     return None if len(new) < left else new[left - 1] + 1
-
-
-def write(
-    session: Session, batch: Incoming, rows: Sequence[int], first: int, verdicts: Verdicts
-) -> None:
-    """Store some rows of a batch, numbered from `first` on."""
-    identities, features, sketches = batch.sketches
-    matches = verdicts.matches
-    titles: list[Any] = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
-    columns: dict[str, Sequence[Any]] = {
-        "number": range(first, first + len(rows)),
-        "id": [batch.ids[row] for row in rows],
-        "state": [KEPT if match is None else DROPPED for match in matches],
-        "at": [batch.times[row] for row in rows],
-        "source": [batch.sources[row] for row in rows],
-        "title": [titles[row] for row in rows],
-        "extra": [batch.extras[row] for row in rows],
-        "identity": [identities[row] for row in rows],
-        "features": [features[row] for row in rows],
-        "sketch": [sketches[row] for row in rows],
-        "kept_number": verdicts.kept_numbers,
-        "similarity": [None if match is None else match.similarity for match in matches],
-        "distance": [None if match is None else match.distance for match in matches],
-        "reason": [_reason(match) for match in matches],
-    }
-    session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
-    kept = matches.count(None)
-    changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
-    session.add_to_counters({**changes, UNLISTED: verdicts.unlisted})
-
-
-def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:
-    """Log decisions after their commit."""
-    if not ids or not _LOG.isEnabledFor(logging.INFO):
-        return
-    for id, match in zip(ids, matches, strict=True):
-        if match is None:
-            _LOG.info("%s: kept %r", location, id)
-        else:
-            similarity = match.similarity
-            _LOG.info("%s: dropped %r, repeats %r, %.4f", location, id, match.id, similarity)
-    kept = matches.count(None)
-    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(ids), kept, len(ids) - kept)
-
-
-def _reason(match: Match | None) -> int | None:
-    if match is None:
-        return None
-    return IDENTICAL if match.identical else SIMILAR

@@ -221,6 +221,8 @@ class Session:
         self,
         action: Literal[
             "removed",
+            "replaced",
+            "renamed",
             "expired",
             "reconsidered",
             "kept",
@@ -582,6 +584,12 @@ class Session:
                 self.location,
                 reason=words,
             ) from error
+
+    def rename(self, number: int, old: str, new: str) -> None:
+        """Change the id of a document and of its events."""
+        renamed = sa.update(documents).where(documents.c.number == number).values(id=new)
+        self.connection.execute(renamed)
+        self.connection.execute(sa.update(events).where(events.c.id == old).values(id=new))
 
     def delete(self, numbers: Sequence[int]) -> None:
         """Delete documents with everything except their postings."""

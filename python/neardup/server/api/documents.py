@@ -85,6 +85,11 @@ class PostedDocument(RequestBody):
     extra: Annotated[dict[str, Any], AfterValidator(_extra)] | None = Field(
         None, description="Further fields; stored."
     )
+    replace: bool = Field(
+        False,
+        description="Whether it replaces a stored document with its id. Those that were dropped"
+        " for that one are decided again.",
+    )
 
 
 class PostedBatch(RequestBody):
@@ -226,8 +231,8 @@ def _refused(made: Decision, field: str) -> ProblemError:
         409,
         "Another text",
         Message(
-            "The index has another text under the id '{id}'. Remove that document "
-            "first, or choose another id.",
+            "The index has another text under the id '{id}'. To replace it, add "
+            "replace: true. Otherwise choose another id.",
             id=made.id,
         ),
         field,

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 #: Messages of a page that an action redirects to.
 _SAID = ("added_kept", "added_dropped", "there")
 #: Events with a text in the catalogue.
-_ACTIONS = ("kept", "confirmed", "undone", "removed", "expired", "reconsidered", "recounted")
+_ACTIONS = (
+    *("kept", "confirmed", "undone", "removed", "replaced", "renamed", "expired"),
+    *("reconsidered", "recounted"),
+)
 
 router = APIRouter(dependencies=READ)
 
@@ -82,10 +85,11 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
 
 def _happened(words: Words, event: Event) -> dict[str, Any]:
     told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
-    other = event.details.get("repeats") or event.details.get("repeated")
+    details = event.details
+    other = details.get("repeats") or details.get("repeated") or details.get("to")
     return {
         "at": event.at,
         "words": told,
-        "by": event.details.get("by"),
+        "by": details.get("by"),
         "other": other if isinstance(other, str) else None,
     }
