@@ -143,7 +143,8 @@ class Annotations(Edits):
         ids: Any = rows_of(self._ids, self._copies[places]).cast(pa.string())
         if isinstance(ids, pa.ChunkedArray):
             ids = ids.combine_chunks()
-        made: Any = pa.ListArray.from_arrays(
+        lists: Any = pa.ListArray
+        made: pa.Array[Any] = lists.from_arrays(
             pa.array(offsets, pa.int32()), ids, COPIES["copies"], mask=pa.array(missing)
         )
         return made
