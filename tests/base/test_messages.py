@@ -158,10 +158,10 @@ def test_what_is_wrong_with_a_segmenter_is_said_in_both_languages(monkeypatch):
     module.cut = lambda _: ["ab"]
     monkeypatch.setitem(sys.modules, "mine", module)
     recipe = neardup.load_recipe("improved").replace(segment={"units": "mine:cut"})
-    with pytest.raises(neardup.InputError) as raised:
+    with pytest.raises(neardup.InputError) as caught:
         neardup.dedup(["a"], recipe=recipe)
-    assert "TypeError: expected pairs of (word, tag), found the text 'ab'" in str(raised.value)
-    assert "应为 (word, tag) 对" in in_language(raised.value, "zh")
+    assert "TypeError: expected pairs of (word, tag), found the text 'ab'" in str(caught.value)
+    assert "应为 (word, tag) 对" in in_language(caught.value, "zh")
 
 
 def test_an_error_of_another_program_has_the_code_of_its_class():
