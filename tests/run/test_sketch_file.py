@@ -20,8 +20,12 @@ from neardup import (
     pairs_files,
     sketch_files,
 )
+from neardup.options.signatures import completed
 from neardup.recipe import load_recipe
+from neardup.run.collected import Collected
 from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
+from neardup.run.sketch_file import SketchFiles
 
 #: Those that weigh each text by itself.
 BY_THEMSELVES = [recipe for recipe in RECIPES if recipe != "improved"]
@@ -225,3 +229,19 @@ class TestRefusals:
         shutil.move("b.sketches", "else/archive")
         expected = run("b.jsonl", "texts")
         assert run("else/archive", "sketches") == expected
+
+
+def test_ids_of_uncompressed_sketches_do_not_hold_the_texts():
+    write(hard_texts.mixed(random.Random(8), 50))
+    sketch_files(["b.jsonl"], "b.sketches")
+    with pa.OSFile("b.sketches") as file:
+        rows = pa.ipc.open_file(file).read_all()
+    with pa.ipc.new_file("plain.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    options = RunOptions(completed(dedup_files, {}))
+    corpus = Pipeline(options).corpus(options.recipe)
+    collected = Collected(options.recipe, corpus)
+    list(SketchFiles(["plain.arrow"]).put_into(collected))
+    buffers = [b for chunk in collected.ids.column().chunks for b in chunk.buffers() if b]
+    assert len(buffers) > 0
+    assert all(buffer.parent is None for buffer in buffers)

@@ -193,9 +193,10 @@ class SketchFiles:
                         batch.validate(full=True)
                         names = ("identity", "features", "sketch", "text")
                         corpus.adopt(*(batch[name] for name in names))
-                        collected.ids.append(batch["id"])
+                        # Copies, since a part of a batch would hold all of it in memory.
+                        collected.ids.append(pa.concat_arrays([batch["id"]]))
                         if "group" in batch.schema.names:
-                            collected.groups.append(batch["group"].to_numpy())
+                            collected.groups.append(batch["group"].to_numpy().copy())
                         yield batch
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
                 raise _damaged(source.name, error) from error
