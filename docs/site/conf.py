@@ -42,6 +42,7 @@ CONTENTS = """
 guide/sources
 guide/other-tools
 guide/dedup
+guide/files
 guide/repeats
 guide/contamination
 guide/pipelines
