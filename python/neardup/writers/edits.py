@@ -140,12 +140,14 @@ class Annotations(Edits):
         ends, counts = self._ends[documents], self._sizes[documents] - 1
         offsets = np.concatenate([[0], np.cumsum(counts)])
         places = np.arange(offsets[-1]) + np.repeat(ends - counts - offsets[:-1], counts)
-        ids = rows_of(self._ids, self._copies[places]).cast(pa.string())
+        ids: Any = rows_of(self._ids, self._copies[places]).cast(pa.string())
         if isinstance(ids, pa.ChunkedArray):
             ids = ids.combine_chunks()
-        return pa.ListArray.from_arrays(
+        made: Any = pa.ListArray
+        lists: pa.Array[Any] = made.from_arrays(
             pa.array(offsets, pa.int32()), ids, COPIES["copies"], mask=pa.array(missing)
         )
+        return lists
 
     def _take(self, count: int) -> list[tuple[bool, dict[str, Any]]]:
         readable = self._readable[self._taken : self._taken + count].tolist()
