@@ -30,6 +30,7 @@ _FIELDS = {
     "at_zone": _ZONE,
     "title_from_first_line": (1, "yes", None),
     "progress": (),
+    "replace": (1, "yes", None),
 }
 
 #: Methods with arguments that are right, and values that are wrong. Files that are
@@ -46,6 +47,7 @@ METHODS = {
             "extra": ("x", 7, [1], {"x": "\ud800"}),
             "within": _SPAN,
             "at_zone": _ZONE,
+            "replace": (1, "yes", None),
         },
     ),
     "add_many": ({"data": MANY}, {"data": (None, 7, "text", {"text": "x"})} | _FIELDS),

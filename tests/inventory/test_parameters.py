@@ -311,7 +311,7 @@ NEEDED = {
     **{f"Index.{name}": {"id": "none"} for name in ("confirm", "explain", "get", "keep")},
     **{f"Index.{name}": {"id": "none"} for name in ("remove", "undo")},
     "Index.get_many": {"ids": ["a"]},
-    "Index.rename": {"old": "a", "new": "b"},
+    "Index.rename": {"old": "none", "new": "other"},
     **{f"Index.{name}": {"text": "x"} for name in ("near_misses", "query")},
     "Settings": {"index": "n.db"},
     "index.restore": {"backup": "n.db", "location": "r.db", "force": True},

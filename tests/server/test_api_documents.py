@@ -29,6 +29,15 @@ def test_another_text_under_the_same_id_is_refused(shared):
     assert shared.get(f"{URL}/a/1").json()["text"] == BRIDGE
 
 
+def test_replacement_has_the_new_text_and_frees_the_copies(api):
+    given = {"id": "a/1", "text": LIBRARY, "replace": True}
+    answers = [api.post(URL, json=given) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 200]
+    assert api.get(f"{URL}/a/1").json()["text"] == LIBRARY
+    assert api.get(f"{URL}/a/2").json()["state"] == "kept"
+    assert api.get(f"{URL}/a/1/explain").json()["events"][0]["action"] == "replaced"
+
+
 def test_all_fields_are_stored(api):
     given = {
         "id": "c",

@@ -249,8 +249,9 @@ class Index:
         is durable when it ends; with `within` they are only counted together. The results of a
         later addition equal those of :meth:`add` called for each document; a transaction has up
         to 1,024 documents, with `within` one; a document that replaces another begins a new one.
-        If an id is repeated with `replace`, its last document stays. An `at` that is no valid time
-        is reported as a problem of its document.
+        If an id is repeated with `replace`, its last document stays. The result has each decision
+        as it was made; a later replacement may have changed it. An `at` that is no valid time is
+        reported as a problem of its document.
         """
         from neardup.index.ingest.reading import add_table
 

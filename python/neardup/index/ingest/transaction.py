@@ -91,12 +91,13 @@ def add_batch(
     replaced in between. `stored` gets the number of documents of each when it is on disk.
     """
     decisions: list[Decision | None] = []
-    until_next: int | None = None
+    #: Where the next transactions end: later documents would be sketched now and again after it.
+    ends: list[int] = []
     while (begin := len(decisions)) < len(batch):
-        # Documents beyond the next end would be sketched now and again after it.
-        end = None if until_next is None else begin + until_next
-        part = batch.part(begin, end) if begin else batch
-        decided, until_next = _add_first(engine, part, within)
+        end = ends.pop(0) if ends else None
+        part = batch if begin == 0 else batch.part(begin, end)
+        decided, later = _add_first(engine, part, within)
+        ends = [begin + row for row in later] or ends
         decisions += decided
         stored(len(decided))
     return decisions
@@ -104,10 +105,10 @@ def add_batch(
 
 def _add_first(
     engine: Engine, batch: Incoming, within: timedelta | None
-) -> tuple[list[Decision | None], int | None]:
+) -> tuple[list[Decision | None], list[int]]:
     """Decide and store documents up to a count, or up to one that replaces another.
 
-    Returns the decisions, and the number of documents until the next such end.
+    Returns the decisions, and the ends after that one, as far as they are known.
     """
     batch.prepare()
     not_before = EVER if within is None else earlier(batch.times[0], within)
@@ -132,11 +133,11 @@ def _add_first(
         )
         write(session, batch, rows, counters["next"], verdicts)
         session.add_to_counters({"arrived": len(rows)})
-        until_next = ends[1] - end if len(ends) > 1 else None
+        later = ends[1:]
         if counted_end is not None:
             recount(session, engine.settings, workers=engine.workers)
             arrived = counters["arrived"] + len(rows)
-            until_next = next_count(arrived) - arrived
+            later = [end + next_count(arrived) - arrived]
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.matches(list(present.values()), engine.rule.measure)
     if again:
@@ -152,7 +153,7 @@ def _add_first(
         match = known[present[row]["number"]] if row in present else matches[decided_row[id]]
         is_new = row in matches
         decisions.append(Decision(id, is_new, match, None, replaced=replaces and row == 0))
-    return decisions, until_next
+    return decisions, later
 
 
 def _replacing(session: Session, batch: Incoming, stored: Mapping[str, RowMapping]) -> list[int]:
