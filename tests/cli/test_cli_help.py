@@ -70,7 +70,7 @@ def test_examples_work(run, line):
         Path(f"{name}.txt").write_text(text, "utf-8")
     shutil.copytree("essays", "dump")
     shutil.copy(ARTICLES, "dump")
-    for name in ("questions", "train", "dev", "test"):
+    for name in ("questions", "train", "dev", "test", "corrected"):
         shutil.copy(ARTICLES, f"{name}.jsonl")
     words = shlex.split(line)
     run(*words[1 : words.index(">") if ">" in words else None])

@@ -52,6 +52,7 @@ NEEDS = {
     "index reconsider": "n.db",
     "index recount": "n.db",
     "index remove": "n.db a",
+    "index rename": "n.db a b",
     "index restore": "copy.db n.db",
     "index stats": "n.db",
     "mcp": "",

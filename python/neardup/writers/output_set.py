@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
-from neardup.exceptions import OutputError
+from neardup.exceptions import OutputError, ParameterError
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.folder import OutputFolder, is_folder
 from neardup.writers.output import Output, ignore_interrupts, open_output
@@ -85,6 +86,16 @@ class OutputSet:
         """Open one of the outputs, a file or a folder."""
         if is_folder(path):
             return self.open_folder(path, force=force, part_size=part_size)
+        name = os.fspath(path)
+        if name != "-" and not os.path.splitext(name)[1]:
+            raise ParameterError(
+                Message(
+                    "{file}: must have an extension, such as .jsonl, or end in a slash for a "
+                    "folder with one file for each input. Got neither.",
+                    code="unknown_format",
+                    file=printable(name),
+                )
+            )
         return self.open(path, force=force)
 
     def parts(self) -> list[tuple[str, str, str | None]]:

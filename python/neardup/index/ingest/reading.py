@@ -126,7 +126,8 @@ def _add_source(
                     keep.append(False)
                     if decision is not None and decision.problem is not None:
                         place = place_of(runs, begin + row)
-                        refused.append(Problem(*place, id_field, decision.problem, None))
+                        remedy = Message("Replace it with {given[replace=True]}.")
+                        refused.append(Problem(*place, id_field, decision.problem, None, remedy))
                     continue
                 keep.append(decision.repeats is None)
                 new, already = new + decision.new, already + (not decision.new)
