@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import hard_texts
 from tests.hostile import corpora
+from tests.kit.progress import Notes
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, OutputError, ParameterError, dedup, pairs
-from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
 
@@ -136,14 +136,6 @@ def test_it_keeps_what_dedup_keeps_of_both(name, recipe, request):
     request.getfixturevalue("without_memory")()
     small = dedup(a, against=b, **options)
     assert (small.keep.tolist(), rows_of(small)) == (alone.keep.tolist(), rows_of(alone))
-
-
-class Notes(Progress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, line):
-        self.notes.append(str(line))
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.options.signatures import completed
 from neardup.readers.fields import Fields
 from neardup.review import ALIGNED
 from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
+from tests.kit.progress import Notes
 from tests.spark.collections import forms, lines, texts
 from tests.spark.conftest import read_parts
 
@@ -121,18 +121,13 @@ def test_against_other_files_of_which_one_is_an_input(spark, tmp_path, monkeypat
     for name, part in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
         Path(f"{name}.jsonl").write_bytes(b"\n".join(part) + b"\n")
     names = [str(tmp_path / f"{name}.jsonl") for name in "abc"]
-    notes = []
-
-    class Notes(Progress):
-        def note(self, note):
-            notes.append(str(note))
-
+    notes = Notes()
     result = same_files(
         spark,
         names[:2],
         tmp_path,
         against=names[1:],
-        progress=Notes(),
+        progress=notes,
         partitions=2,
         batch_documents=64,
     )
@@ -140,7 +135,7 @@ def test_against_other_files_of_which_one_is_an_input(spark, tmp_path, monkeypat
     removed = result.removed.toArrow().to_pylist()
     assert {row["kept_from"] for row in removed} == {"against", "input"}
     # One note of each way.
-    first, second = (note for note in notes if note.startswith(names[1]))
+    first, second = (note for note in notes.notes if note.startswith(names[1]))
     assert first == second
 
 

@@ -12,9 +12,9 @@ import pytest
 from rapidfuzz.distance import LCSseq
 from tests.hostile import TEXTS
 from tests.index.written import letters
+from tests.kit.progress import Notes
 
 from neardup import InputError, OutputError, ParameterError, contamination, contamination_files
-from neardup.base.progress import Progress
 
 ENGLISH = [
     "Which of these rivers flows through three capitals on its way to the sea?",
@@ -195,14 +195,9 @@ def test_a_note_lists_short_items():
         + json.dumps({"text": ENGLISH[0]})
     )
     Path("in.jsonl").write_text(json.dumps({"text": ENGLISH[1]}))
-    notes = []
-
-    class Notes(Progress):
-        def note(self, line):
-            notes.append(str(line))
-
-    contamination_files(["in.jsonl"], ["items.jsonl"], progress=Notes())
-    (note,) = notes
+    progress = Notes()
+    contamination_files(["in.jsonl"], ["items.jsonl"], progress=progress)
+    (note,) = progress.notes
     assert note.startswith("30 test items of fewer than 20 Chinese characters or 40 letters")
     assert "q0, q1," in note
     assert note.endswith("q19, ....")
@@ -308,14 +303,6 @@ def test_bad_records_on_both_sides():
     # As in dedup, a record that cannot be read is kept.
     assert Path("out.jsonl").read_bytes().count(b"\n") == summary.kept == 4
     assert summary.problems == len(result.problems) == 6
-
-
-class Notes(Progress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, note):
-        self.notes.append(str(note))
 
 
 @pytest.mark.usefixtures("folder")

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.kit.progress import Notes
 
 import neardup
 from neardup import InputError, ParameterError
@@ -36,14 +37,6 @@ RECIPES: dict[str, Any] = {
         for name in ("general", "strict", "containment")
     },
 }
-
-
-class Notes(Progress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, line):
-        self.notes.append(str(line))
 
 
 def write(path, records):

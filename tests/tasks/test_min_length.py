@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit.progress import Notes
 
 import neardup
 from neardup.base.progress import Progress
@@ -69,17 +70,12 @@ def test_files_with_little_memory_and_a_work_folder_agree(tmp_path, monkeypatch,
     rng = random.Random(3)
     texts = [*rng.choices(CHAT, k=200), None]
     Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    notes = []
-
-    class Notes(Progress):
-        def note(self, line):
-            notes.append(str(line))
-
-    options = options | {"recipe": "strict", "min_length": 3, "progress": Notes()}
+    progress = Notes()
+    options = options | {"recipe": "strict", "min_length": 3, "progress": progress}
     result = neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
     assert result.keep.tolist() == [*kept_of(texts[:-1], min_length=3), True]
     short = sum(text is not None and text.startswith("继续") for text in texts)
-    assert f"{short} texts of fewer than 3 letters and digits are left alone." in notes
+    assert f"{short} texts of fewer than 3 letters and digits are left alone." in progress.notes
     assert len(Path("out.jsonl").read_text().splitlines()) == result.summary.kept
 
 
@@ -98,14 +94,9 @@ def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Stops(), **options)
     with pytest.raises(InputError, match="another max_length"):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", **options | {"max_length": 71})
-    notes = []
-
-    class Notes(Progress):
-        def note(self, line):
-            notes.append(str(line))
-
-    result = neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Notes(), **options)
-    assert any("resuming from w" in note for note in notes)
+    progress = Notes()
+    result = neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=progress, **options)
+    assert any("resuming from w" in note for note in progress.notes)
     bounds = {"min_length": 3, "max_length": 70}
     assert result.keep.tolist() == kept_of(CHAT, priority="last", **bounds)
     assert (result.summary.too_short, result.summary.too_long) == (3, 1)

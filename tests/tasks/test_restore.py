@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.index.written import families
+from tests.kit.progress import Notes
 
 from neardup import dedup_files, sketch_files
 from neardup.run.restored import line_of
@@ -93,18 +94,9 @@ def test_repeated_ids_and_ids_with_line_breaks():
 
 
 def test_ids_that_are_not_in_the_input():
-    lines = []
-
-    class Notes:
-        def stage(self, *_): ...
-        def advance(self, *_): ...
-        def problem(self, *_): ...
-
-        def note(self, line):
-            lines.append(str(line))
-
-    run(progress=Notes(), **choose(["d0", "nosuch", "other\n"]))
-    assert [line for line in lines if "ids.txt" in line] == [
+    progress = Notes()
+    run(progress=progress, **choose(["d0", "nosuch", "other\n"]))
+    assert [line for line in progress.notes if "ids.txt" in line] == [
         "2 ids of ids.txt are not in the input, for example 'nosuch'."
     ]
 

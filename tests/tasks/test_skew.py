@@ -4,11 +4,11 @@ import random
 
 import pytest
 from tests import hard_texts
+from tests.kit.progress import Notes
 from tests.run.test_memory import counts
 from tests.tasks.test_templates import bulletins
 
 from neardup import dedup
-from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 
 pytestmark = pytest.mark.slow
@@ -21,16 +21,6 @@ def copies(count, seed=2):
     return [text] + [hard_texts.edited(rng, text) for _ in range(count - 1)]
 
 
-class Notes(Progress):
-    """Remember what a run tells."""
-
-    def __init__(self):
-        self.lines = []
-
-    def note(self, line):
-        self.lines.append(line)
-
-
 def run(texts, folder):
     """Run over a file of texts; return its counts and the notes."""
     folder.mkdir()
@@ -38,7 +28,7 @@ def run(texts, folder):
     watch = Notes()
     kept, removed = folder / "kept.jsonl", folder / "removed.jsonl"
     result = dedup_files([path], kept, removed=removed, memory="1GiB", progress=watch)
-    return counts(result), "\n".join(watch.lines)
+    return counts(result), "\n".join(watch.notes)
 
 
 def test_a_form_costs_each_document_the_same(tmp_path):
@@ -55,12 +45,13 @@ def test_a_form_costs_each_document_the_same(tmp_path):
 
 
 def test_empty_texts_cost_nothing(tmp_path):
+    """Records without text are duplicates if they have the same title, of 17,576."""
     result, told = run([""] * 12_000 + ["some text of its own"], tmp_path / "memory")
-    assert (result["kept"], result["exact_duplicates"]) == (2, 11_999)
+    assert 8_000 < result["kept"] == 12_001 - result["exact_duplicates"]
     assert result["without_features"] == 12_000
     assert result["candidates"] == 0
     assert "12,000 records have a text with nothing to compare" in told
-    assert "11,999 records were dropped for one kept record" in told
+    assert "records were dropped for one kept record" not in told
 
 
 def test_copies_of_one_text_cost_one_candidate_each(tmp_path):

@@ -18,26 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from tests.kit.progress import Notes
 
 import neardup
 import neardup.readers
 from neardup.base.messages import Message
-from neardup.base.progress import Progress
 from neardup.exceptions import NeardupError, OutputError, ParameterError
 from neardup.writers import open_output, write_kept, write_rows
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.sink import StagedSink
-
-
-class Notes(Progress):
-    """Remembers the notes of a run."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, line: str) -> None:
-        self.notes.append(line)
-
 
 _TEXTS = [
     f"The ferry of line {n} leaves pier {n * 7} at {n} past nine with mail." for n in range(40)
