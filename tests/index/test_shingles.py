@@ -212,11 +212,14 @@ def test_a_missing_file_is_made_again(place, in_memory):
     assert content_of(place) == before
 
 
-def test_damaged_shingles_bring_no_error(place):
+def test_damaged_shingles_bring_no_document_that_is_not_there(place, in_memory):
+    """Shingles have no digest: wrong ones hide a document, or bring one in vain."""
     candidates(place)
     noise = random.Random(1).randbytes(2000)
     written(lambda data: data.__setitem__(slice(4096, 6096), noise))(file_of(place))
-    candidates(place)
+    for found, expected in zip(candidates(place), in_memory(place), strict=True):
+        assert found[0] == expected[0]
+        assert all(id == f"d{number}" for number, id in found[1])
 
 
 def test_a_file_of_another_index(place, in_memory, tmp_path):
