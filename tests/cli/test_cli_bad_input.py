@@ -174,7 +174,8 @@ def test_a_full_disk(run, files):
     lines = [f'{{"text": "{text}"}}\n' for text in texts]
     Path("in.jsonl").write_text("".join(lines), "utf-8")
     result = run("dedup", "in.jsonl", "-o", "out.jsonl", code=2, file_size=2000)
-    (line,) = last_line_apart(result.err)
+    # Before it is a note on short texts.
+    *_, line = last_line_apart(result.err)
     assert "out." in line
     assert files() == ["in.jsonl"]
 

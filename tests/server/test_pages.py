@@ -462,7 +462,7 @@ class TestCheck:
             ({"least": "4"}, 422, "greater than or equal to 5"),
             ({"least": "1e3"}, 422, "valid integer"),
             ({"library": "../x"}, 404, "no library of this name"),
-            ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "Choose a file first."),
+            ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "a.txt: the file is empty."),
             ({"files": {}}, 422, "Choose a file first."),
         ],
     )
