@@ -43,6 +43,7 @@ guide/sources
 guide/other-tools
 guide/dedup
 guide/files
+guide/too-many-too-few
 guide/repeats
 guide/contamination
 guide/pipelines
@@ -66,6 +67,7 @@ guide/cluster
 zh/sources
 zh/other-tools
 zh/dedup
+zh/too-many-too-few
 zh/pairs-and-compare
 zh/check
 zh/index
