@@ -14,7 +14,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.stages import CORPUS
 from neardup.run.checkpoint import Work, damaged
 from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
-from neardup.writers.output import arrow_file
+from neardup.writers.tables import arrow_file
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,14 +1,13 @@
 """An output file: its format and compression; it appears under its name when it is complete."""
 
 import contextlib
-import io
 import os
 import signal
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import zstandard
@@ -19,12 +18,11 @@ from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
-from neardup.readers.parquet import Layout, Parquet
 from neardup.readers.source import Source
 from neardup.writers.address_sink import AddressSink
-from neardup.writers.arrow_table import ArrowTable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.sink import FileSink, StandardOutput
+from neardup.writers.tables import ArrowTable, ColumnarTable, ParquetTable, arrow_file
 
 #: Files that are complete, for the message after an error.
 committed = 0
@@ -32,9 +30,6 @@ committed = 0
 _FORMATS = ("jsonl", "parquet", "arrow", "csv", "tsv")
 #: Formats that compress their own columns.
 _PACKED = ("parquet", "arrow")
-# A Parquet row group is filled until either is reached.
-_GROUP_ROWS = 128 * 1024
-_GROUP_BYTES = 64 << 20
 # Bytes that are compressed together.
 _BLOCK = 1 << 20
 _ZSTD_LEVEL = 3
@@ -62,12 +57,11 @@ class Output:
         self._bytes: _Sink | _Compressed | None = sink
         if compression is not None:
             self._bytes = _Compressed(sink, compression)
-        self._table: _ParquetTable | ArrowTable | None = None
+        self._table: ColumnarTable | None = None
         #: How rows of CSV and TSV are written.
         self.dialect = Dialect("\t" if format == "tsv" else ",")
         self._finished = False
-        # A part ends with a row group.
-        self._group_bytes = min(part_size or _GROUP_BYTES, _GROUP_BYTES)
+        self._part_size = part_size
 
     def write(self, data: bytes) -> None:
         """Write bytes unchanged."""
@@ -87,12 +81,9 @@ class Output:
         The records are those of `sources`, or of none; `is_cut` if parts of texts are cut out.
         """
         if self.format == "parquet":
-            first = sources[0] if sources else None
-            layout = first.layout() if isinstance(first, Parquet) else None
-            self._table = _ParquetTable(self._bytes, schema, layout, self._group_bytes)
+            self._table = ParquetTable(self._bytes, schema, sources, self._part_size)
         elif self.format == "arrow":
-            file = _ArrowFile(self._bytes)
-            self._table = ArrowTable(file, schema, self.name, sources, is_cut=is_cut)
+            self._table = ArrowTable(self._bytes, schema, self.name, sources, is_cut=is_cut)
         elif self.format != "jsonl":
             self.write(csv_bytes([schema.names], self.dialect))
 
@@ -269,92 +260,3 @@ class _Compressed:
     def _pass(self, packed: bytes) -> None:
         if packed:
             self._sink.write(packed)
-
-
-class _ParquetTable:
-    """Collects batches into row groups that are neither tiny nor huge."""
-
-    def __init__(
-        self, sink: Any, schema: pa.Schema, layout: Layout | None, group_bytes: int
-    ) -> None:
-        self._schema = schema
-        self._held: list[pa.RecordBatch] = []
-        self._rows = self._size = 0
-        self._file = _ArrowFile(sink)
-        self._group_bytes = group_bytes
-        layout = layout or Layout(_GROUP_ROWS, dictionaries=True, compression="zstd")
-        self._group_rows = max(1, layout.rows)
-        import pyarrow.parquet as pq
-
-        self._writer = pq.ParquetWriter(
-            pa.PythonFile(self._file, mode="w"),
-            schema,
-            compression=cast("Any", layout.compression),
-            use_dictionary=cast("Any", layout.dictionaries),
-        )
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        while batch.num_rows:
-            part = batch.slice(0, self._group_rows - self._rows)
-            batch = batch.slice(part.num_rows)
-            self._held.append(part)
-            self._rows += part.num_rows
-            self._size += part.nbytes
-            if self._rows >= self._group_rows or self._size >= self._group_bytes:
-                self._flush()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(
-                pa.Table.from_batches(self._held, self._schema), row_group_size=self._rows
-            )
-        self._held, self._rows, self._size = [], 0, 0
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Close the writer, which otherwise writes its footer when it is collected."""
-        self._file.discard = True
-        self._held = []
-        with contextlib.suppress(OSError, pa.ArrowException):
-            self._writer.close()
-
-
-@contextlib.contextmanager
-def arrow_file(sink: Any, schema: pa.Schema, compression: Any = None) -> Iterator[Any]:
-    """Yield a writer of an Arrow IPC file to a sink."""
-    file = _ArrowFile(sink)
-    packed = pa.ipc.IpcWriteOptions(compression=compression)
-    writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema, options=packed)
-    try:
-        yield writer
-        writer.close()
-    except BaseException:
-        # The writer writes the end of its file when it is collected.
-        file.discard = True
-        raise
-
-
-class _ArrowFile(io.RawIOBase):
-    """A sink as a file for Arrow, which does not close the sink."""
-
-    def __init__(self, sink: Any) -> None:
-        super().__init__()
-        self._sink = sink
-        self._position = 0
-        self.discard = False
-
-    def write(self, data: Any) -> int:
-        size = memoryview(data).nbytes
-        if not self.discard:
-            self._sink.write(bytes(data))
-        self._position += size
-        return size
-
-    def tell(self) -> int:
-        return self._position
-
-    def writable(self) -> bool:
-        return True
