@@ -362,6 +362,30 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
         assert all("an invalid row" in str(problem) for problem in report.problems)
 
 
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.timestamp("ms"), 1 << 62),
+        (pa.duration("ms"), 1 << 62),
+        (pa.timestamp("ms", tz="Mars/Base"), 0),
+        (pa.list_(pa.timestamp("ms")), [1 << 62]),
+    ],
+)
+def test_value_without_an_object_of_python_is_left_out_of_text_formats(make, format, kind, value):
+    columns = {"text": ["a", "b"], "at": pa.array([None, value], kind)}
+    out = io.BytesIO()
+    table = pa.table(columns)
+    if format == "parquet":
+        pq.write_table(table, out)
+    path = make(f"in.{format}", out.getvalue() or as_arrow(table, format))
+    for output in ("o.jsonl", "o.csv"):
+        report = keep(path, output)
+        assert (report.written, report.unwritable) == (1, 1)
+        assert "record 2, field 'at': left out of" in str(report.problems[0])
+    assert keep(path, f"o.{format}").written == 2
+
+
 def test_what_else_is_left_out(make, capfdbinary):
     make("t/a.txt", bytes(100))
     make("t/b.txt", "b")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Problems, refusal, show
-from neardup.readers.columns import batch_of_columns, choose_columns, with_leaves
+from neardup.readers.columns import UNCONVERTIBLE, batch_of_columns, choose_columns, with_leaves
 from neardup.readers.fields import Fields
 from neardup.readers.source import Row, Source
 
@@ -83,10 +83,12 @@ class ColumnarFile(Source):
         for batch in self.batches():
             if isinstance(batch, Problem):
                 return
+            rows: list[Row]
             try:
-                yield list(batch.to_pylist())
-            except UnicodeDecodeError:
-                yield [self._row(batch, i, done + i + 1) for i in range(batch.num_rows)]
+                rows = list(batch.to_pylist())
+            except UNCONVERTIBLE:
+                rows = [self._row(batch, i, done + i + 1) for i in range(batch.num_rows)]
+            yield rows
             done += batch.num_rows
 
     def _row(self, batch: pa.RecordBatch, index: int, number: int) -> Row:
@@ -96,6 +98,11 @@ class ColumnarFile(Source):
                 row[name] = batch.column(name)[index].as_py()
             except UnicodeDecodeError:
                 reason = Message("only Parquet and Arrow can store bytes that are not valid UTF-8")
+                return Problem(self.name, number, name, reason, None)
+            except UNCONVERTIBLE as error:
+                reason = Message(
+                    "only Parquet and Arrow can store this value ({said})", said=first_line(error)
+                )
                 return Problem(self.name, number, name, reason, None)
         return row
 

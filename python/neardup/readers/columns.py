@@ -28,6 +28,11 @@ PART_ROWS = 4096
 PART_BYTES = 16 << 20
 
 
+#: Errors for a value that Python has no object for: text that is not UTF-8, a date or a duration
+#: beyond its range, an unknown time zone.
+UNCONVERTIBLE = (ValueError, OverflowError, KeyError)
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Return whether a column of this type can have texts; a column of nulls can."""
     if pa.types.is_dictionary(kind):
@@ -284,16 +289,16 @@ def _no_id(source: str, number: int, field: str, value: Any) -> Problem:
 
 
 def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:
-    """Return the values of a column, None for one with text that is not valid UTF-8."""
+    """Return the values of a column, None for one that Python has no object for."""
     if isinstance(column, list):
         return column
     values: list[Any] = []
     try:
         values = column.to_pylist()
-    except UnicodeDecodeError:
+    except UNCONVERTIBLE:
         for value in column:
             values.append(None)
-            with suppress(UnicodeDecodeError):
+            with suppress(*UNCONVERTIBLE):
                 values[-1] = value.as_py()
     return values
 
