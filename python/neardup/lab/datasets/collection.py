@@ -77,10 +77,14 @@ def read_collection(folder: str | Path, progress: Progress) -> Collection:
     from neardup.readers.formats import COMPRESSED
 
     where = Path(folder)
+    if not where.exists():
+        raise InputError(
+            Message("{file}: no such file or directory.", code="no_such_file", file=str(where))
+        )
     if not where.is_dir():
         raise InputError(
             Message(
-                "{folder}: must be a folder of topic files. Got none instead.", folder=str(where)
+                "{folder}: must be a folder of topic files. Got a file instead.", folder=str(where)
             )
         )
     extensions = [f".jsonl{extension}" for extension in ("", *COMPRESSED)]
