@@ -81,8 +81,11 @@ def test_folders_without_topics(tmp_path, files, expected):
         (tmp_path / name).write_text('{"id": "1", "text": "some words"}\n' * count)
     with pytest.raises(InputError, match=expected):
         read_collection(tmp_path, Progress())
-    with pytest.raises(InputError, match="must be a folder"):
+    with pytest.raises(InputError, match="missing: no such file"):
         read_collection(tmp_path / "missing", Progress())
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"must be a folder .* Got a file"):
+        read_collection(tmp_path / "file", Progress())
 
 
 def test_records_without_text_are_told_and_left_out(tmp_path):
