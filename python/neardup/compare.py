@@ -251,7 +251,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
 
 
 def timed(a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None) -> Comparison:
-    """Compare two texts by the options of `compare`, of which none is missing, and time it."""
+    """Compare two texts by the options of `compare`, all of them given, and time it."""
     from neardup import _core
     from neardup.base.arrays import texts_array
 

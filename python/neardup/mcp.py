@@ -259,7 +259,7 @@ class Tools:
 
 
 class _Server(MCPServer[Any]):
-    """Says in neardup's words which argument is wrong, and answers lines that are no messages."""
+    """Says in neardup's words which argument is wrong, and answers lines that are not messages."""
 
     async def call_tool(self, name: str, *rest: Any, **more: Any) -> Any:
         """Call a tool; of wrong arguments, the first is named."""
@@ -354,7 +354,7 @@ def _of_argument(error: ValidationError) -> str:
 
 
 def _of_line(error: Exception) -> JSONRPCError:
-    """Return the answer to a line that is no message, with its id if it has one."""
+    """Return the answer to a line that is not a message, with its id if it has one."""
     reason: str = Message("The line must be a message of JSON-RPC 2.0, in Unicode.")
     code, id = PARSE_ERROR, None
     if isinstance(error, ValidationError):
@@ -386,7 +386,7 @@ def _check_unicode(value: Any, place: str) -> None:
 
 
 def _check_texts(texts: dict[str, str]) -> None:
-    """Raise if the texts of a call are too long together, or one is no text."""
+    """Raise if the texts of a call are too long together, or one is not a text."""
     lengths = {name: len(checked_text(text, name)) for name, text in texts.items()}
     if sum(lengths.values()) > _CHARACTERS:
         longest = max(lengths, key=lambda name: lengths[name])

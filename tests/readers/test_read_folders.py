@@ -126,7 +126,7 @@ def test_folder_of_a_saved_data_set_is_read_without_its_json_files(read, make, s
         "set/train: 2 documentation files next to data files are skipped:"
         " set/train/dataset_info.json, set/train/state.json. To read them, name them as inputs."
     ]
-    # What the library caches in the folder later is no part of the set.
+    # What the library caches in the folder later is not a part of the set.
     make("set/train/cache-cc1b17187b1425dd.arrow", as_arrow(pa.table({"text": ["cached"]})))
     assert read("set/train")["texts"] == TRAIN
     assert read("set/train/cache-*.arrow")["texts"] == ["cached"]
@@ -331,7 +331,7 @@ def test_unknown_text_is_refused_or_noted_with_the_format_to_name(read, make):
     got = read("code")
     assert got["ids"] == ["README.md"]
     assert got["notes"][-1] == "code: to read any text, use format='text'."
-    # Next to data, other texts are no documents.
+    # Next to data, other texts are not documents.
     make("code/data.jsonl", lines("a record"))
     assert not any("any text" in note for note in read("code")["notes"])
 

@@ -250,7 +250,7 @@ class Index:
         later addition equal those of :meth:`add` called for each document; a transaction has up
         to 1,024 documents, with `within` one; a document that replaces another begins a new one.
         If an id is repeated with `replace`, its last document stays. The result has each decision
-        as it was made; a later replacement may have changed it. An `at` that is no valid time is
+        as it was made; a later replacement may have changed it. An `at` that is not a valid time is
         reported as a problem of its document.
         """
         from neardup.index.ingest.reading import add_table

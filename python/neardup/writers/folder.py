@@ -105,7 +105,7 @@ class OutputFolder:
             raise OutputError(
                 Message("{file}: must be a folder. Got a file instead.", file=self.name)
             )
-        # What a killed run left in a folder that cannot be replaced is no file of somebody.
+        # The rests of a killed run in a folder that cannot be replaced are not somebody's files.
         remove_left(self._path, self._path)
 
     def _check_empty(self) -> None:

@@ -143,7 +143,7 @@ impl OrderBound {
         (self.heaviest_chain() + repeated + ends).min(a.len().min(b.len()))
     }
 
-    /// The largest weight of segments in the order of the second text, of which each ends behind the
+    /// The largest weight of a row of segments, in the order of the second text; each ends behind the
     /// begin of the one before. By a Fenwick tree of maxima over the begins.
     fn heaviest_chain(&mut self) -> usize {
         self.begins.clear();
