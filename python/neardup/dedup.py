@@ -248,9 +248,9 @@ def dedup_files(
         Files, folders, patterns, or ``-``; see
         :func:`neardup.readers.open_sources`.
     output : str or Path
-        File for the kept records; format by extension. A name that ends in a slash, or a folder
-        that exists, gets one file for each input, with its path, format and compression, or
-        numbered parts of `part_size`.
+        File for the kept records; format by extension. A str that ends in a slash (a Path loses
+        it), or a folder that exists, gets one file for each input, with its path, format and
+        compression, or numbered parts of `part_size`.
     removed : str, Path or None, default=None
         File or folder for the dropped documents and the reasons, likewise.
     against : sequence of str or Path, optional
