@@ -249,7 +249,7 @@ def contamination_files(
     """
     from neardup.readers import open_sources
     from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputFolder, OutputSet, check_part_size, write_rows
+    from neardup.writers import OutputFolder, OutputSet, check_is_for_folder, write_rows
 
     given = completed(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
@@ -263,7 +263,7 @@ def contamination_files(
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    check_part_size(given["part_size"], [output])
+    check_is_for_folder(given["part_size"], [output])
     progress = given["progress"]
     with OutputSet(files_read, places.values(), progress=progress) as output_set:
         force, kept, findings = given["force"], None, None

@@ -212,7 +212,7 @@ def repeats_files(
     import numpy as np
 
     from neardup.readers import open_sources
-    from neardup.writers import OutputFolder, OutputSet, RowWriter, check_part_size
+    from neardup.writers import OutputFolder, OutputSet, RowWriter, check_is_for_folder
     from neardup.writers.edits import Cuts
 
     given = completed(repeats_files, options)
@@ -229,7 +229,7 @@ def repeats_files(
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
     names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    check_part_size(given["part_size"], names.values())
+    check_is_for_folder(given["part_size"], names.values())
     progress = given["progress"]
     with OutputSet(paths, names.values(), progress=progress) as output_set:
         outputs = {

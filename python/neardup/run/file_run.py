@@ -68,7 +68,7 @@ class FileRun:
 
     def _open(self) -> None:
         from neardup.readers import Sources, open_sources
-        from neardup.writers import OutputFolder, OutputSet, check_part_size
+        from neardup.writers import OutputFolder, OutputSet, check_is_for_folder
         from neardup.writers.folder import files_in
 
         options = self._options
@@ -76,7 +76,7 @@ class FileRun:
         named = {**self._texts, "report": options.report}
         texts = {name: path for name, path in named.items() if path is not None}
         if records:
-            check_part_size(options.part_size, records.values())
+            check_is_for_folder(options.part_size, records.values())
         work = options.work
         output_set = OutputSet(
             self._read(),

@@ -6,7 +6,7 @@ compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz``, ``.zst``, `
 ``.bz2``, and ``.parquet``. Equal rows give equal bytes.
 """
 
-from neardup.writers.folder import OutputFolder, check_part_size
+from neardup.writers.folder import OutputFolder, check_is_for_folder
 from neardup.writers.kept import KeptReport, write_kept
 from neardup.writers.output import Output, open_output
 from neardup.writers.output_set import OutputSet
@@ -20,7 +20,7 @@ __all__ = [
     "OutputFolder",
     "OutputSet",
     "RowWriter",
-    "check_part_size",
+    "check_is_for_folder",
     "open_output",
     "removed_schema",
     "write_kept",

@@ -45,7 +45,7 @@ def is_folder(path: str | Path | None) -> bool:
     return name.endswith(("/", os.sep)) or os.path.isdir(name)
 
 
-def check_part_size(part_size: int | None, outputs: Iterable[str | Path | None]) -> None:
+def check_is_for_folder(part_size: int | None, outputs: Iterable[str | Path | None]) -> None:
     """Refuse a size of parts if no output is a folder."""
     if part_size is not None and not any(map(is_folder, outputs)):
         raise ParameterError(
@@ -93,8 +93,9 @@ class OutputFolder:
             self._prepare()
         else:
             check_writable(self._address)
-        self._before = set(self._present())
         self._check_empty()
+        #: The files that were there, which matter only for `force`.
+        self._before = set(self._present()) if force else set()
         if self._address is None:
             with output_errors(self.name):
                 self._staging = StagingFolder(self._path, token)
@@ -214,8 +215,7 @@ class OutputFolder:
         if self.part_size is not None:
             extension = extensions_of(format, compression)
             inside = f"part-{len(self.files):05}{extension}"
-        self._current = self.open(inside, format, compression)
-        return self._current
+        return self.open(inside, format, compression)
 
     def open(self, inside: str, format: str, compression: str | None) -> Output:
         """Open the file of a path in the folder, and complete the one before."""
@@ -284,10 +284,10 @@ class OutputFolder:
             is_whole = self._staging.replace_empty()
         if not is_whole:
             self._check_empty()
-        if is_whole:
-            for sink in self._sinks:
-                sink.moved()
-        return is_whole
+            return False
+        for sink in self._sinks:
+            sink.moved()
+        return True
 
     def abort(self) -> None:
         """Remove the hidden folder."""

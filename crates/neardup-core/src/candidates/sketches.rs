@@ -222,7 +222,7 @@ impl Sketches {
             true => Ok(()),
             false => Err(Error::input(
                 "the sketches of a corpus",
-                format!("those of {count} documents in memory"),
+                format!("of at least {count} documents in memory"),
                 self.len(),
             )),
         }

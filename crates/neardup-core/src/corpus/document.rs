@@ -120,8 +120,8 @@ impl Block {
     }
 }
 
-/// The identity of a text without features: that of the original text, and of the title where the
-/// text is blank. Seeds differ, so that identities of several kinds never coincide.
+/// The identity of a text without features: a hash of the original text, and of the title if the text
+/// is blank. Seeds differ, so that identities of several kinds never coincide.
 fn identity_without_features(text: &str, title: Option<&str>) -> u128 {
     let title = title.map_or("", str::trim);
     let of_title = match title.is_empty() || !text.trim().is_empty() {

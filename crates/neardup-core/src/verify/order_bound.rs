@@ -1,14 +1,12 @@
 /*! The most that two texts can align, from the order in which they have the same rows of units.
 
-Texts that consist of the same sentences in another order have nearly all of their shingles in common,
-and align over little of their length. To find that out by an alignment takes long. Here one pass over
-the second text is enough.
+Two texts with the same sentences in another order share nearly all shingles, and align over little of
+their length. An alignment takes long to find that out. Here one pass over the second text is enough.
 
 An [alignment](super::alignment) consists of stretches of at least [`ROW`] equal units, but for its begin
 and its end. A row of [`ROW`] units that occurs once in the first text can be aligned with that place
-only. So the second text falls into *segments*, each with its place in the first text. Aligned are at most
-those of a chain of segments that ascends in both texts, and the units of rows that the first text has
-several times.
+only. So the second text falls into *segments*, each with its place in the first text. An alignment has at
+most the segments of one chain that ascends in both texts, and the rows that recur in the first text.
 */
 
 use super::alignment::{Aligned, SHORTEST};
@@ -95,7 +93,7 @@ impl OrderBound {
         }
     }
 
-    /// The best alignment that the order of what both texts have allows; `number` is that of the first.
+    /// The best alignment that the order of the shared rows allows; `number` is the first text's.
     pub(super) fn best(&mut self, number: u32, a: &Units, b: &Units) -> Aligned {
         self.look_at(number, a.as_slice());
         let equal = self.most_equal(a.as_slice(), b.as_slice());
@@ -214,12 +212,12 @@ mod tests {
     fn permuted_sentences_align_in_one_chain() {
         let in_order = text(0..40);
         assert_eq!(most(&in_order, &in_order), 400);
-        // Of sentences in reverse order one is aligned, and what may be at both ends.
+        // In reverse order one sentence is aligned, and perhaps a short stretch at both ends.
         assert_eq!(most(&in_order, &text((0..40).rev())), 14);
-        // Of two halves in reverse order, one.
+        // If two halves change places, one of them is aligned.
         assert_eq!(most(&in_order, &text((20..40).chain(0..20))), 204);
         assert_eq!(most(&in_order, &text(100..140)), 4);
-        // What the first text has several times may be anywhere.
+        // A row that recurs in the first text may be aligned anywhere.
         assert_eq!(most(&text([1, 1, 2, 3]), &text([3, 2, 1])), 30);
         assert_eq!(most("", "一二三四"), 0);
     }
