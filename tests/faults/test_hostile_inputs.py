@@ -90,7 +90,7 @@ class TestRefused:
         made = _core.Corpus(recipe, keeps_texts=True, shingle=None, workers=1, memory=memory)
         made.push(pa.array(["一" * 20, "二" * 20], pa.large_string()), titles=None, units=None)
         made.finish()
-        with pytest.raises(InputError, match="expected those of 2 documents in memory, found 0"):
+        with pytest.raises(InputError, match="expected of at least 2 documents in memory, found 0"):
             _core.Background(made)
 
     def test_more_bands_than_values(self):
