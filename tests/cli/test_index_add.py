@@ -84,7 +84,7 @@ def test_add_and_add_again(run):
     first = table(result.err.replace("already there", "already"))
     assert first["read"] == first["new"] == "31"
     assert first["kept"].split()[0] == "25"
-    assert first["dropped"] == "6  content(5) >= 0.45"
+    assert first["dropped"] == "6  content(5) >= 0.4"
     removed = records_of("first.jsonl")
     assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
     assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]

@@ -155,7 +155,7 @@ def test_golden_values_of_the_methods_page():
     assert str(fingerprint("灯塔", recipe="classic")) == "3051c97d53b77c3f"
     news = load_recipe("news").replace(segment={"units": TOKENS})
     assert str(fingerprint("a", recipe=news)) == "00000002e40db1e0"
-    found = compare("近似文本检测引擎", "近似文本检测引擎！")
+    found = compare("近似文本检测引擎", "近似文本检测引擎新")
     assert (found.resemblance, found.containment_a, found.containment_b) == (0.8, 1.0, 0.8)
     texts = "7月3日，气温13度", "7月9日，气温15度"
     side_by_side = _core.content(*texts, shingle=5, counted=[], entries=1)["aligned"]

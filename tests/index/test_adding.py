@@ -152,7 +152,7 @@ class TestAddMany:
         added = index.add_many([*many, *many[::-1]])
         assert (added.new, added.already, added.problem_count) == (1500, 1500, 0)
         assert added.keep[:1500].tolist() == added.keep[1500:][::-1].tolist()
-        other = [row | {"text": row["text"] + "?!"} for row in many]
+        other = [row | {"text": row["text"] + " It is another one."} for row in many]
         added = index.add_many([{"id": "x", "text": ""}, *other])
         assert added.problem_count == 1500
         assert added.new == 1

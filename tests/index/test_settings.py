@@ -87,7 +87,7 @@ class TestOtherSettings:
         recipe = load_recipe("general")
         Index(location).close()
         Index(location, recipe=recipe, threshold=recipe.decide.threshold).close()
-        refused(location, IndexMismatchError, "threshold", 0.45, 0.46, threshold=0.46)
+        refused(location, IndexMismatchError, "threshold", 0.4, 0.46, threshold=0.46)
 
     def test_what_a_duplicate_is_belongs_to_the_recipe(self, location):
         Index(location).close()

@@ -209,7 +209,7 @@ def test_identical_texts_without_fingerprint_are_found():
     assert find(load_recipe("classic"), table).tolist() == [[0, 1]]
 
 
-@pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.45)])
+@pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.4)])
 def test_a_recipe_finds_what_its_cut_off_includes(collection, name, cut_off):
     table = make_cases(collection).table("edits")
     recipe = load_recipe(name)

@@ -13,7 +13,7 @@ from neardup.lab.experiments.labelled_pairs.settings import (
 )
 from neardup.lab.metrics import count_scores, f1_interval
 
-OWN = 0.45
+OWN = 0.4
 
 
 def measure(name, values, own_cut_off=OWN):

@@ -16,10 +16,18 @@ from neardup.recipe.assets import compiled
 
 FOLDINGS = ("traditional", "points", "look-alikes")
 SETTINGS = [
-    {"nfkc": nfkc, "lowercase": lower, "whitespace": white, "drop_invisible": drop, "fold": fold}
+    {
+        "nfkc": nfkc,
+        "lowercase": lower,
+        "whitespace": white,
+        "drop_invisible": drop,
+        "fold": fold,
+        "punctuation": marks,
+    }
     for nfkc, lower, drop in itertools.product((True, False), repeat=3)
     for white in ("keep", "collapse", "by-script")
     for fold in ((), FOLDINGS)
+    for marks in ("keep", "drop")
 ]
 ALL_ON = {
     "nfkc": True,
@@ -45,7 +53,8 @@ LETTERS = st.text(
 
 
 def native(**settings):
-    return compiled(load_recipe("characters").replace(normalize=settings))
+    kept = {"punctuation": "keep"} | settings
+    return compiled(load_recipe("characters").replace(normalize=kept))
 
 
 CORES = [(settings, native(**settings)) for settings in SETTINGS]

@@ -20,6 +20,7 @@ from math import isqrt
 import xxhash
 
 from .characters import is_alphabetic, is_letter
+from .normalize import SENTENCE_END, WHITE_SPACE
 from .segment import is_wide, script_shingles
 from .sketch import xxh3
 
@@ -37,7 +38,7 @@ LINES = (12, 4)
 SENTENCE = 5
 # Other names in so many of the same places of a form make two texts of it.
 SLOTS = 3
-MARKS = "。！？!?"
+MARKS = f"。！？!?{SENTENCE_END}"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
 # gap that replaces a number, and the most pairs of units that are compared.
@@ -327,7 +328,7 @@ def has_own_sentence(text, equal):
         run = "".join(run)
         sentence += run
         ends = is_sign and any(c in MARKS for c in run)
-        if ends or (is_sign and any(c.isspace() for c in run)):
+        if ends or (is_sign and not WHITE_SPACE.isdisjoint(run)):
             end = begin + len(units(sentence))
             own = len(set(range(begin, end)) - equal)
             if ends and own >= SENTENCE and 2 * own >= end - begin:
@@ -435,7 +436,7 @@ def score(resemblance, aligned, numbers):
     """Return the similarity, in [0, 1], of two texts with this resemblance and alignment."""
     missing = 2 * 10**6 - int(resemblance * 10**6) - alignment(aligned) + numbers
     needed = 116 if aligned["spaced"] else 110
-    return min(resemblance, max(0, 10**6 - missing * 55 // (200 - needed)) / 10**6)
+    return min(resemblance, max(0, 10**6 - missing * 60 // (200 - needed)) / 10**6)
 
 
 # Short texts
@@ -508,5 +509,5 @@ def containment(first, second, table, side_by_side):
         common = len(first & second)
         a_in_b = common / len(first) if first else float(not second)
         b_in_a = common / len(second) if second else float(not first)
-    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side) * 55 // 90 / 10**6)
+    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side) * 60 // 90 / 10**6)
     return {"a_in_b": a_in_b, "b_in_a": b_in_a, "similarity": similarity}

@@ -1,6 +1,6 @@
 """normalize: text to text.
 
-Six steps, each of which can be left out, always in this order:
+Seven steps, each of which can be left out, always in this order:
 
 1. A letter of another script inside a word becomes the letter of the word's script
    that it looks like.
@@ -11,7 +11,10 @@ Six steps, each of which can be left out, always in this order:
    points to plain ones, radicals to characters.
 5. Lower case, one character at a time: no context, so that the final sigma
    of a Greek word does not depend on what follows it.
-6. White space is kept, or each run of it becomes one space and none is left at
+6. What is neither a letter, a digit nor a mark on one is kept, or becomes a separator, as white
+   space does; see `separate`. Blanks that stand after most characters are then dropped before
+   step 2.
+7. White space is kept, or each run of it becomes one space and none is left at
    the ends; by script, a run beside a character of a script that knows no
    spaces, or beside its punctuation, vanishes.
 
@@ -27,7 +30,7 @@ from functools import cache
 import opencc
 
 from . import look_alikes
-from .characters import is_ignorable, is_of_line_script
+from .characters import is_alphabetic, is_ignorable, is_letter, is_of_line_script
 
 # Unicode property White_Space. Not str.isspace(): that one also takes the
 # information separators U+001C to U+001F, which are control characters.
@@ -35,6 +38,10 @@ WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
+
+# Between two words of a text without punctuation, and where a sentence of a script without spaces
+# ends there.
+WORD_END, SENTENCE_END = "\x1f", "\x1e"
 
 # Punctuation that is written only with Han, Hiragana, Katakana and Bopomofo.
 UNSPACED_PUNCTUATION = (
@@ -64,12 +71,12 @@ RADICALS = dict(
 )
 
 
-def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=()):
+def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=(), punctuation="keep"):
     """Return the text that the later stages see."""
     if "look-alikes" in fold:
         text, _ = look_alikes.unmask(text)
-    if nfkc:
-        text = unicodedata.normalize("NFKC", text)
+    pieces = text.split(" ") if punctuation == "drop" and is_spaced_out(text) else [text]
+    text = "".join(unicodedata.normalize("NFKC", piece) if nfkc else piece for piece in pieces)
     if drop_invisible:
         text = "".join(c for c in text if not is_invisible(c))
     if "traditional" in fold:
@@ -78,8 +85,12 @@ def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=()):
         text = "".join(map(without_points, text))
     if "look-alikes" in fold:
         text = "".join(RADICALS.get(c, c) for c in text)
+    if punctuation == "drop":
+        text = separate(text, by_script=whitespace == "by-script")
     if lowercase:
         text = "".join(c.lower() for c in text)
+    if punctuation == "drop":
+        return text
     if whitespace == "keep":
         return text
     if whitespace == "collapse":
@@ -87,6 +98,50 @@ def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=()):
     if whitespace == "by-script":
         return join_words(text, by_script=True)
     raise ValueError(whitespace)
+
+
+def is_spaced_out(text):
+    """Tell whether blanks are so many that they separate no words."""
+    blanks = text.count(" ")
+    return 16 * blanks > len(text.encode()) and 5 * blanks > 2 * len(text)
+
+
+def separate(text, *, by_script):
+    """Write each run of separators between two characters as what is left of it."""
+    out, last = "", ""
+    for is_run, group in itertools.groupby(text, is_separator):
+        group = "".join(group)
+        if is_run:
+            last = group
+            continue
+        if out and last:
+            out += between(out[-1], last, group[0], by_script)
+        out, last = out + group, ""
+    ends = by_script and bool(out) and is_unspaced(out[-1]) and any(c in last for c in "。！？!?")
+    return out + SENTENCE_END * ends
+
+
+def between(before, run, after, by_script):
+    """Return what is left of a run of separators."""
+    if all("0" <= c <= "9" for c in before + after):
+        return run if run in (".", ",", ":") else "-"
+    if run in ("'", "’") and is_alphabetic(before) and is_alphabetic(after):
+        return ""
+    if by_script and (is_unspaced(before) or is_unspaced(after)):
+        return SENTENCE_END if any(c in run for c in "。！？!?") else ""
+    return WORD_END
+
+
+@cache
+def is_separator(character):
+    """Tell whether a character is no letter, no digit and no mark on one."""
+    is_attached = unicodedata.category(character) in ("Mn", "Mc")
+    return not is_attached and not is_letter(character)
+
+
+def without_ends(text):
+    """Return a text without the ends of words and sentences."""
+    return text.replace(WORD_END, "").replace(SENTENCE_END, "")
 
 
 @cache

@@ -12,6 +12,7 @@ from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
+FULL |= {"punctuation": "drop"}
 #: Of the recipes that reproduce no published method.
 FOLDED = FULL | {"fold": ("traditional", "points", "look-alikes")}
 
@@ -36,12 +37,6 @@ def shingles(text, k=5, drop_punctuation=False, by_script=False):
     return {unit for unit in units if letters(unit) or not drop_punctuation}
 
 
-def few_letters(text, k=5, by_script=True):
-    """Return the letters and digits alone of a text that has fewer than 2k - 1, as a set."""
-    few = "".join(filter(is_letter, normalize(text, **FOLDED)))
-    return {few} if by_script and 0 < len(few) < 2 * k - 1 else set()
-
-
 def minhash(text, num_perm=128, **filters):
     """Sign by 5-shingles."""
     return signing.signature(shingles(text, **filters), num_perm)
@@ -50,8 +45,7 @@ def minhash(text, num_perm=128, **filters):
 def sample(text, size, k=5, drop_punctuation=False, by_script=False):
     """Sample k-shingles: 64 for `shingle-sample`, 0, all, for `shingle`."""
     units = shingles(text, k, drop_punctuation, by_script)
-    alone = few_letters(text, k, by_script and not drop_punctuation)
-    return sampling.sample(units, size, alone)
+    return sampling.sample(units, size)
 
 
 def classic(words, stop_words=frozenset()):

@@ -19,14 +19,10 @@ def rate_of(count, size):
     return rate
 
 
-def sample(features, size, few_letters=frozenset()):
-    """Return (rate, keys) of a set of features, the keys in ascending order.
-
-    The letters alone of a short text have a key too, if its features are kept whole.
-    """
+def sample(features, size):
+    """Return (rate, keys) of a set of features, the keys in ascending order."""
     rate = rate_of(len(features), size)
-    keyed = {*features, *few_letters} if features and rate == 1 else features
-    return rate, cut(sorted({xxh3(feature, 64) >> 32 for feature in keyed}), rate)
+    return rate, cut(sorted({xxh3(feature, 64) >> 32 for feature in features}), rate)
 
 
 def cut(keys, rate):

@@ -8,7 +8,7 @@ as it occurs. Counting is the next stage's work.
 from functools import cache
 
 from .characters import is_letter, is_mark, is_of_dense_script, is_of_dense_scripts_only
-from .normalize import split_at_white_space
+from .normalize import SENTENCE_END, split_at_white_space, without_ends
 
 #: From Thai on, from Hiragana to Hangul, compatibility ideographs, from Tangut to Nushu, and the
 #: supplementary ideographs.
@@ -23,17 +23,19 @@ WIDE = [
 
 def shingles(text, k):
     """Return every run of k characters; a shorter text is one shingle."""
+    text = without_ends(text)
     if not text:
         return []
     return [text[i : i + k] for i in range(max(len(text) - k + 1, 1))]
 
 
 def script_shingles(text, k):
-    """Return the runs of at least 8 k: wide letters and what is near one weigh 8, all else 5.
+    """Return the runs of at least 8 k: wide letters and what is near one weigh 8, all else 6.
 
     The last one ends with the text, though it may weigh less.
     """
-    weights = [8 if any(map(is_wide, text[max(i - 4, 0) : i + 5])) else 5 for i in range(len(text))]
+    text = without_ends(text)
+    weights = [8 if any(map(is_wide, text[max(i - 4, 0) : i + 5])) else 6 for i in range(len(text))]
     found, end, weight = [], 0, 0
     for begin in range(len(text)):
         before = end
@@ -54,7 +56,7 @@ def is_wide(character):
 def by_script(text, k=2):
     """Return shingles where a script has no spaces, and words elsewhere."""
     units = []
-    for kind, run in runs(text):
+    for kind, run in runs(text.replace(SENTENCE_END, "")):
         if kind == "dense":
             units += shingles(run, k)
         elif kind == "wordy":

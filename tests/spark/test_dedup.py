@@ -439,8 +439,8 @@ def test_no_record_has_the_text_field(spark, tmp_path, name, pack):
 
 def test_records_that_cannot_be_read(spark, tmp_path):
     source = tmp_path / "in.jsonl"
-    first = b'{"text": "a b c d e f g"}\n'
-    source.write_bytes(first + b'{bad\n{"text": 7}\n{"text": "a b c d e f g h"}')
+    first = b'{"text": "the ferry leaves"}\n'
+    source.write_bytes(first + b'{bad\n{"text": 7}\n{"text": "the ferry leaves now"}')
     options = {"spark": spark, "recipe": "shingle", "threshold": 0.3}
     with pytest.raises(neardup.InputError, match=r"record 2: must be valid JSON.*Stopped"):
         neardup.spark.dedup_files([source], tmp_path / "out", on_error="stop", **options)

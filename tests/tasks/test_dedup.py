@@ -23,7 +23,7 @@ from neardup.sketch import fingerprint_files
 
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
-TEXTS = [FIRST, OTHER, FIRST + "！", OTHER]
+TEXTS = [FIRST, OTHER, FIRST + "吧", OTHER]
 RECORDS = [{"id": f"n{index}", "text": text, "rank": index} for index, text in enumerate(TEXTS)]
 TABLE = pa.Table.from_pylist(RECORDS)
 
@@ -45,7 +45,7 @@ def test_what_comes_in_goes_out():
 
 def test_exact_duplicates_of_a_dropped_text_count_as_exact():
     """Of three equal texts that repeat another one, two repeat a text."""
-    repeated = FIRST + "！"
+    repeated = FIRST + "吧"
     for texts in ([FIRST, *[repeated] * 3], [repeated, FIRST, repeated, FIRST]):
         summary = dedup(texts).summary
         assert (summary.exact_duplicates, summary.near_duplicates) == (2, 1)

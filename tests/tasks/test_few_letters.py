@@ -1,8 +1,10 @@
 """Texts of few letters: the same letters are the same text, whatever stands between them."""
 
+import re
+
 import pytest
 
-from neardup import Index, compare, dedup, pairs
+from neardup import Index, compare, dedup, load_recipe, pairs
 
 SAME = [
     ("谢谢", "谢谢。"),
@@ -57,3 +59,55 @@ def test_an_index_decides_alike(tmp_path):
         added = [index.add(str(at), text) is not None for at, text in enumerate(texts)]
     assert added == [not keep for keep in dedup(texts).keep]
     assert sum(added) == 20
+
+
+#: Long enough for shingles, with marks of many kinds.
+CHINESE = (
+    "姐妹们！这家咖啡店真的绝绝子，在五原路拐角，燕麦拿铁好喝，周末要排队半小时；建议早点去。"
+    "“老板”人很好……店里有猫（两只）！价格：25.5元一杯，9:30开门，你们也去看看吧？"
+)
+ENGLISH = (
+    "It's a small café at the corner, with oat milk latte; we queued for half an hour, didn't we? "
+    '"Come early," they said: two cats (grey and white) live there, and a cup costs 25.5 - go!'
+)
+CLOTHES = {
+    "none": "",
+    "line ends": "\n",
+    "emoji": "🎉",
+    "other marks": "、。",
+    "blanks": " ",
+}
+
+
+def in_clothes(text, sign):
+    """Return a text with another sign in the place of its marks, but for those inside numbers."""
+    words = re.sub(r"(?<=[a-z])'(?=[a-z])", "", text)
+    return re.sub(r"(?!(?<=\d)[.:](?=\d))[^\w\s]+", sign, words)
+
+
+@pytest.mark.parametrize("sign", CLOTHES.values(), ids=CLOTHES)
+@pytest.mark.parametrize("text", [CHINESE, CHINESE[:45], ENGLISH], ids=["long", "short", "English"])
+@pytest.mark.parametrize(
+    "recipe", ["general", "strict", "containment", "aligned", "characters", "shingle", "minhash"]
+)
+def test_punctuation_is_no_feature_in_any_recipe_of_shingles(recipe, text, sign):
+    other = in_clothes(text, sign)
+    found = compare(text, other, recipe=recipe)
+    assert (found.duplicate, found.resemblance, found.similarity) == (True, 1, 1)
+    assert len(dedup([text, "别的一句话", other], recipe=recipe).kept) == 2
+
+
+def test_chinese_text_with_a_blank_between_all_characters_is_the_same_text():
+    assert compare(CHINESE, " ".join(CHINESE)).similarity == 1
+
+
+@pytest.mark.parametrize("pair", ["1.2/12", "3-5/35", "12:30/1230", "3～5/35"])
+def test_punctuation_inside_a_number_is_not_dropped(pair):
+    a, b = (CHINESE.replace("25.5", value) for value in pair.split("/"))
+    assert compare(a, b).resemblance < 1
+    assert not compare(*(f"售价{value}元" for value in pair.split("/"))).duplicate
+
+
+def test_recipe_that_keeps_punctuation_compares_it():
+    kept = load_recipe("shingle").replace(normalize={"punctuation": "keep"})
+    assert compare(CHINESE, in_clothes(CHINESE, ""), recipe=kept).resemblance < 1

@@ -196,7 +196,7 @@ def test_another_measure_brings_its_threshold():
     comparison = compare(*TAGGED, recipe="news", measure="content")
     assert (comparison.measure, comparison.threshold, comparison.max_distance) == (
         "content(5)",
-        0.45,
+        0.4,
         3,
     )
     comparison = compare(*TAGGED, measure="resemblance")

@@ -114,7 +114,7 @@ def test_titles_and_kinds_of_removals():
     rows = {row["id"]: row for row in pq.read_table("r.parquet").to_pylist()}
     assert rows["b"]["kind"] == "identical"
     assert rows["c"]["kind"] == "similar"
-    assert rows["d"]["kind"] == ("equal" if rows["d"]["similarity"] == 1 else "similar")
+    assert rows["d"]["kind"] == "identical"
     titles = [(row["title"], row["kept_title"]) for row in rows.values()]
     assert titles == [("<b>渡轮</b>\n", "新渡轮"), (None, "新渡轮"), (None, "新渡轮")]
     assert result.removed.column("title").to_pylist() == [title for title, _ in titles]

@@ -248,7 +248,7 @@ def test_texts_without_titles():
 def test_all_removals_have_a_box():
     texts = [f"{FERRY * 3}{number % 140}号" for number in range(150)]
     ids = [f"id\n{number}" if number % 2 else f"id-{number}" for number in range(150)]
-    result = dedup(pa.table({"text": texts, "id": ids}), threshold=0.2)
+    result = dedup(pa.table({"text": texts, "id": ids}), threshold=0.1)
     page = result.review().to_html(language="en")
     boxes = re.findall(r'type="checkbox" value="([^"]*)"', page)
     assert len(boxes) == len(result.removed) > ALIGNED
@@ -407,7 +407,7 @@ def test_ids_are_chosen_in_a_browser(tabs, tmp_path):
     path = tmp_path / "review.html"
     texts = [f"{FERRY * 3}{number}号" for number in range(130)]
     ids = [f"id\n{number}" if number % 2 else f"编号 {number}" for number in range(130)]
-    result = dedup(pa.table({"text": texts, "id": ids}), threshold=0.2)
+    result = dedup(pa.table({"text": texts, "id": ids}), threshold=0.1)
     assert len(result.removed) > ALIGNED
     result.review().save(path, language="en")
 

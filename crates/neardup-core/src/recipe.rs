@@ -21,7 +21,7 @@ use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter, ShingleLen};
 use crate::sketch::{
     self, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share, SimHash,
-    Sketch, UnitHash, Xxh3, drop_repeats, leading, level_of, of_level, push_in, shingle_hashes_in,
+    Sketch, UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
@@ -484,29 +484,7 @@ impl Recipe {
         out.rate = 1 << level;
         of_level(level, &sample).clone_into(&mut out.values);
         scratch.sample = sample;
-        if features > 0 && level == 0 {
-            self.add_letters(normalized, &mut out.values);
-        }
         features
-    }
-
-    /// Adds to the keys of a text of few letters and digits these alone, as one more feature: 谢谢 and
-    /// 谢谢。 have no shingle in common.
-    fn add_letters(&self, normalized: &str, keys: &mut Vec<u32>) {
-        let Some(ShingleLen::ByScript(k)) = self.shingle_len() else {
-            return;
-        };
-        let letters = normalized
-            .chars()
-            .filter(|&c| normalize::is_letter_or_digit(c));
-        let letters: String = letters.take(2 * k - 1).collect();
-        if letters.chars().nth(2 * k - 2).is_none() {
-            let [hash] = Xxh3.hash(&letters);
-            let key = leading(hash);
-            if let Err(at) = keys.binary_search(&key) {
-                keys.insert(at, key);
-            }
-        }
     }
 
     /// Calls `each` with the hashes of all distinct features, those of a long text in several

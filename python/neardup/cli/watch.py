@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.
-_USUAL = 0.45
+_USUAL = 0.4
 
 #: Kinds of problems that are printed; problems of further kinds are only counted.
 _PRINTED = 100

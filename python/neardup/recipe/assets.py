@@ -20,6 +20,7 @@ from neardup.recipe.stages import (
     NONE,
     RUNS,
     SEPARATED,
+    WITHOUT_PUNCTUATION,
     Sketch,
     Stages,
     path_of,
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 7
+FORMAT = 8
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 6, "containment": 4, "aligned": 1}
+MEASURES = {"content": 7, "containment": 5, "aligned": 1}
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -53,6 +54,8 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     """Return the settings of the first four stages as the core takes them, without files."""
     table = dataclasses.asdict(recipe)
     settings = {stage: table[stage] for stage in ("normalize", "segment", "weigh")}
+    del settings["normalize"]["punctuation"]
+    settings["normalize"]["drop_punctuation"] = drops_punctuation(recipe)
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
         segment["units"] = "external"
@@ -63,6 +66,12 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
         weigh["idf"] = "table"
     return {**settings, "sketch": recipe.sketch.settings()}
+
+
+def drops_punctuation(recipe: Stages) -> bool:
+    """Tell whether a recipe's texts are compared without punctuation."""
+    drops = recipe.normalize.punctuation == "drop"
+    return drops and recipe.segment.units in WITHOUT_PUNCTUATION
 
 
 def units_name(recipe: Stages) -> str:
@@ -111,6 +120,8 @@ def _digest(recipe: Stages, _: _States) -> str:
     if not recipe.normalize.fold:
         # As before this setting existed.
         del table["normalize"]["fold"]
+    if not drops_punctuation(recipe):
+        del table["normalize"]["punctuation"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.sketch.seed == Sketch.seed:
@@ -142,12 +153,12 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
+    # Format 8 dropped punctuation, and made shingles of scripts with spaces shorter.
+    if drops_punctuation(recipe) or recipe.segment.units == "script-shingles":
+        return FORMAT
     # Format 7 read letters in numbers as digits.
     if "look-alikes" in recipe.normalize.fold:
-        return FORMAT
-    # Format 6 chose the length of a shingle by its place.
-    if recipe.segment.units == "script-shingles":
-        return 6
+        return 7
     # Format 5 took the keys of samples from the leading half of a hash.
     if recipe.sketch.kind == "sample":
         return 5

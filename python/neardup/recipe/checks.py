@@ -33,6 +33,7 @@ from neardup.recipe.stages import (
 
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
+    ("normalize", "punctuation"): ("drop", "keep"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),

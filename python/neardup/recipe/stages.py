@@ -22,6 +22,9 @@ SEPARATED = "separated"
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
+#: Units of texts whose punctuation may go.
+WITHOUT_PUNCTUATION = (*RUNS, "unicode-words")
+
 #: Letters that become others.
 FOLDINGS = ("traditional", "points", "look-alikes")
 
@@ -58,6 +61,10 @@ class Normalize:
         unites the forms of alef, yeh and kaf, and ta marbuta with heh; ``look-alikes``
         replaces letters of another script inside a word, such as a Cyrillic ``а`` between
         Latin letters, and letters inside a number, such as ``2O24``.
+    punctuation : {"drop", "keep"}, default="drop"
+        ``drop`` treats punctuation, symbols and emoji as white space, so that texts with the
+        same letters and digits are equal; points and colons inside numbers stay. It applies to
+        units that are runs of characters and to ``unicode-words``; others need the punctuation.
     """
 
     nfkc: bool = True
@@ -66,6 +73,7 @@ class Normalize:
     drop_invisible: bool = True
     strip_markup: bool = False
     fold: tuple[str, ...] = ()
+    punctuation: str = "drop"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings, with the foldings in one order."""
@@ -80,7 +88,7 @@ class Segment:
     ----------
     units : str, default="by-script"
         ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
-        (runs of `k` characters), ``script-shingles`` (the same, but of 8/5 `k`
+        (runs of `k` characters), ``script-shingles`` (the same, but of 4/3 `k`
         where a text has spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 _STRIPPING = Recipe(
     name="markup",
     normalize=Normalize(
-        nfkc=False, lowercase=False, whitespace="keep", drop_invisible=False, strip_markup=True
+        nfkc=False,
+        lowercase=False,
+        whitespace="keep",
+        drop_invisible=False,
+        strip_markup=True,
+        punctuation="keep",
     ),
 )
 

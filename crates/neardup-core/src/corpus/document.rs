@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 use super::counted::{Counting, Sampled, Sampling};
 use crate::candidates::Sketches;
 use crate::error::Result;
+use crate::normalize::without_sentence_ends;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::weigh::DocumentFrequencies;
@@ -79,7 +80,9 @@ impl Block {
             let (mut identity, mut features) = (0, UNREADABLE);
             if let Some(text) = document.text {
                 recipe.normalize_into(text, normalized);
-                let units = document.units.unwrap_or(normalized);
+                // Once, since each stage below would remove them.
+                let plain = without_sentence_ends(normalized);
+                let units = document.units.unwrap_or(&plain);
                 let (count, rare) = match counts_words {
                     true => (recipe.count(units, scratch, &mut block.frequencies), 0),
                     false => {
@@ -89,11 +92,12 @@ impl Block {
                 };
                 features = number_of(count);
                 identity = match count + rare {
+                    // A separate seed, so that identities of the two kinds never coincide.
                     0 => identity_without_features(text, document.title),
-                    _ => xxh3_128(normalized.as_bytes()),
+                    _ => xxh3_128(plain.as_bytes()),
                 };
                 if let Some(counting) = counting.filter(|_| count + rare > 0) {
-                    let made = (normalized.as_str(), identity, count);
+                    let made = (&*plain, identity, count);
                     counting.sample(made, scratch, sampling, &mut block.samples);
                 } else {
                     block.samples.push_none();

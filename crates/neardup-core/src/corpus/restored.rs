@@ -7,6 +7,7 @@ use super::counted::Sampled;
 use super::{Corpus, TOGETHER, UNREADABLE, WAITING};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
+use crate::normalize::without_sentence_ends;
 
 /// One document, as a store returns it.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +65,7 @@ impl Corpus {
         for document in documents {
             // Without features, which rare ones may have been, it is that of the original text.
             let has_features = document.features != UNREADABLE && document.features > 0;
-            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
+            let identity = xxh3_128(without_sentence_ends(document.text.unwrap_or("")).as_bytes());
             if has_features && identity != document.identity {
                 return Err(Error::input(
                     "a stored text",

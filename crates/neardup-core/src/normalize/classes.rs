@@ -8,7 +8,9 @@ rarer characters beyond it they are computed each time.
 use std::iter::once;
 use std::sync::OnceLock;
 
-use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
+use unicode_normalization::char::{
+    canonical_combining_class, decompose_compatible, is_combining_mark,
+};
 use unicode_normalization::{IsNormalized, is_nfkc_quick};
 use unicode_script::{Script, UnicodeScript};
 
@@ -28,6 +30,8 @@ pub(super) const INVISIBLE: u8 = 16;
 pub(super) const UNSPACED: u8 = 32;
 /// It is folded to another letter, or dropped.
 pub(super) const FOLDED: u8 = 64;
+/// Neither a letter, a digit, nor a mark on one: punctuation, symbols, emoji, white space.
+pub(super) const SEPARATING: u8 = 128;
 
 const PLANE: usize = 1 << 16;
 
@@ -116,7 +120,17 @@ fn compute(c: char) -> u8 {
     if letters::may_fold(c) {
         class |= FOLDED;
     }
+    if !is_letter_or_digit(c) && !is_mark(c) {
+        class |= SEPARATING;
+    }
     class
+}
+
+/// A mark that belongs to the letter before it. One that encloses a character does not, as in emoji.
+fn is_mark(c: char) -> bool {
+    let encloses = matches!(c as u32,
+        0x0488..=0x0489 | 0x1ABE | 0x20DD..=0x20E0 | 0x20E2..=0x20E4 | 0xA670..=0xA672);
+    is_combining_mark(c) && !encloses
 }
 
 /// The property `Default_Ignorable_Code_Point` of Unicode 16 (unchanged since

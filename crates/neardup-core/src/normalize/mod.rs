@@ -12,7 +12,14 @@ tags, invisible characters. This stage removes such differences, in one fixed or
 5. letters are folded one by one: traditional to simplified characters, letters with points
    to plain ones, radicals to characters;
 6. each character becomes its lower case, regardless of its neighbours;
-7. white space is kept, collapsed, or collapsed depending on the script.
+7. punctuation, symbols and emoji are kept, or become white space;
+8. white space is kept, collapsed, or collapsed depending on the script.
+
+Where punctuation becomes white space, two marks do not: an apostrophe between two letters is
+dropped, and a point, comma or colon between two digits stays, since 1.2 is not 12; other ones between
+two digits are a hyphen. What is left
+of the others is [`WORD_END`] or, where a sentence ends beside a character that white space vanishes at,
+[`SENTENCE_END`]. A blank after most characters separates no words, and is dropped.
 
 Each step can be switched off; with all of them off the text is unchanged.
 
@@ -37,6 +44,8 @@ mod look_alikes;
 mod mapped;
 mod markup;
 mod rewritten;
+
+use std::borrow::Cow;
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
@@ -78,6 +87,45 @@ pub fn check_length(text: &str) -> Result<()> {
     }
 }
 
+/// What separates two words of a text without punctuation. [`SENTENCE_END`] ends a sentence there: control
+/// characters, which no other step writes unless it keeps what nobody sees. They are no features.
+pub const WORD_END: char = '\u{1F}';
+/// See [`WORD_END`].
+pub const SENTENCE_END: char = '\u{1E}';
+
+/// What ends a sentence of a script without spaces.
+pub(crate) const SENTENCE_MARKS: [char; 5] = ['。', '！', '？', '!', '?'];
+
+/// A normalized text without the ends of its sentences: two texts are the same if this is.
+pub fn without_sentence_ends(text: &str) -> Cow<'_, str> {
+    match memchr::memchr(SENTENCE_END as u8, text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(joined(text, text.split(SENTENCE_END))),
+    }
+}
+
+/// A normalized text without [`WORD_END`] and [`SENTENCE_END`]: what shingles are made of.
+pub fn without_ends(text: &str) -> Cow<'_, str> {
+    let [word, sentence] = [WORD_END, SENTENCE_END].map(|end| end as u8);
+    match memchr::memchr2(word, sentence, text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(joined(text, text.split([WORD_END, SENTENCE_END]))),
+    }
+}
+
+fn joined<'a>(text: &str, pieces: impl Iterator<Item = &'a str>) -> String {
+    let mut joined = String::with_capacity(text.len());
+    joined.extend(pieces);
+    joined
+}
+
+/// Whether a text has a blank after most characters, so that blanks separate no words.
+fn is_spaced_out(text: &str) -> bool {
+    let blanks = memchr::memchr_iter(b' ', text.as_bytes()).count();
+    // As many bytes are at least a quarter as many characters.
+    16 * blanks > text.len() && 5 * blanks > 2 * text.chars().count()
+}
+
 /// How white space (the Unicode property `White_Space`) is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -110,6 +158,8 @@ pub struct Settings {
     pub drop_invisible: bool,
     /// Letters that become others.
     pub fold: Vec<Folding>,
+    /// Treat what is neither a letter nor a digit as white space, which is then never kept as it is.
+    pub drop_punctuation: bool,
 }
 
 /// The normalize stage, ready to run.
@@ -153,6 +203,9 @@ impl Normalizer {
         }
         if settings.drop_invisible {
             touched |= classes::INVISIBLE;
+        }
+        if settings.drop_punctuation {
+            touched |= classes::SEPARATING;
         }
         let foldings = Foldings::new(&settings.fold);
         if foldings.any() {
@@ -205,12 +258,13 @@ impl Normalizer {
         [stripped, unmasked]
     }
 
-    /// Steps 3 to 7, in one pass.
+    /// Steps 3 to 8, in one pass.
     fn run<S: Sink>(&self, text: &str, sink: &mut S) {
         if self.touched == 0 {
             sink.copy(text, 0, text.len());
             return;
         }
+        let is_spaced_out = self.settings.drop_punctuation && is_spaced_out(text);
         let mut fold = Fold::new(&self.settings, self.foldings, self.classes, sink);
         let mut at = 0;
         while at < text.len() {
@@ -219,6 +273,11 @@ impl Normalizer {
                 fold.copy(text, at, end);
                 break;
             };
+            if c == ' ' && is_spaced_out {
+                fold.copy(text, at, end);
+                at = end + 1;
+                continue;
+            }
             let combines = self.settings.nfkc && self.classes.of(c) & classes::COMBINES != 0;
             // A mark may combine with the character before it, so that one
             // leaves the run and joins the cluster.
@@ -237,6 +296,7 @@ impl Normalizer {
                 }
             }
         }
+        fold.finish();
     }
 
     /// The run of characters from `at` that no step changes: the begin of its last

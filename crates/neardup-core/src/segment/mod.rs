@@ -8,7 +8,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `words` | Chinese | a word of jieba with its ICTCLAS-compatible tag; all of them, spaces and punctuation too |
 | `unicode-words` | languages with spaces | a word of Unicode Standard Annex #29 |
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
-| `script-shingles` | any text, by what its characters say | the same, of 8/5 as many at the places where the script has spaces between words, see [`ShingleLen`] |
+| `script-shingles` | any text, by what its characters say | the same, of 4/3 as many at the places where the script has spaces between words, see [`ShingleLen`] |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
 | `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
@@ -31,6 +31,7 @@ use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, Result};
+use crate::normalize::without_sentence_ends;
 use script::Scripts;
 pub use shingles::ShingleLen;
 pub(crate) use shingles::for_each_shingle;
@@ -52,7 +53,7 @@ pub enum Units {
     UnicodeWords,
     /// Runs of `k` characters.
     Shingles,
-    /// Runs of `k` characters, or of 8/5 as many, by [place](ShingleLen::ByScript).
+    /// Runs of `k` characters, or of 4/3 as many, by [place](ShingleLen::ByScript).
     ScriptShingles,
     /// Runs of `k` characters or whole words, by script.
     #[default]
@@ -192,13 +193,17 @@ impl Segmenter {
     pub fn for_each(&self, text: &str, mut take: impl FnMut(Unit<'_>)) {
         match &self.0 {
             Kind::Words(words) => words.for_each(text, take),
-            Kind::UnicodeWords => text.unicode_words().for_each(|word| take(untagged(word))),
+            Kind::UnicodeWords => {
+                let text = without_sentence_ends(text);
+                text.unicode_words().for_each(|word| take(untagged(word)));
+            }
             Kind::Shingles { .. } | Kind::ScriptShingles { .. } => {
                 let length = self.shingle_len().unwrap_or(ShingleLen::Chars(1));
-                for_each_shingle(text, length, |shingle| take(untagged(&text[shingle])));
+                for_each_shingle(text, length, |shingle| take(untagged(shingle)));
             }
             Kind::ByScript { k, scripts } => {
-                scripts.for_each(text, *k, |unit| take(untagged(unit)));
+                let text = without_sentence_ends(text);
+                scripts.for_each(&text, *k, |unit| take(untagged(unit)));
             }
             Kind::Tagged { drop_tags } => encoded::tagged(text, drop_tags, take),
             Kind::Ictclas { drop_tags } => encoded::ictclas(text, drop_tags, take),

@@ -2,7 +2,7 @@
 
 Five letters of a script with spaces between words are about one word, which hundreds of texts have;
 five Chinese characters are about three words, which few have. So a shingle is the shortest run of
-characters that weighs enough, and a *wide* letter, one of a script without spaces, weighs 8/5 as much
+characters that weighs enough, and a *wide* letter, one of a script without spaces, weighs 4/3 as much
 as another character.
 
 Digits, Latin letters and punctuation weigh as much as the wide letters around them: `2026年3月` is as rare as
@@ -16,12 +16,14 @@ one.
 
 use std::ops::Range;
 
+use crate::normalize::without_ends;
+
 /// How many characters a shingle has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShingleLen {
     /// As many everywhere, at least 1.
     Chars(usize),
-    /// As many, at least 1, where there are letters of scripts without spaces between words; 8/5 as
+    /// As many, at least 1, where there are letters of scripts without spaces between words; 4/3 as
     /// many, rounded up, elsewhere.
     ByScript(usize),
 }
@@ -30,14 +32,17 @@ pub enum ShingleLen {
 const WIDE: usize = 8;
 
 /// What any other character weighs.
-const NARROW: usize = 5;
+const NARROW: usize = 6;
 
 /// The farthest character that weighs as much as a wide letter, in characters from it.
 const REACH: usize = 4;
 
-/// Calls `take` with the place of each shingle of `text`, in bytes and in order. O(n) for n characters.
+/// Calls `take` with each shingle of `text`, in order. [Ends of sentences](without_ends) are no part of
+/// it. O(n) for n characters.
 #[inline]
-pub(crate) fn for_each_shingle(text: &str, length: ShingleLen, take: impl FnMut(Range<usize>)) {
+pub(crate) fn for_each_shingle(text: &str, length: ShingleLen, mut take: impl FnMut(&str)) {
+    let text = &*without_ends(text);
+    let take = |place: Range<usize>| take(&text[place]);
     let bytes = text.as_bytes();
     let k = match length {
         ShingleLen::Chars(k) => return of_chars(bytes, k.max(1), take),
@@ -199,18 +204,20 @@ pub(super) fn is_wide(first: u8, second: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn shingles(text: &str, k: usize) -> Vec<&str> {
+    fn shingles(text: &str, k: usize) -> Vec<String> {
         let mut found = Vec::new();
-        for_each_shingle(text, ShingleLen::ByScript(k), |place| {
-            found.push(&text[place])
+        for_each_shingle(text, ShingleLen::ByScript(k), |shingle| {
+            found.push(shingle.to_owned())
         });
         found
     }
 
     /// All runs of `k` characters.
-    fn runs(text: &str, k: usize) -> Vec<&str> {
+    fn runs(text: &str, k: usize) -> Vec<String> {
         let mut found = Vec::new();
-        for_each_shingle(text, ShingleLen::Chars(k), |place| found.push(&text[place]));
+        for_each_shingle(text, ShingleLen::Chars(k), |shingle| {
+            found.push(shingle.to_owned())
+        });
         found
     }
 
@@ -218,11 +225,11 @@ mod tests {
     fn a_text_in_one_script_has_shingles_of_one_length() {
         for (text, k, length) in [
             ("the ferry leaves at noon", 1, 2),
-            ("the ferry leaves at noon", 5, 8),
-            ("the ferry leaves at noon", 6, 10),
-            ("паром уходит в полдень", 5, 8),
-            ("“Fähre” – mittags … 🎉🎉🎉 ━━━━━━━", 5, 8),
-            ("chiếc phà rời bến lúc trưa", 5, 8),
+            ("the ferry leaves at noon", 5, 7),
+            ("the ferry leaves at noon", 6, 8),
+            ("паром уходит в полдень", 5, 7),
+            ("“Fähre” – mittags … 🎉🎉🎉 ━━━━━━━", 5, 7),
+            ("chiếc phà rời bến lúc trưa", 5, 7),
             ("渡船中午十二点开。", 5, 5),
             ("渡船于2026年3月1日12:30开，票价￥5", 5, 5),
             ("渡船 ferry 中午十二点开", 5, 5),
@@ -237,7 +244,7 @@ mod tests {
     fn a_wide_letter_reaches_four_characters_far() {
         let found = shingles("abcdefghij渡klmnopqrst", 5);
         let expected = [
-            "abcdefgh", "bcdefgh", "cdefghi", "defghij", "efghij", "fghij渡", "ghij渡", "hij渡k",
+            "abcdefg", "bcdefgh", "cdefgh", "defghi", "efghij", "fghij渡", "ghij渡", "hij渡k",
         ];
         assert_eq!(found[..8], expected);
     }
@@ -248,8 +255,8 @@ mod tests {
         let mixed = format!("{english}{chinese}");
         let both = shingles(&mixed, 5);
         let of_each = [shingles(english, 5), shingles(chinese, 5)];
-        assert_eq!(both[..17], of_each[0][..17]);
-        assert_ne!(both[17], of_each[0][17]);
+        assert_eq!(both[..18], of_each[0][..18]);
+        assert_ne!(both[18], of_each[0][18]);
         assert!(both.ends_with(&of_each[1]));
     }
 
@@ -282,9 +289,11 @@ mod tests {
                 let piece = &text[begin..end];
                 for k in 1..9 {
                     let mut covered = 0;
-                    for_each_shingle(piece, ShingleLen::ByScript(k), |place| {
-                        assert!(place.start <= covered && place.end >= covered);
-                        covered = place.end;
+                    let base = piece.as_ptr() as usize;
+                    for_each_shingle(piece, ShingleLen::ByScript(k), |shingle| {
+                        let start = shingle.as_ptr() as usize - base;
+                        assert!(start <= covered && start + shingle.len() >= covered);
+                        covered = start + shingle.len();
                     });
                     assert_eq!(covered, piece.len(), "{piece:?} {k}");
                 }

@@ -124,9 +124,8 @@ fn halves(hash: u128) -> [u64; 2] {
 /// O(n) for n characters.
 pub fn shingle_hashes(text: &str, length: ShingleLen, hashes: &mut Vec<u64>) {
     hashes.reserve(text.len() / 2);
-    let bytes = text.as_bytes();
     for_each_shingle(text, length, |shingle| {
-        hashes.push(xxh3_64(&bytes[shingle]))
+        hashes.push(xxh3_64(shingle.as_bytes()))
     });
 }
 
@@ -197,9 +196,8 @@ pub(crate) fn shingle_hashes_in(
     if share.0.is_none() {
         return shingle_hashes(text, length, hashes);
     }
-    let bytes = text.as_bytes();
     for_each_shingle(text, length, |shingle| {
-        push_in(share, text, xxh3_64(&bytes[shingle]), hashes);
+        push_in(share, text, xxh3_64(shingle.as_bytes()), hashes);
     });
 }
 

@@ -4,7 +4,7 @@ A text that was shortened, and a text that was quoted in an answer, resemble the
 but nearly all of their shingles are in it:
 
 ```text
-similarity = max(0, containment − N · 55 / 90)
+similarity = max(0, containment − N · 60 / 90)
 ```
 
 Shingles, their weights and N, what replaced numbers take, are those of [`content(k)`](super::content):

@@ -15,7 +15,7 @@ over little of their length.
 the other has another one.
 
 ```text
-similarity = min(R, 1 − (2 − R − E + N) · 55 / (200 − 110))
+similarity = min(R, 1 − (2 − R − E + N) · 60 / (200 − 110))
 N = min(200 · min(r, 3) / n, 6 max(0, r / (r + s) − e))
 ```
 
@@ -25,7 +25,7 @@ N = min(200 · min(r, 3) / n, 6 max(0, r / (r + s) − e))
 - Of the numbers in the core, r are replaced by another number and s agree.
 - e is the share of [edited](Aligned::edited) units among these and the equal ones, and n the letters and digits of the shorter text.
 
-So two texts reach the default threshold of .45 if R ≥ .45 and R + E − N ≥ 1.10 (1.16).
+So two texts reach the default threshold of .4 if R ≥ .4 and R + E − N ≥ 1.10 (1.16).
 
 A replaced number speaks for 200 letters around it, and more than three say no more. A text that was
 edited throughout loses numbers with the rest; as many as that explains are not counted. The constants
@@ -83,7 +83,7 @@ const NEEDED: [u64; 2] = [110, 116];
 const SLOTS: usize = 3;
 
 /// What those are short of a similarity of 1, in hundredths.
-const LEFT: u64 = 55;
+const LEFT: u64 = 60;
 
 /// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
@@ -462,14 +462,14 @@ pub(super) mod tests {
             assert!((found - expected).abs() < 2e-6, "{found} {expected}");
         };
         // R + E = 1.10 is the default threshold.
-        close(score(Most::of(0.6), &aligned(800, 50, 0, 0)), 0.45);
+        close(score(Most::of(0.6), &aligned(800, 50, 0, 0)), 0.4);
         close(
             score(Most::of(0.9), &aligned(800, 20, 0, 0)),
-            1.0 - 0.3 * 55.0 / 90.0,
+            1.0 - 0.3 * 60.0 / 90.0,
         );
         close(
             score(Most::of(0.9), &aligned(800, 20, 1, 0)),
-            1.0 - 0.55 * 55.0 / 90.0,
+            1.0 - 0.55 * 60.0 / 90.0,
         );
         // No more than the resemblance, and no less than 0.
         close(score(Most::of(0.4), &aligned(800, 0, 0, 0)), 0.4);
@@ -481,7 +481,7 @@ pub(super) mod tests {
             is_spaced: true,
             ..aligned(800, 40, 0, 0)
         };
-        close(score(Most::of(0.6), &spaced), 0.45);
+        close(score(Most::of(0.6), &spaced), 0.4);
     }
 
     #[test]
@@ -551,7 +551,7 @@ pub(super) mod tests {
             let table = table(&[(&form, times)]);
             let [a, b] = [0, 1].map(|at| format!("{form}{}", line(at, own[at as usize])));
             let found = evidence(&a, &b, &table).similarity;
-            assert_eq!(found > 0.45, same, "{times} {own:?}: {found}");
+            assert_eq!(found > 0.4, same, "{times} {own:?}: {found}");
             // What both say besides counts: the text that many share does not.
             let same = line(2, 70);
             let [a, b] = [&a, &b].map(|text| format!("{same}{text}"));
@@ -578,7 +578,7 @@ pub(super) mod tests {
                 )
             };
             let found = evidence(&filled(1000), &filled(2000), &table);
-            assert_eq!(found.similarity > 0.45, same, "{slots} {length}");
+            assert_eq!(found.similarity > 0.4, same, "{slots} {length}");
         }
     }
 
@@ -588,7 +588,7 @@ pub(super) mod tests {
         let table = table(&[(&form, 100)]);
         let edited =
             |from: u32| format!("{}{}{}", text(0..90), text(from..from + 20), text(110..200));
-        assert!(evidence(&form, &edited(1000), &table).similarity > 0.45);
+        assert!(evidence(&form, &edited(1000), &table).similarity > 0.4);
     }
 
     #[test]
@@ -618,7 +618,7 @@ pub(super) mod tests {
             let found = evidence(&a, &b, &nothing);
             assert_eq!(found.aligned.negated, negated, "{a} {b}");
             assert_eq!(
-                found.similarity < 0.45,
+                found.similarity < 0.4,
                 negated > 0,
                 "{a} {b}: {}",
                 found.similarity
@@ -695,7 +695,7 @@ pub(super) mod tests {
     fn texts_with_spaces_have_longer_shingles() {
         let text = "The ferry to the island leaves at noon, and comes back in the evening.";
         let profile = Profile::of(text, 5);
-        assert_eq!(profile.shingles, Shingles::of(text, 8).halves());
+        assert_eq!(profile.shingles, Shingles::of(text, 7).halves());
     }
 
     #[test]
@@ -708,7 +708,8 @@ pub(super) mod tests {
             assert_eq!(found.short, short);
             let resemblance = f64::from(letters) / f64::from(letters + 2);
             let share = f64::from(letters) / f64::from(letters + 1);
-            assert_eq!(found.similarity, if short { share } else { resemblance });
+            let expected = if short { share } else { resemblance };
+            assert!((found.similarity - expected).abs() < 1e-3);
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::normalize::is_letter_or_digit;
+use crate::normalize::{SENTENCE_END, SENTENCE_MARKS, is_letter_or_digit};
 use crate::segment::is_spaced;
 
 /// The last bit of a unit says whether it is a number.
@@ -60,9 +60,6 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// What ends a sentence of a script without spaces.
-const SENTENCE_ENDS: [char; 5] = ['。', '！', '？', '!', '?'];
-
 /// Words that turn the meaning of a sentence, each one unit.
 const NEGATIONS: [&str; 10] = [
     "不", "未", "没", "无", "非", "勿", "not", "no", "never", "without",
@@ -97,10 +94,11 @@ impl Units {
         let mut row = Vec::with_capacity(text.len() / 3);
         let (mut sentences, mut begin, mut read) = (Vec::new(), 0, 0);
         let mut sign = |signs: &str, at: usize| {
-            if signs.contains(SENTENCE_ENDS) {
+            let ends = signs.contains(SENTENCE_END) || signs.contains(SENTENCE_MARKS);
+            if ends {
                 sentences.push((begin, at as u32));
             }
-            if signs.contains(SENTENCE_ENDS) || signs.contains(char::is_whitespace) {
+            if ends || signs.contains(char::is_whitespace) {
                 begin = at as u32;
             }
         };

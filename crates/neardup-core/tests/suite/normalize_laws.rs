@@ -32,7 +32,7 @@ impl Random {
 fn all_settings() -> impl Iterator<Item = Settings> {
     let spaces = [Whitespace::Keep, Whitespace::Collapse, Whitespace::ByScript];
     let foldings = [Folding::Traditional, Folding::Points, Folding::LookAlikes];
-    (0..64).flat_map(move |bits| {
+    (0..128).flat_map(move |bits| {
         spaces.map(|whitespace| Settings {
             nfkc: bits & 1 != 0,
             lowercase: bits & 2 != 0,
@@ -40,7 +40,8 @@ fn all_settings() -> impl Iterator<Item = Settings> {
             strip_markup: bits & 8 != 0,
             whitespace,
             // None, some, the others, all.
-            fold: match bits >> 4 {
+            drop_punctuation: bits & 64 != 0,
+            fold: match bits >> 4 & 3 {
                 0 => Vec::new(),
                 1 => vec![foldings[0], foldings[2]],
                 2 => vec![foldings[1]],
