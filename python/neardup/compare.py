@@ -512,6 +512,12 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
         return [_NEGATED]
     if evidence.short:
         return [Message("a text is short, so letters and digits decide")]
+    if judged["aligned"]["scattered"]:
+        reason = Message(
+            "{share} of the longer text is aligned, and the differences are small and scattered",
+            share=f"{evidence.share:.0%}",
+        )
+        return [reason, *_replaced(comparison)]
     without_numbers = comparison.similarity + evidence.number_penalty
     if without_numbers < threshold <= evidence.weighted_resemblance:
         return [

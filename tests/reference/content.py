@@ -38,6 +38,8 @@ LINES = (12, 4)
 SENTENCE = 5
 # Other names in so many of the same places of a form make two texts of it.
 SLOTS = 3
+# Two texts with boilerplate say something else if they share less of the rest.
+OTHER = 0.1
 MARKS = f"。！？!?{SENTENCE_END}"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
@@ -46,6 +48,17 @@ ANCHOR = 4
 SHORTEST = 3
 SHORT_GAP = 12
 EXACT = 4096
+
+# Scattered edits: units of a small difference, the least number of these, how many times the weighty
+# ones, the least share of the text that is aligned and that lies between the first and the last; what
+# one edit breaks, and the least resemblance of shingles.
+SMALL = 2
+FEWEST = 4
+TIMES = 4
+ALIGNED = 0.85
+SPREAD = 0.5
+BROKEN = 5
+LEAST = 1 / 3
 
 DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 POWERS = {"十": 10, "百": 100, "千": 1000}
@@ -154,6 +167,7 @@ def weigh(first, second, table, level):
     return {
         "level": level,
         "own": own or None,
+        "unweighed": len(a & b) / len(a | b),
         "containment": shared / (shared + min(alone)),
         "containments": [shared / (shared + only) for only in alone],
         "resemblance": shared / (shared + sum(alone)),
@@ -190,10 +204,10 @@ def is_of_word(character):
     return character < "\u0e00" and is_alphabetic(character)
 
 
-def named(text, seed=0, *, number=False):
-    """Return a unit: a hash whose last bit says whether it is a number."""
+def named(text, seed=0, *, number=False, word=False):
+    """Return a unit: a hash whose last bits say whether it is a number, or else a word."""
     hashed = xxhash.xxh3_64_intdigest(text.encode(), seed=seed)
-    return hashed | 1 if number else hashed & ~1
+    return hashed | 1 if number else hashed & ~3 | 2 * word
 
 
 def word_unit(word):
@@ -205,10 +219,11 @@ def word_unit(word):
     for number, month in enumerate(MONTHS):
         if lower in (month, month[:3]):
             return named(chr(number), seed=1, number=True)
-    return named(word)
+    return named(word, word=True)
 
 
-NEGATIONS = {*map(named, ("不", "未", "没", "无", "非", "勿", "not", "no", "never", "without"))}
+NEGATIONS = {named(word) for word in "不未没无非勿"}
+NEGATIONS |= {named(word, word=True) for word in ("not", "no", "never", "without")}
 
 
 @lru_cache(maxsize=1000)
@@ -305,19 +320,55 @@ def matches(a, b):
     return places + [(stop_a + number, stop_b + number) for number in range(end)]
 
 
-def stretches(a, b):
-    """Return equal stretches as (place in a, place in b, length), without short ones inside."""
+def equal_runs(a, b):
+    """Return equal runs as (place in a, place in b, length)."""
     runs = []
     for x, y in matches(a, b):
         if runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (x, y):
             runs[-1][2] += 1
         else:
             runs.append([x, y, 1])
+    return runs
+
+
+def stretches(a, b):
+    """Return equal runs without short ones inside."""
     return [
         (x, y, length)
-        for x, y, length in runs
+        for x, y, length in equal_runs(a, b)
         if length >= SHORTEST or x == y == 0 or (x + length, y + length) == (len(a), len(b))
     ]
+
+
+def is_scattered(a, b):
+    """Tell whether nearly all differences of two rows are small, and scattered over them."""
+    runs = equal_runs(a, b)
+    ends = [(0, 0, 0), *runs, (len(a), len(b), 0)]
+    gaps = [
+        (tuple(a[x + length : next_x]), tuple(b[y + length : next_y]))
+        for (x, y, length), (next_x, next_y, _) in pairwise(ends)
+    ]
+    gaps = [gap for gap in gaps if any(gap)]
+    times = Counter(gap for gap in gaps if all(gap) and max(map(len, gap)) <= SMALL)
+    small = weighty = 0
+    for gap in gaps:
+        replaces = [all(any(unit & 3 == kind for unit in side) for side in gap) for kind in (2,)]
+        replaces.append(all(any(unit & 1 for unit in side) for side in gap))
+        both = gap[0] + gap[1]
+        if max(map(len, gap)) > SMALL or (all(gap) and (times[gap] > 1 or any(replaces))):
+            weighty += 1
+        elif min(map(len, gap)) < SMALL and not any(u & 1 or u in NEGATIONS for u in both):
+            small += 1
+    longer = max(len(a), len(b))
+    begin = runs[0][2] if runs and runs[0][:2] == [0, 0] else 0
+    is_end = runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (len(a), len(b))
+    end = runs[-1][2] if is_end and (len(runs) > 1 or not begin) else 0
+    units = sum(max(map(len, gap)) for gap in gaps)
+    return (
+        small >= max(FEWEST, TIMES * weighty)
+        and longer - units >= ALIGNED * longer
+        and min(len(a), len(b)) - begin - end >= SPREAD * longer
+    )
 
 
 def has_own_sentence(text, equal):
@@ -372,8 +423,10 @@ def aligned(a, b):
         differ += other
         replaced += other if is_short and is_inside else 0
     texts = (a, b) if first == units(a) else (b, a)
+    scattered = not spaced and is_scattered(first, second)
     passages = [
-        row > LINES[spaced] or has_own_sentence(text, {x + i for x, n in equal for i in range(n)})
+        row > LINES[spaced]
+        or (not scattered and has_own_sentence(text, {x + i for x, n in equal for i in range(n)}))
         for row, text, equal in zip(
             longest,
             texts,
@@ -400,6 +453,7 @@ def aligned(a, b):
         "replacements": len(replacements),
         "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),
+        "scattered": scattered,
         "letters": min(len(letters(a)), len(letters(b))),
         "spaced": spaced,
     }
@@ -426,17 +480,25 @@ def taken_by_numbers(aligned):
     """Return what the replaced numbers of an alignment take."""
     replaced, letters = aligned["replaced"], aligned["letters"]
     if not replaced:
-        return share(200 * min(aligned["negated"], 3), letters)
+        return share(200 * min(aligned["negated"], 2), letters)
     edited = share(aligned["edited"], aligned["equal"] + aligned["edited"])
     beyond = share(replaced, replaced + aligned["agree"]) - edited
-    return min(share(200 * min(replaced, 3), letters), 6 * max(0, beyond))
+    return min(share(200 * min(replaced, 2), letters), 6 * max(0, beyond))
 
 
 def score(resemblance, aligned, numbers):
     """Return the similarity, in [0, 1], of two texts with this resemblance and alignment."""
     missing = 2 * 10**6 - int(resemblance * 10**6) - alignment(aligned) + numbers
-    needed = 116 if aligned["spaced"] else 110
+    needed = 120 if aligned["spaced"] else 108
     return min(resemblance, max(0, 10**6 - missing * 60 // (200 - needed)) / 10**6)
+
+
+def lifted(resemblance):
+    """Return how similar texts are of which single, scattered characters break the shingles."""
+    if resemblance < LEAST:
+        return resemblance
+    edited = (1 - resemblance) / (1 + resemblance) / BROKEN
+    return max(resemblance, (1 - edited) / (1 + edited))
 
 
 # Short texts
@@ -477,14 +539,26 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     else:
         union = len(first | second)
         resemblance = len(first & second) / union
+        edited, is_own = lifted(resemblance), False
         if weighed:
             resemblance = weighed["resemblance"]
+            edited = max(resemblance, lifted(weighed["unweighed"]))
             if own := weighed["own"]:
                 sides = zip(own["says"], side_by_side["passage"], strict=True)
                 has_passage = any(says and passage for says, passage in sides)
-                if has_passage or (all(own["says"]) and side_by_side["slots"] >= SLOTS):
+                has_names = all(own["says"]) and side_by_side["slots"] >= SLOTS
+                is_own = has_passage or (has_names and not side_by_side["scattered"])
+                if is_own:
                     resemblance = min(resemblance, own["content"])
-        similarity, unpunished = (score(resemblance, side_by_side, taken) for taken in (numbers, 0))
+                if any(own["says"]) and own["content"] < OTHER:
+                    edited = weighed["resemblance"]
+        by_resemblance = [score(resemblance, side_by_side, taken) for taken in (numbers, 0)]
+        if side_by_side["scattered"] and not is_own:
+            needed = 108
+            by_resemblance = [
+                max(0.0, edited - taken * 60 // (200 - needed) / 10**6) for taken in (numbers, 0)
+            ]
+        similarity, unpunished = by_resemblance
     return {
         "similarity": similarity,
         "short": short,
@@ -509,5 +583,5 @@ def containment(first, second, table, side_by_side):
         common = len(first & second)
         a_in_b = common / len(first) if first else float(not second)
         b_in_a = common / len(second) if second else float(not first)
-    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side) * 60 // 90 / 10**6)
+    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side) * 60 // 92 / 10**6)
     return {"a_in_b": a_in_b, "b_in_a": b_in_a, "similarity": similarity}

@@ -30,12 +30,12 @@ def shingles(text, k):
 
 
 def script_shingles(text, k):
-    """Return the runs of at least 8 k: wide letters and what is near one weigh 8, all else 6.
+    """Return the runs of at least 8 k: wide letters and what is near one weigh 8, all else 7.
 
     The last one ends with the text, though it may weigh less.
     """
     text = without_ends(text)
-    weights = [8 if any(map(is_wide, text[max(i - 4, 0) : i + 5])) else 6 for i in range(len(text))]
+    weights = [8 if any(map(is_wide, text[max(i - 4, 0) : i + 5])) else 7 for i in range(len(text))]
     found, end, weight = [], 0, 0
     for begin in range(len(text)):
         before = end

@@ -157,6 +157,7 @@ pub fn evidence<'py>(
     aligned.set_item("replacements", found.aligned.replacements)?;
     aligned.set_item("slots", found.aligned.slots)?;
     aligned.set_item("recurring", found.aligned.recurring)?;
+    aligned.set_item("scattered", found.aligned.is_scattered())?;
     aligned.set_item("letters", found.aligned.letters)?;
     aligned.set_item("spaced", found.aligned.is_spaced)?;
     fields.set_item("aligned", aligned)?;

@@ -23,6 +23,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::noise::Noise;
 use super::units::{Units, is_negation, is_number};
 use crate::anchors::anchors;
 use crate::buckets::in_both;
@@ -94,6 +95,8 @@ pub struct Aligned {
     pub passage: [bool; 2],
     /// Those of `replacements` in which both texts have at least two units: on a form, names and values.
     pub slots: usize,
+    /// What stands between equal runs of any length.
+    pub noise: Noise,
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
     /// Whether both texts are of a script with spaces between words.
@@ -128,7 +131,17 @@ impl Aligned {
         };
         let mut replacements: FxHashSet<(&[u64], &[u64])> = FxHashSet::default();
         let (mut x, mut y) = (0, 0);
-        let stretches = stretches(a, b);
+        let runs = equal_runs(a, b);
+        found.noise = Noise::of(differences(a, b, &runs));
+        found.noise.spread = a.len() - equal_ends(a, b, &runs);
+        let stretches = stretches(a, b, runs);
+        if !found.is_scattered() {
+            let all = || stretches.iter();
+            found.passage = [
+                has_own(first, all().map(|one| one.a..one.a + one.length)),
+                has_own(second, all().map(|one| one.b..one.b + one.length)),
+            ];
+        }
         for (number, stretch) in stretches.iter().chain([&end]).enumerate() {
             let gap = (&a[x..stretch.a], &b[y..stretch.b]);
             let is_first = number == 0;
@@ -149,11 +162,6 @@ impl Aligned {
             let numbers = a[stretch.a..x].iter().filter(|&&unit| is_number(unit));
             found.agree += numbers.count();
         }
-        found.passage[0] |= has_own(first, stretches.iter().map(|one| one.a..one.a + one.length));
-        found.passage[1] |= has_own(
-            second,
-            stretches.iter().map(|one| one.b..one.b + one.length),
-        );
         if is_turned {
             (found.outside_a, found.outside_b) = (found.outside_b, found.outside_a);
             found.passage.reverse();
@@ -194,6 +202,11 @@ impl Aligned {
             0 => 1.0,
             longer => longer.saturating_sub(self.distance) as f64 / longer as f64,
         }
+    }
+
+    /// Whether what the texts differ in is [scattered edits](super::noise).
+    pub fn is_scattered(self) -> bool {
+        !self.is_spaced && self.noise.is_scattered(self.longer())
     }
 
     /// Units of the longer text.
@@ -244,8 +257,41 @@ impl Aligned {
     }
 }
 
+/// What two rows of units have between equal runs.
+fn differences<'a>(
+    a: &'a [u64],
+    b: &'a [u64],
+    runs: &[Stretch],
+) -> impl Iterator<Item = (&'a [u64], &'a [u64])> {
+    let end = Stretch {
+        a: a.len(),
+        b: b.len(),
+        length: 0,
+    };
+    let (mut x, mut y) = (0, 0);
+    let ends = runs.iter().copied().chain([end]);
+    let between = ends.map(move |run| {
+        let both = (&a[x..run.a], &b[y..run.b]);
+        (x, y) = (run.a + run.length, run.b + run.length);
+        both
+    });
+    between.filter(|(a, b)| !a.is_empty() || !b.is_empty())
+}
+
+/// How many units two rows have in common at their begin and at their end, by their equal runs.
+fn equal_ends(a: &[u64], b: &[u64], runs: &[Stretch]) -> usize {
+    let first = runs.first().filter(|run| run.a == 0 && run.b == 0);
+    let is_last = |run: &&Stretch| run.a + run.length == a.len() && run.b + run.length == b.len();
+    let last = runs
+        .iter()
+        .skip(usize::from(first.is_some()))
+        .next_back()
+        .filter(is_last);
+    first.into_iter().chain(last).map(|run| run.length).sum()
+}
+
 /// Whether a text has a sentence of which at least half, and [`SENTENCE`] units, are not in the other, by
-/// its stretches.
+/// its equal runs.
 fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
     let mut equal = equal.peekable();
     units.sentences().any(|sentence| {
@@ -273,9 +319,9 @@ pub fn equal_places(a: &str, b: &str) -> Vec<[Range<usize>; 2]> {
     let (row_a, row_b) = (units_a.as_slice(), units_b.as_slice());
     let is_turned = is_turned(row_a, row_b);
     let found = if is_turned {
-        stretches(row_b, row_a)
+        stretches(row_b, row_a, equal_runs(row_b, row_a))
     } else {
-        stretches(row_a, row_b)
+        stretches(row_a, row_b, equal_runs(row_a, row_b))
     };
     let (places_a, places_b) = (Units::places(a), Units::places(b));
     let span = |places: &[Range<usize>], at: usize, length: usize| {
@@ -294,8 +340,18 @@ fn is_turned(a: &[u64], b: &[u64]) -> bool {
     (b.len(), b) < (a.len(), a)
 }
 
-/// The stretches of two rows of units, in order; too short ones are left out.
-fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
+/// The equal runs of two rows of units that are long enough for a stretch.
+fn stretches(a: &[u64], b: &[u64], mut runs: Vec<Stretch>) -> Vec<Stretch> {
+    runs.retain(|run| {
+        let is_begin = run.a == 0 && run.b == 0;
+        let is_end = run.a + run.length == a.len() && run.b + run.length == b.len();
+        run.length >= SHORTEST || is_begin || is_end
+    });
+    runs
+}
+
+/// The equal runs of two rows of units, in order.
+fn equal_runs(a: &[u64], b: &[u64]) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     let mut add = |stretch: Stretch| {
         if stretch.length == 0 {
@@ -343,11 +399,6 @@ fn stretches(a: &[u64], b: &[u64]) -> Vec<Stretch> {
         a: stop_a,
         b: stop_b,
         length: end,
-    });
-    found.retain(|stretch| {
-        let is_begin = stretch.a == 0 && stretch.b == 0;
-        let is_end = stretch.a + stretch.length == a.len() && stretch.b + stretch.length == b.len();
-        stretch.length >= SHORTEST || is_begin || is_end
     });
     found
 }
@@ -677,6 +728,12 @@ mod tests {
             gaps: 1,
             replacements: 1,
             passage: [true, true],
+            noise: Noise {
+                weighty: 3,
+                units: 41,
+                spread: 6042,
+                ..Noise::default()
+            },
             letters: 6042,
             ..Aligned::default()
         };

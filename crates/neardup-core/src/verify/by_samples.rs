@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use super::containment::{self, Containment, Direction};
 use super::content::Most;
 use super::measure::Measure;
+use super::noise::least_for;
 use super::resemblance::Overlap;
 use super::sample::Sample;
 use super::shingle_frequencies::ShingleFrequencies;
@@ -83,24 +84,25 @@ impl Ratio {
         }
     }
 
-    fn weighed(self, weighed: Weighed) -> f64 {
-        match self {
-            Ratio::Resemblance => weighed.resemblance(),
-            Ratio::Containment(direction) => direction.of(Containment::weighed(weighed)),
-        }
-    }
-
-    fn most(self, weighed: Weighed) -> Most {
+    fn weighed(self, weighed: Weighed) -> Most {
         match self {
             Ratio::Resemblance => Most::weighed(weighed),
-            Ratio::Containment(_) => Most::of(self.weighed(weighed)),
+            Ratio::Containment(direction) => Most::of(direction.of(Containment::weighed(weighed))),
         }
     }
 
-    fn of_sets(self, sets: Overlap) -> f64 {
+    fn of_sets(self, sets: Overlap) -> Most {
         match self {
-            Ratio::Resemblance => sets.resemblance(),
-            Ratio::Containment(direction) => direction.of(Containment::of_overlap(sets)),
+            Ratio::Resemblance => Most::unweighed(sets.resemblance()),
+            Ratio::Containment(direction) => Most::of(direction.of(Containment::of_overlap(sets))),
+        }
+    }
+
+    /// The least share of shingles with which two texts may be so similar.
+    fn least_for(self, similarity: f64) -> f64 {
+        match self {
+            Ratio::Resemblance => least_for(similarity),
+            Ratio::Containment(_) => similarity,
         }
     }
 
@@ -139,7 +141,7 @@ impl<'t> SampleBounds<'t> {
             ratio,
             table,
             threshold,
-            fewest: fewest.get_or_init(|| FewestShared::new(threshold)),
+            fewest: fewest.get_or_init(|| FewestShared::new(ratio.least_for(threshold))),
         }
     }
 
@@ -196,10 +198,10 @@ impl<'t> SampleBounds<'t> {
         if self.are_far(both, level + EARLY, scratch) {
             return BySamples::TooLow;
         }
-        let by = |least| ratio.weighed(least);
+        let by = |least| ratio.weighed(least).scattered;
         let most = match scratch.weigh(both, level, table, threshold, by) {
             Weighing::TooLow => return BySamples::TooLow,
-            Weighing::Done(weighed) => ratio.most(weighed),
+            Weighing::Done(weighed) => ratio.weighed(weighed),
             Weighing::Unweighed => {
                 // All shingles count alike, also what the table has no room for.
                 let own = own.max(a.level).max(b.level);
@@ -213,10 +215,10 @@ impl<'t> SampleBounds<'t> {
                         false => BySamples::Open,
                     };
                 }
-                Most::of(ratio.of_sets(sets))
+                ratio.of_sets(sets)
             }
         };
-        match most.similarity >= threshold {
+        match most.scattered >= threshold {
             true => BySamples::AtMost(most),
             false => BySamples::TooLow,
         }
@@ -231,7 +233,8 @@ impl<'t> SampleBounds<'t> {
         // The whole samples may share a common shingle where this part of them shares none.
         let least = least.unwrap_or_else(|| scratch.lightest(both, level));
         let all = self.ratio.all(sets_of(both, common));
-        common < self.fewest.of(all) && MARGIN * self.ratio.weighed(least) < self.threshold
+        common < self.fewest.of(all)
+            && MARGIN * self.ratio.weighed(least).similarity < self.threshold
     }
 }
 

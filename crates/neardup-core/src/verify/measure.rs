@@ -74,15 +74,23 @@ impl Comparison {
     /// The same where it makes no difference what a text says of its own.
     pub(super) fn without_own(self) -> Self {
         match self {
-            Comparison::AtMost(most) => Comparison::at_most(most.similarity),
+            Comparison::AtMost(most) => Comparison::AtMost(most.without_own()),
             Comparison::OfShort(_) => self,
+        }
+    }
+
+    /// The largest similarity that there may be, unless the texts differ in scattered edits.
+    pub(super) fn plain(self) -> f64 {
+        match self {
+            Comparison::AtMost(most) => most.similarity,
+            Comparison::OfShort(most) => most,
         }
     }
 
     /// The largest similarity that there may be.
     pub(super) fn most(self) -> f64 {
         match self {
-            Comparison::AtMost(most) => most.similarity,
+            Comparison::AtMost(most) => most.scattered,
             Comparison::OfShort(most) => most,
         }
     }

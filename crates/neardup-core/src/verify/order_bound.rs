@@ -10,6 +10,7 @@ most the segments of one chain that ascends in both texts, and the rows that rec
 */
 
 use super::alignment::{Aligned, SHORTEST};
+use super::noise::Noise;
 use super::units::Units;
 
 /// Units of a row: no stretch between two differences is shorter.
@@ -103,6 +104,7 @@ impl OrderBound {
             equal,
             distance: a.len().max(b.len()) - equal,
             is_spaced: a.is_spaced() && b.is_spaced(),
+            noise: Noise::best(a.len().max(b.len()), equal, ROW),
             ..Aligned::default()
         }
     }

@@ -21,6 +21,9 @@ use crate::segment::is_spaced;
 /// The last bit of a unit says whether it is a number.
 const NUMBER: u64 = 1;
 
+/// The bit before it says whether it is a word of a script with spaces between words.
+const WORD: u64 = 2;
+
 const NUMBER_WORDS: [&str; 21] = [
     "zero",
     "one",
@@ -70,17 +73,22 @@ pub(super) fn is_number(unit: u64) -> bool {
     unit & NUMBER == NUMBER
 }
 
+/// Whether a unit is a word of a script with spaces between words, and no number.
+pub(super) fn is_word(unit: u64) -> bool {
+    unit & (WORD | NUMBER) == WORD
+}
+
 /// Whether a unit is a word that turns the meaning of a sentence.
 pub(super) fn is_negation(unit: u64) -> bool {
     static UNITS: LazyLock<Vec<u64>> =
-        LazyLock::new(|| NEGATIONS.iter().map(|known| word(known)).collect());
+        LazyLock::new(|| NEGATIONS.iter().map(|known| unit_of(known)).collect());
     UNITS.contains(&unit)
 }
 
 /// The units of one text, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Units {
-    /// Hashes whose last bit says whether it is a number.
+    /// Hashes whose last bits say whether it is a number or a word.
     row: Box<[u64]>,
     /// The sentences that end with a mark, each from the last mark or white space on.
     sentences: Box<[(u32, u32)]>,
@@ -194,7 +202,7 @@ fn for_each_unit(text: &str, mut take: impl FnMut(u64, Range<usize>)) -> usize {
         } else {
             let length = c.len_utf8();
             if is_letter_or_digit(c) {
-                take(xxh3_64(&rest.as_bytes()[..length]) & !NUMBER, length);
+                take(character(&rest[..length]), length);
                 letters += 1;
             }
             length
@@ -222,7 +230,19 @@ fn word(word: &str) -> u64 {
             return xxh3_64_with_seed(&[month as u8], 1) | NUMBER;
         }
     }
-    xxh3_64(word.as_bytes()) & !NUMBER
+    xxh3_64(word.as_bytes()) & !NUMBER | WORD
+}
+
+fn character(character: &str) -> u64 {
+    xxh3_64(character.as_bytes()) & !(NUMBER | WORD)
+}
+
+/// The unit of a word or a character.
+fn unit_of(text: &str) -> u64 {
+    match text.starts_with(is_of_word) {
+        true => word(text),
+        false => character(text),
+    }
 }
 
 fn number(value: &str) -> u64 {

@@ -10,6 +10,7 @@ use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, Made, Make};
 use super::contest::Contest;
 use super::measure::{Comparison, Features, Measure};
+use super::noise::may_be_scattered;
 use super::order_bound::{OrderBound, is_long};
 use super::sample::Sample;
 use super::samples::Samples;
@@ -289,6 +290,9 @@ impl Verifier {
                         let (Some(a), Some(b)) = (made.get(number), made.get(b)) else {
                             return Verdict::default();
                         };
+                        if comparison.plain() < threshold && !may_be_scattered(a, b) {
+                            return Verdict::default();
+                        }
                         let most = |most| measure.aligned(comparison.without_own(), most);
                         if is_long(a, b) && score(most(&bound.best(*number, a, b))).is_none() {
                             return Verdict::default();

@@ -45,6 +45,9 @@ const MANY: u32 = 16;
 /// unshared shingles of the majority form.
 const EDITS: usize = 2;
 
+/// Two texts say something else if they share less of what few texts carry.
+const OTHER: f64 = 0.1;
+
 /// The least number of sampled shingles, of both texts together, that say
 /// anything about what is common.
 pub const KNOWN: usize = 24;
@@ -54,6 +57,8 @@ pub const KNOWN: usize = 24;
 pub struct Weighed {
     /// Of which level the shingles are: one in 2^level was looked at.
     pub level: u32,
+    /// The shingles that both texts have, of all that either has.
+    pub counted: [usize; 2],
     /// Weight of the shingles that both texts have.
     pub shared: u64,
     /// Weight of the shingles of the first text alone.
@@ -241,6 +246,7 @@ impl Scratch {
         let usual = u64::from(weight(median, self.rare));
         Some(Weighed {
             level,
+            counted: [*shared, a.len() + b.len() - *shared],
             shared: self.met.weight,
             alone_a: alone[0] * usual,
             alone_b: alone[1] * usual,
@@ -356,6 +362,18 @@ impl Weighed {
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.alone_a + self.alone_b)
     }
+
+    /// The same where all shingles count alike.
+    pub fn unweighed(self) -> f64 {
+        let [both, all] = self.counted;
+        share(both as u64, (all - both) as u64)
+    }
+
+    /// Whether a text has text that few carry, and the other one has hardly any of it.
+    pub(super) fn says_other(self) -> bool {
+        self.own
+            .is_some_and(|own| own.says != [false; 2] && own.resemblance() < OTHER)
+    }
 }
 
 impl Own {
@@ -462,6 +480,7 @@ mod tests {
         let found = found.unwrap();
         let expected = Weighed {
             level: 3,
+            counted: [20, 36],
             shared: 15_000,
             alone_a: 5000 - 2 * 500,
             alone_b: 10_000,

@@ -402,10 +402,10 @@ mod tests {
             .map(Iterator::collect)
             .collect();
         let (_, skew) = searched(&documents, 0.4, Reach::Kept);
-        // The template's 6 smallest keys are filed; 68 documents come after the first 32.
+        // The template's 8 smallest keys are filed; 68 documents come after the first 32.
         let expected = SearchStatistics {
             visited: 0,
-            closed_lists: 6,
+            closed_lists: 8,
             unlisted: 68,
             unlisted_pairs: 68 * 67 / 2,
             most_frequent: 100,
