@@ -40,7 +40,7 @@ class Evidence:
     weighted_resemblance : float
         As `Comparison.resemblance`, with text that many documents share discounted, in [0, 1]. Two
         texts alone do not show what many share, so nothing is discounted here; but
-        in scripts with spaces between words, shingles of 4/3 as many characters count.
+        in scripts with spaces between words, shingles of 8/7 as many characters count.
     short : bool
         Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
         then is the share of letters and digits that the two have in common, in one

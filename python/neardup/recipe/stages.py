@@ -88,7 +88,7 @@ class Segment:
     ----------
     units : str, default="by-script"
         ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
-        (runs of `k` characters), ``script-shingles`` (the same, but of 4/3 `k`
+        (runs of `k` characters), ``script-shingles`` (the same, but of 8/7 `k`
         where a text has spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and

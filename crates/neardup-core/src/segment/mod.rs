@@ -8,7 +8,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `words` | Chinese | a word of jieba with its ICTCLAS-compatible tag; all of them, spaces and punctuation too |
 | `unicode-words` | languages with spaces | a word of Unicode Standard Annex #29 |
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
-| `script-shingles` | any text, by what its characters say | the same, of 4/3 as many at the places where the script has spaces between words, see [`ShingleLen`] |
+| `script-shingles` | any text, by what its characters say | the same, of 8/7 as many at the places where the script has spaces between words, see [`ShingleLen`] |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
 | `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
@@ -53,7 +53,7 @@ pub enum Units {
     UnicodeWords,
     /// Runs of `k` characters.
     Shingles,
-    /// Runs of `k` characters, or of 4/3 as many, by [place](ShingleLen::ByScript).
+    /// Runs of `k` characters, or of 8/7 as many, by [place](ShingleLen::ByScript).
     ScriptShingles,
     /// Runs of `k` characters or whole words, by script.
     #[default]
