@@ -93,6 +93,7 @@ api
 methods
 formats
 errors
+settings
 papers
 index-rules
 promises
