@@ -29,7 +29,7 @@ from neardup.lab.experiments.zhang_he_2020.cases import make_cases
 from neardup.lab.experiments.zhang_he_2020.measures import Scorer, find
 from neardup.lab.metrics import count_scores, f1_interval
 from neardup.recipe import load_recipe
-from tables import percent, table, wrapped
+from tables import percent, table, wrapped, write_page
 
 PAGE = HERE.parent / "docs" / "accuracy.md"
 WORKERS = 2
@@ -114,8 +114,11 @@ def measure(options):
         seconds = time.perf_counter() - begin
         print(f"accuracy: {name}, {seconds:.0f} s", file=sys.stderr, flush=True)
     text = wrapped("\n\n".join(section.strip("\n") for section in sections)) + "\n"
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
+    write_page(PAGE, text, KEPT)
 
+
+#: The headings whose tables stay on the page.
+KEPT = {"1. The defaults compared", "3. Pairs that people labelled", "6. The published comparison"}
 
 HEAD = """\
 # Accuracy: the evidence for the defaults
