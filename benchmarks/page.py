@@ -96,7 +96,7 @@ benchmarks/run.py --list` names the benchmarks, `python benchmarks/run.py NAME .
 
 HOW = """## How it is measured
 
-- Each engine runs in a process of its own, in turn with the others; no second run if the first one
+- Each engine runs in its own process, in turn with the others; no second run if the first one
   takes more than ten seconds. The tables have the median and the range. Importing a library,
   loading a dictionary and reading the input are not timed, except where a title says *file to
   file*: neardup then runs as a command, so starting Python is in its time. *Processor s* is the
@@ -105,9 +105,9 @@ HOW = """## How it is measured
   processes of an engine, what they share counted once.
 - A wrong answer has no time: an engine of neardup, or one that claims to be exact, must give the
   answer of an exact method.
-- **Recall** of removals: the share of similar pairs of which not both were kept. **Precision**: the
+- **Recall** of removals: the share of similar pairs that were not both kept. **Precision**: the
   share of removed documents that resemble a kept one.
-- Inputs are made with fixed seeds, of corpora that are no part of the repository.
+- Inputs are made with fixed seeds, from corpora that are not in the repository.
 - *Load* is the average of the minute in which a measurement ended, its own two threads included.
 - All was run on {0}.
 - **Limits**: 300 s and 8 GB a run.
