@@ -491,7 +491,7 @@ re-posts do: the same article with a line added at the head, the tail or both,
 {100 * result.lengthened:.1f} % of the text on average, {percent(result.unchanged)} of the copies
 unchanged. The news are of five topics, 500 articles each, among 10,000 other articles, with
 {result.true_pairs:,} copies in {result.documents:,} documents; they are not shipped. Precision /
-recall ([documents by topic](guide/evaluate.md#documents) as in the paper):
+recall ([documents by topic](evaluation.md#documents) as in the paper):
 
 {table([*heading, "pairs", "seconds"], lines)}
 

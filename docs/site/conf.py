@@ -96,6 +96,7 @@ errors
 settings
 papers
 index-rules
+evaluation
 promises
 glossary
 differences
