@@ -50,6 +50,7 @@ lint: .venv/test .venv/lint
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --profile editable --workspace --no-deps --quiet
 	$(BIN)/python docs/generate_cli_reference.py --check
 	$(BIN)/python translate.py missing
+	$(BIN)/python check_english.py
 
 format: .venv/lint
 	$(BIN)/ruff check --fix

@@ -1,4 +1,4 @@
-"""docs/accuracy.md: the evidence for the defaults, measured on the corpora beside the repository.
+"""docs/accuracy.md: the evidence for the defaults, measured on corpora outside of the repository.
 
 All figures are deterministic except the times of the published comparison.
 """
@@ -29,7 +29,7 @@ from neardup.lab.experiments.zhang_he_2020.cases import make_cases
 from neardup.lab.experiments.zhang_he_2020.measures import Scorer, find
 from neardup.lab.metrics import count_scores, f1_interval
 from neardup.recipe import load_recipe
-from tables import percent, table, wrapped
+from tables import percent, table, wrapped, write_page
 
 PAGE = HERE.parent / "docs" / "accuracy.md"
 WORKERS = 2
@@ -114,13 +114,16 @@ def measure(options):
         seconds = time.perf_counter() - begin
         print(f"accuracy: {name}, {seconds:.0f} s", file=sys.stderr, flush=True)
     text = wrapped("\n\n".join(section.strip("\n") for section in sections)) + "\n"
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
+    write_page(PAGE, text, KEPT)
 
+
+#: The headings whose tables stay on the page.
+KEPT = {"1. The defaults compared", "3. Pairs that people labelled", "6. The published comparison"}
 
 HEAD = """\
 # Accuracy: the evidence for the defaults
 
-Made by `make accuracy` from `benchmarks/accuracy.py` and the corpora beside the repository; do
+Made by `make accuracy` from `benchmarks/accuracy.py` and corpora outside of the repository; do
 not edit. [Methods](methods.md) defines the measures, the [glossary](glossary.md) the words.
 """
 
@@ -236,7 +239,7 @@ Recall at each rate, and precision:
 {table(["recipe", *map(percent, RATES), f"precision, {percent(USUAL)}"], recalls)}
 
 Pairs of untouched documents that repeat each other by themselves, {natural:,} with a resemblance of
-at least .5, count neither way; in the strict precision of section 1 they count as wrong.
+at least 0.5, count neither way; in the strict precision of section 1 they count as wrong.
 
 **English: recall** of {COPIES:,} edited copies among the Reuters texts.
 
@@ -371,11 +374,11 @@ of web pages (Webis) and of sections of bills that others graded. The default ca
 
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
-Of {len(versions)} pairs of versions, which are left out, {versions.mean():.0%} are
-called duplicates.
+{versions.mean():.0%} of {len(versions)} pairs of versions, which are left out, are called
+duplicates.
 
-**Where another bound is better.** Of laws and sections of bills, only nearly equal texts are
-duplicates. With `--recipe strict`, the same measure from .75 on, F1 is:
+**Where another bound is better.** Among laws and sections of bills, only nearly equal texts are
+duplicates. With `--recipe strict`, the same measure from 0.75 on, F1 is:
 {f1_of(is_strict, by_name)}.
 The best bound for your texts comes from 50 labelled pairs: `neardup evaluate pairs`.
 
@@ -421,8 +424,8 @@ def laws(measured):
 
 {table(["cut", "content: found", "other pairs", "resemblance: found", "other pairs"], lines)}
 
-Many versions are rewritten laws, so a recall of .95 is out of reach: it takes a cut at a
-resemblance of {needed:.2f}, and at .1 already {len(loose.keys() - truth):,} other pairs pass.
+Many versions are rewritten laws, so a recall of 0.95 is out of reach: it takes a cut at a
+resemblance of {needed:.2f}, and at 0.1 already {len(loose.keys() - truth):,} other pairs pass.
 
 The list of versions is not complete, and rules that one city adopted from another make up most of
 the other pairs.
@@ -434,7 +437,7 @@ def limits(measured):
     return """\
 ## 5. Where the defaults lose
 
-- **Rewritten texts** share no shingles: most law versions below .2 in section 4.
+- **Rewritten texts** share no shingles: most law versions below 0.2 in section 4.
 - **Heavy scattered edits** (section 2), above all in English: in a short item one number that an
   edit changed is a large part of its numbers. `--recipe minhash` finds more, and reports more
   texts from one template.
@@ -481,14 +484,14 @@ def published_section(measured):
     return f"""\
 ## 6. The published comparison
 
-Zhang and He (2020) report a precision of .953 and a recall of .940 for `improved`, better and
+Zhang and He (2020) report a precision of 0.953 and a recall of 0.940 for `improved`, better and
 faster than traditional SimHash and than Shingle, which is last. They do not say how their similar
 documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3 (section 2);
 re-posts do: the same article with a line added at the head, the tail or both,
 {100 * result.lengthened:.1f} % of the text on average, {percent(result.unchanged)} of the copies
 unchanged. The news are of five topics, 500 articles each, among 10,000 other articles, with
 {result.true_pairs:,} copies in {result.documents:,} documents; they are not shipped. Precision /
-recall ([documents by topic](guide/evaluate.md#documents) as in the paper):
+recall ([documents by topic](evaluation.md#documents) as in the paper):
 
 {table([*heading, "pairs", "seconds"], lines)}
 

@@ -182,7 +182,7 @@ resemble each other. Some are followed by a copy with a few percent of its chara
 durable commit. *A query* looks up a text that is not there, or a copy.
 - *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes. *Memory*
 is that of the process that adds, without a server's.
-- What is common is counted again as the index grows; *longest* includes it.
+- Common shingles are counted again as the index grows; *longest* includes it.
 - Input, index and server are in the system's cache. PostgreSQL is on the same machine and disk."""
 
 COLUMNS = {

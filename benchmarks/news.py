@@ -90,7 +90,7 @@ PIECES = Work(
     title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
     prepare=lambda trial: corpora.pieces(),
     judge=judge,
-    notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
+    notes="Truth: all pairs with Jaccard of character 5-shingles >= 0.8, by an exact join. "
     "By default neardup also drops what repeats a text at a lower resemblance, and keeps what "
     "has another number; both count against it here.",
     engines=(

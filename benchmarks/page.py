@@ -1,7 +1,7 @@
 """The page docs/benchmarks.md, made of all stored results."""
 
 from harness import HERE, PRODUCT, stored
-from tables import wrapped
+from tables import wrapped, write_page
 
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 
@@ -22,7 +22,7 @@ def write(tasks):
             parts += [one.show(result) for one, result in measured]
     text = HOW.format(measured_on([result for _, result in results]))
     parts = [HEAD, wrapped(text), *parts, *better(results)]
-    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_page(PAGE, "\n\n".join(parts) + "\n", KEPT)
 
 
 def measured_on(results):
@@ -82,6 +82,13 @@ HEADINGS = {
     "papers": "Passages and papers",
 }
 
+#: The headings whose tables stay on the page.
+KEPT = {
+    "Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
+    "Shapes, as they grow",
+    "The persistent index",
+}
+
 HEAD = """# Benchmarks: neardup and its peers
 
 Made by `make bench` from `benchmarks/results/`, which has every run; do not edit. `python
@@ -89,7 +96,7 @@ benchmarks/run.py --list` names the benchmarks, `python benchmarks/run.py NAME .
 
 HOW = """## How it is measured
 
-- Each engine runs in a process of its own, in turn with the others; no second run if the first one
+- Each engine runs in its own process, in turn with the others; no second run if the first one
   takes more than ten seconds. The tables have the median and the range. Importing a library,
   loading a dictionary and reading the input are not timed, except where a title says *file to
   file*: neardup then runs as a command, so starting Python is in its time. *Processor s* is the
@@ -98,9 +105,9 @@ HOW = """## How it is measured
   processes of an engine, what they share counted once.
 - A wrong answer has no time: an engine of neardup, or one that claims to be exact, must give the
   answer of an exact method.
-- **Recall** of removals: the share of similar pairs of which not both were kept. **Precision**: the
+- **Recall** of removals: the share of similar pairs that were not both kept. **Precision**: the
   share of removed documents that resemble a kept one.
-- Inputs are made with fixed seeds, of corpora that are no part of the repository.
+- Inputs are made with fixed seeds, from corpora that are not in the repository.
 - *Load* is the average of the minute in which a measurement ended, its own two threads included.
 - All was run on {0}.
 - **Limits**: 300 s and 8 GB a run.

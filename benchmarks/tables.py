@@ -1,5 +1,7 @@
 """Markdown tables and text of the pages."""
 
+import csv
+import re
 import textwrap
 
 _WIDTH = 100
@@ -9,6 +11,41 @@ def table(heading, rows, text=1):
     """Return a Markdown table; its first `text` columns are text, the others are figures."""
     lines = [heading, ["---"] * text + ["---:"] * (len(heading) - text), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def write_page(path, text, kept):
+    """Write a page that keeps the first table below each of the headings `kept`.
+
+    A table of one row becomes a line. The others are files of CSV in the folder `data` beside the
+    page, which links them.
+    """
+    for old in path.parent.glob(f"data/{path.stem}-*.csv"):
+        old.unlink()
+    heading, seen, blocks = "", set(), []
+    for block in text.rstrip("\n").split("\n\n"):
+        if block.startswith("#"):
+            heading = block.lstrip("# ")
+        if block.startswith("|"):
+            names, _, *rows = (
+                [cell.strip() for cell in row[1:-1].split(" | ")] for row in block.split("\n")
+            )
+            if len(rows) == 1:
+                pairs = zip(names[1:], rows[0][1:], strict=True)
+                block = wrapped(f"{rows[0][0]}: " + "; ".join(f"{a} {b}" for a, b in pairs) + ".")
+            elif heading not in kept or heading in seen:
+                slug = re.sub(r"\W+", "-", heading.lower().lstrip("0123456789. "))[:40].strip("-")
+                data = path.parent / "data" / f"{path.stem}-{slug}.csv"
+                data = data.with_stem(f"{data.stem}-2") if data.exists() else data
+                data.parent.mkdir(exist_ok=True)
+                with data.open("w", encoding="utf-8", newline="") as file:
+                    lines = [[cell.strip("`*") for cell in row] for row in (names, *rows)]
+                    csv.writer(file, lineterminator="\n").writerows(lines)
+                columns = ", ".join(names).replace("`", "")
+                block = f"Table of {len(rows)} rows: [{columns}](data/{data.name})"
+            else:
+                seen.add(heading)
+        blocks.append(block)
+    path.write_text("\n\n".join(blocks) + "\n", encoding="utf-8", newline="\n")
 
 
 def work_table(title, notes, result):

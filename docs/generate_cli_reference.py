@@ -2,12 +2,15 @@
 
 Usage: python docs/generate_cli_reference.py [--check]
 
+A row that several commands have is written once, in a section of its own.
+
 ``--check`` writes nothing; it exits with 1 if the page is out of date. Help texts
 are written once, in ``neardup/cli``; a command or an option without one is an
 error.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -45,39 +48,71 @@ def page() -> str:
         if not summary:
             sys.exit(f"neardup {name} has no help.")
         parts.append(f"| [`neardup {name}`](#{anchor}) | {_cell(summary)} |")
-    parts += ["", *_options("Options of `neardup` itself", parameters_of(command("")))]
+    parts += ["", *_table("Options of `neardup` itself", parameters_of(command("")))]
+    rows = Counter(_row(one) for name in COMMANDS for one in parameters_of(command(name)))
+    # A name stands for one row: the one that the most commands have.
+    named = {row.split("`")[1]: row for row, count in reversed(rows.most_common()) if count > 1}
+    shared = set(named.values())
+    parts += [_SHARED, *_shared(shared)]
     for name in COMMANDS:
-        parts += _command(name)
+        parts += _command(name, shared)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _command(name: str) -> list[str]:
+_SHARED = """\
+## Options of several commands
+
+Each command below names those that it has, under *also*.
+"""
+
+
+def _shared(shared: set[str]) -> list[str]:
+    """Return tables of the shared rows by panel, in the order in which commands have them."""
+    panels: dict[str, dict[str, Parameter]] = {}
+    for name in COMMANDS:
+        for one in parameters_of(command(name)):
+            if _row(one) in shared:
+                panels.setdefault(_panel(one), {}).setdefault(_row(one), one)
+    return [line for panel, rows in panels.items() for line in _table(panel, list(rows.values()))]
+
+
+def _command(name: str, shared: set[str]) -> list[str]:
     parameters = parameters_of(command(name))
-    arguments = [parameter for parameter in parameters if not parameter.flags]
     options = [parameter for parameter in parameters if parameter.flags]
     usage = ["neardup", name, *("[OPTIONS]" for _ in options[:1])]
-    usage += [argument.metavar for argument in arguments]
+    usage += [argument.metavar for argument in parameters if not argument.flags]
     text, examples = help_of(name)
     parts = [f"## neardup {name}", "", f"    {' '.join(usage)}", "", text, ""]
     parts += ["Examples:", "", *(f"    {line}" for line in examples), ""]
-    if arguments:
-        parts += ["| argument | meaning | default |", "|---|---|---|"]
-        for argument in arguments:
-            shown = f"`{_cell(argument.metavar)}`"
-            parts.append(f"| {shown} | {_help(argument)} | {_default(argument)} |")
-        parts.append("")
-    for panel, shown in groupby(options, lambda option: option.option.panel):
-        parts += _options(panel, list(shown))
+    ours = [parameter for parameter in parameters if _row(parameter) not in shared]
+    for panel, shown in groupby(ours, _panel):
+        parts += _table(panel, list(shown))
+    others = [_names(one)[0] for one in parameters if _row(one) in shared]
+    if others:
+        parts += [f"**Also** [{_LINK}]({_ANCHOR}): {', '.join(others)}.", ""]
     return parts
 
 
-def _options(title: str, options: Sequence[Parameter]) -> list[str]:
-    parts = [f"**{title}**", "", "| option | meaning | default |", "|---|---|---|"]
-    for option in options:
-        names = ", ".join(f"`{flag}`" for flag in option.flags)
-        value = "" if option.is_flag else f" `{_cell(option.metavar)}`"
-        parts.append(f"| {names}{value} | {_help(option)} | {_default(option)} |")
-    return [*parts, ""]
+_LINK, _ANCHOR = "options of several commands", "#options-of-several-commands"
+
+
+def _panel(parameter: Parameter) -> str:
+    return parameter.option.panel if parameter.flags else "Arguments"
+
+
+def _table(title: str, parameters: Sequence[Parameter]) -> list[str]:
+    head = f"| {'option' if parameters[0].flags else 'argument'} | meaning | default |"
+    return [f"**{title}**", "", head, "|---|---|---|", *map(_row, parameters), ""]
+
+
+def _names(parameter: Parameter) -> list[str]:
+    return [f"`{flag}`" for flag in parameter.flags] or [f"`{_cell(parameter.metavar)}`"]
+
+
+def _row(parameter: Parameter) -> str:
+    value = f" `{_cell(parameter.metavar)}`" if parameter.flags and not parameter.is_flag else ""
+    shown = ", ".join(_names(parameter)) + value
+    return f"| {shown} | {_help(parameter)} | {_default(parameter)} |"
 
 
 def _help(parameter: Parameter) -> str:

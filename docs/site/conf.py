@@ -41,8 +41,10 @@ CONTENTS = """
 
 guide/sources
 guide/other-tools
+guide/first-run
 guide/dedup
 guide/files
+guide/large
 guide/too-many-too-few
 guide/repeats
 guide/contamination
@@ -66,7 +68,10 @@ guide/cluster
 
 zh/sources
 zh/other-tools
+zh/first-run
 zh/dedup
+zh/files
+zh/large
 zh/too-many-too-few
 zh/pairs-and-compare
 zh/check
@@ -88,6 +93,10 @@ api
 methods
 formats
 errors
+settings
+papers
+index-rules
+evaluation
 promises
 glossary
 differences

@@ -1,0 +1,60 @@
+"""Count sentences that are hard to read: ``python check_english.py [--store | --show KIND]``.
+
+It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from translate import chinese
+
+STORED = Path(__file__).parent / "docs" / "english.json"
+KINDS = {
+    "no subject": re.compile(r"^(What|Who|Whoever|Of|Those|That which)\s[^?]*$"),
+    "of which": re.compile(r"\bof wh(ich|om)\b"),
+    "is no": re.compile(r"(?<!here )\b(is|are|was|were) no (?!longer|more)[a-z]|\bthat are none\b"),
+    "that of": re.compile(r"\b(those|that) of\b"),
+    "of its own": re.compile(r"\bof (its|their|one's|a text's) own\b"),
+    "beside": re.compile(r"\bbeside\b"),
+    "bare decimal": re.compile(r"(?<![\w.])\.\d"),
+    "long": re.compile(r"^(\S+\s+){20}\S"),
+    "long message": re.compile(r"^(\S+\s+){15}\S"),
+}
+CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>", re.MULTILINE)
+BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\|", re.MULTILINE)
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of pages, docstrings and messages."""
+    files = subprocess.check_output(["git", "ls-files", "*.md", "python/*.py"], text=True)
+    for name in files.split():
+        text = Path(name).read_text("utf-8")
+        if name.endswith(".py"):
+            has = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+            nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, has)]
+            yield from (("docstrings", ast.get_docstring(node) or "") for node in nodes)
+        elif not re.search(r"zh|cli-reference", name):
+            yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
+    yield from (("messages", str(message.id)) for message in chinese() if message.id)
+
+
+counts: Counter[str] = Counter()
+for place, text in texts():
+    for part in BREAK.split(re.sub(r"`[^`\n]*`", "CODE", CODE.sub("", text))):
+        sentence = " ".join((part or "").split()).strip("*_ ")
+        for kind, pattern in KINDS.items():
+            if pattern.search(sentence) and (kind != "long message" or place == "messages"):
+                counts[f"{place}: {kind}"] += 1
+                if sys.argv[1:] == ["--show", f"{place}: {kind}"]:
+                    print(sentence)
+if sys.argv[1:] == ["--store"]:
+    STORED.write_text(json.dumps(dict(sorted(counts.items())), indent=1) + "\n", encoding="utf-8")
+stored = Counter(json.loads(STORED.read_text("utf-8")))
+if more := {kind: f"{count}, not {stored[kind]}" for kind, count in (counts - stored).items()}:
+    sys.exit(f"More sentences are hard to read: {more}. See python check_english.py --show KIND")
