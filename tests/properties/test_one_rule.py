@@ -146,7 +146,7 @@ class Judge:
             # Each of these texts has a letter.
             return judged["aligned"]["similarity"]
         if decide.measure == "containment":
-            lost = content.taken_by_numbers(judged["aligned"]) * 60 // 90 / 10**6
+            lost = content.taken_by_numbers(judged["aligned"]) * 60 // 92 / 10**6
             return max(0.0, judged["containment"]["a_in_b"] - lost)
         return judged["similarity"]
 

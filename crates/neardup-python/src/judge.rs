@@ -166,6 +166,7 @@ pub fn evidence<'py>(
         fields.set_item("level", weighed.level)?;
         fields.set_item("containment", weighed.containment())?;
         fields.set_item("resemblance", weighed.resemblance())?;
+        fields.set_item("unweighed", weighed.unweighed())?;
         fields.set_item("median", weighed.median)?;
         fields.set_item("excused", weighed.excused)?;
         let own = weighed.own.map(|own| {
