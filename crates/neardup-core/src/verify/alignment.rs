@@ -132,8 +132,10 @@ impl Aligned {
         let mut replacements: FxHashSet<(&[u64], &[u64])> = FxHashSet::default();
         let (mut x, mut y) = (0, 0);
         let runs = equal_runs(a, b);
-        found.noise = Noise::of(differences(a, b, &runs));
-        found.noise.spread = a.len() - equal_ends(a, b, &runs);
+        if !found.is_spaced {
+            found.noise = Noise::of(differences(a, b, &runs));
+            found.noise.spread = a.len() - equal_ends(a, b, &runs);
+        }
         let stretches = stretches(a, b, runs);
         if !found.is_scattered() {
             let all = || stretches.iter();
@@ -223,7 +225,7 @@ impl Aligned {
     fn count_gap(&mut self, a: &[u64], b: &[u64], is_outside: bool) {
         let longer = a.len().max(b.len());
         let line = LINE[usize::from(self.is_spaced)];
-        if longer > line {
+        if longer > line && self.passage != [true; 2] {
             let [of_a, of_b] = [a, b].map(|gap| {
                 let mut units = gap.to_vec();
                 units.sort_unstable();
