@@ -34,6 +34,7 @@ mod content;
 mod contest;
 pub mod count_bytes;
 mod measure;
+mod opposed;
 mod order_bound;
 mod resemblance;
 pub mod sample;
