@@ -46,10 +46,12 @@ __all__ = [
     "cut_text",
     "cuts",
     "edit_similarity",
+    "expression_fault",
     "file_sketches",
     "forbid_global_pool",
     "guess_encoding",
     "hashes_of",
+    "inside",
     "judge",
     "judge_pairs",
     "kept_records",
@@ -431,4 +433,6 @@ def file_sketches(
     sketches: Sequence[bytes], *, workers: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
 def unmask(text: str) -> tuple[str, list[tuple[int, int, int]]]: ...
+def inside(text: str) -> tuple[int, int]: ...
+def expression_fault(expression: str) -> tuple[str, int] | None: ...
 def edit_similarity(a: str, b: str) -> float: ...

@@ -12,9 +12,9 @@ from neardup.base.reprs import ReprMixin, measure_words
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.papers.align import Difference, SharedPassage, align_pair, differences
-from neardup.recipe import Recipe, load_recipe
+from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
-from neardup.recipe.rule import measure_name, measured_by, rule
+from neardup.recipe.rule import chosen_recipe, measure_name, rule
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepared, without_markup
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def timed(a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None) 
 
     # Reading the memory takes as long as comparing two short texts.
     lap = (lambda _: None) if clock is None else clock.lap
-    chosen = measured_by(load_recipe(given["recipe"]), given["measure"]).for_single_texts()
+    chosen = chosen_recipe(given).for_single_texts()
     threshold, max_distance = given["threshold"], given["max_distance"]
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)

@@ -11,9 +11,10 @@ from neardup.base.validation import check_max_distance
 from neardup.options.groups import ExplainParameters
 from neardup.options.options import Form
 from neardup.options.signatures import completed, takes_options
-from neardup.recipe import Recipe, load_recipe
+from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import first_line
+from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepared
 from neardup.sketch import Fingerprint, number_of
@@ -274,7 +275,7 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     from neardup.compare import compare
 
     given = completed(explain, options)
-    recipe = load_recipe(given["recipe"]).for_single_texts()
+    recipe = chosen_recipe(given).for_single_texts()
     distance = given["max_distance"]
     frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
     titles = {name: given[name] for name in ("title_a", "title_b")}

@@ -9,9 +9,10 @@ from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import IdfParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.recipe import CORPUS, load_recipe
+from neardup.recipe import CORPUS
 from neardup.recipe.assets import units_name
 from neardup.recipe.frequencies import DocumentFrequencies
+from neardup.recipe.rule import chosen_recipe
 
 
 @takes_options
@@ -50,7 +51,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     from neardup.run.run_options import RunOptions
 
     given = completed(count_idf, options)
-    chosen = load_recipe(given["recipe"])
+    chosen = chosen_recipe(given)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
             Message(

@@ -85,6 +85,7 @@ class Tools:
         texts: list[str] | None = None,
         threshold: float | None = None,
         recipe: BuiltIn = "general",
+        ignore: list[str] | None = None,
         text_field: str | None = None,
         limit: Limit = 10,
         offset: Annotated[int, Field(ge=0)] = 0,
@@ -100,12 +101,15 @@ class Tools:
         `without_features` counts documents with nothing to compare: empty ones, and with the
         recipe bkdr those without word/tag tokens.
         Leave `threshold` (above 0, at most 1) and `recipe` out unless the user asks for them.
+        `ignore` names what varies and does not count, for logs and counters: numbers, dates, links,
+        names, punctuation, or a regular expression.
         `text_field` is the field of the text if it is not text, content or body.
 
         Cost: each call reads everything again, some 10 MB a second. So ask for more with one
         larger `limit` or `members` (up to 1000) rather than with many calls.
         """
-        given = {"threshold": threshold, "recipe": recipe, "text_field": text_field}
+        given: dict[str, Any] = {"threshold": threshold, "recipe": recipe, "ignore": ignore or ()}
+        given["text_field"] = text_field
         options = RunOptions({**completed(dedup, given), "progress": Cancellable()})
         if bool(paths) == bool(texts):
             raise ParameterError(Message("Give either paths or texts, at least one."))

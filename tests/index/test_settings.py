@@ -45,6 +45,7 @@ class TestOtherSettings:
             ("expected", 1000, 1001),
             ("recipe", "general", "minhash"),
             ("recipe", "minhash", "shingle"),
+            ("ignore", ["dates"], ["numbers"]),
         ],
     )
     def test_are_refused_by_name(self, location, name, made, wanted):

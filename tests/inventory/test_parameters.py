@@ -104,6 +104,7 @@ BY_NAME = {
     "fingerprints": _ROWS,
     "form": ("octal", 7, None),
     "format": ("xml", 7),
+    "ignore": (7, "", [""], [7], "number", "URL", "(", ["dates", "(?=a)b"], r"(a)\1", r"\w{90000}"),
     "inputs": (*_PATHS, None),
     "language": ("fr", 7, "zh_CN"),
     "least": (0, -1, 10_001, 1.5, "7", True),

@@ -57,6 +57,16 @@ class TestPassages:
         assert len(repr(report)) < 600
         assert COPIED not in repr(report.passages)
 
+    def test_links_and_names_at_the_ends_do_not_count(self, make, library):
+        text = f"转发微博 @joe_b: {COPIED}{PLAIN}"
+        whole, post = (
+            check(make("paper.txt", one), library)
+            for one in (COPIED + PLAIN, f"{text} #探店# http://t.cn/A6xYz1 展开全文")
+        )
+        check_consistent(post)
+        assert post.rates == whole.rates
+        assert (post.characters, post.copied) == (whole.characters, whole.copied)
+
     def test_sources_with_the_most_come_first(self, make, library):
         make("library/part.txt", OTHER[:24])
         report = check(make("paper.txt", COPIED + PLAIN + OTHER), library)

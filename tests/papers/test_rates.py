@@ -9,7 +9,7 @@ from tests.hostile import texts
 from tests.index.written import edited, letters
 from tests.papers.texts import FILLERS
 
-from neardup import check
+from neardup import _core, check
 from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
@@ -35,7 +35,10 @@ def check_consistent(report):
     assert rates.largest_source <= rates.total
     excluded = [(aside.begin, aside.end) for aside in report.asides if aside.kind == "given"]
     away = marked(len(text), excluded)
-    counts = [c.isalnum() and c not in FILLERS and not away[n] for n, c in enumerate(text)]
+    begin, end = _core.inside(text)
+    is_letter = [c.isalnum() and c not in FILLERS for c in text]
+    places = range(len(text))
+    counts = [begin <= n < end and is_letter[n] and not away[n] for n in places]
     assert report.characters == sum(counts)
     assert report.copied <= report.characters
     assert rates.total == (report.copied / report.characters if report.characters else 0)

@@ -53,7 +53,7 @@ LETTERS = st.text(
 
 
 def native(**settings):
-    kept = {"punctuation": "keep"} | settings
+    kept = {"punctuation": "keep", "ends": "keep"} | settings
     return compiled(load_recipe("characters").replace(normalize=kept))
 
 
@@ -118,6 +118,29 @@ def test_spans_by_hand():
         "ガキロ",
         [(0, 2), (2, 3), (2, 3)],
     )
+
+
+#: Ends of posts close together, and what looks like them.
+_PARTS = """http://t.cn/A6x https://a.b/c?d=1&e www.e.f t.co/x @ ＠ # ＃ @joe_b @张三 #tag #话题#
+#1 RT MT : ： 转发微博 转发 网页链接 展开全文 c [话题]# via by 来自 Read more / . 。 ( ] ，
+a 好 今天下雨了 1 x@y.z C# aaaaaaaaaaaaaaaaaaaa 一二三四五六七八九十甲乙丙丁戊己庚辛壬癸"""
+POSTS = st.lists(
+    st.tuples(st.sampled_from([*_PARTS.split(), "\n", "read more"]), st.sampled_from(("", " "))),
+    max_size=9,
+).map(lambda parts: "".join(map("".join, parts)))
+
+
+class TestEnds:
+    @given(st.one_of(POSTS, texts()))
+    def test_native_is_the_twin(self, text):
+        core = native(**ALL_OFF, ends="drop")
+        assert core.normalize(text) == twin.normalize(text, **ALL_OFF, ends="drop")
+
+    @given(POSTS)
+    def test_rest_is_one_piece_of_the_original(self, text):
+        normalized, spans = native(**ALL_OFF, ends="drop").normalize_mapped(text)
+        assert "".join(text[begin:end] for begin, end in spans) == normalized
+        assert normalized in text
 
 
 class TestFoldings:

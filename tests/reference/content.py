@@ -21,6 +21,7 @@ import xxhash
 
 from .characters import is_alphabetic, is_letter
 from .normalize import SENTENCE_END, WHITE_SPACE
+from .opposed import are_opposed
 from .segment import is_wide, script_shingles
 from .sketch import xxh3
 
@@ -392,7 +393,8 @@ def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
     counted = {"units_a": len(units(a)), "units_b": len(units(b))}
     first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
-    equal = distance = edited = agree = differ = replaced = negated = 0
+    equal = distance = edited = agree = differ = replaced = negated = opposed = 0
+    fewer = min(len(letters(a)), len(letters(b)))
     spaced = is_spaced(a) and is_spaced(b)
     longest = [0, 0]
     ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
@@ -413,6 +415,7 @@ def aligned(a, b):
         edited += longer if is_short else 0
         both = (Counter(gaps[0]) & Counter(gaps[1])).total()
         longest = list(map(max, longest, (len(gap) - both for gap in gaps)))
+        opposed += are_opposed(gaps, fewer, units)
         if not all(gaps):
             negated += sum(unit in NEGATIONS for unit in gaps[0] + gaps[1])
             continue
@@ -445,7 +448,7 @@ def aligned(a, b):
         "agree": agree,
         "differ": differ,
         "replaced": replaced,
-        "negated": negated if negated == distance else 0,
+        "negated": (negated if negated == distance else 0) + opposed,
         "passage": passages if first == units(a) else passages[::-1],
         "core": core if first == units(a) else core[::-1],
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
@@ -454,7 +457,7 @@ def aligned(a, b):
         "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),
         "scattered": scattered,
-        "letters": min(len(letters(a)), len(letters(b))),
+        "letters": fewer,
         "spaced": spaced,
     }
 
@@ -479,11 +482,10 @@ def alignment(aligned):
 def taken_by_numbers(aligned):
     """Return what the replaced numbers of an alignment take."""
     replaced, letters = aligned["replaced"], aligned["letters"]
-    if not replaced:
-        return share(200 * min(aligned["negated"], 2), letters)
     edited = share(aligned["edited"], aligned["equal"] + aligned["edited"])
     beyond = share(replaced, replaced + aligned["agree"]) - edited
-    return min(share(200 * min(replaced, 2), letters), 6 * max(0, beyond))
+    of_numbers = min(share(200 * min(replaced, 2), letters), 6 * max(0, beyond))
+    return max(of_numbers, share(200 * min(aligned["negated"], 2), letters))
 
 
 def score(resemblance, aligned, numbers):

@@ -1,6 +1,7 @@
 """normalize: text to text.
 
-Seven steps, each of which can be left out, always in this order:
+Seven steps, each of which can be left out, always in this order, and before them
+that of `ends`:
 
 1. A letter of another script inside a word becomes the letter of the word's script
    that it looks like.
@@ -31,6 +32,7 @@ import opencc
 
 from . import look_alikes
 from .characters import is_alphabetic, is_ignorable, is_letter, is_of_line_script
+from .ends import without_ends as without_ends_of_posts
 
 # Unicode property White_Space. Not str.isspace(): that one also takes the
 # information separators U+001C to U+001F, which are control characters.
@@ -71,8 +73,20 @@ RADICALS = dict(
 )
 
 
-def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=(), punctuation="keep"):
+def normalize(
+    text,
+    *,
+    nfkc,
+    lowercase,
+    whitespace,
+    drop_invisible,
+    fold=(),
+    punctuation="keep",
+    ends="keep",
+):
     """Return the text that the later stages see."""
+    if ends == "drop":
+        text = without_ends_of_posts(text)
     if "look-alikes" in fold:
         text, _ = look_alikes.unmask(text)
     pieces = text.split(" ") if punctuation == "drop" and is_spaced_out(text) else [text]

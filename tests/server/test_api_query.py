@@ -55,6 +55,15 @@ def test_a_comparison_is_that_of_the_package(shared, passages):
         assert result == json.loads(json.dumps(dataclasses.asdict(expected)))
 
 
+def test_comparison_ignores_kinds_and_takes_no_expressions(shared):
+    body = {"a": "VM started at 9:05", "b": "VM started at 17:20"}
+    for ignore, duplicate in (([], False), (["dates"], True)):
+        result = shared.post("/v1/compare", json={**body, "ignore": ignore})
+        assert result.json()["duplicate"] == duplicate
+    # A search for an expression may take long.
+    assert shared.post("/v1/compare", json={**body, "ignore": [r"\d+"]}).status_code == 422
+
+
 def test_clusters_page_by_page(api):
     for number in range(5):
         text = f"{LIBRARY}第{number}馆另行通知，时间为{number}月。" + chr(0x4E00 + 99 * number) * 40

@@ -111,3 +111,89 @@ def test_punctuation_inside_a_number_is_not_dropped(pair):
 def test_recipe_that_keeps_punctuation_compares_it():
     kept = load_recipe("shingle").replace(normalize={"punctuation": "keep"})
     assert compare(CHINESE, in_clothes(CHINESE, ""), recipe=kept).resemblance < 1
+
+
+#: A post in whole and in few letters, and what is added to one of its ends.
+POST = (
+    "这家咖啡店在五原路拐角，燕麦拿铁好喝，周末要排队半小时；"
+    "老板养了两只猫，建议早点去，也可以带朋友一起坐一坐"
+)
+ENDS = {
+    "link": ("", "http://t.cn/A6xYz1"),
+    "link first": ("https://example.com/a?b=1&c=2 ", ""),
+    "name": ("", "@小红 @joe_b"),
+    "reply": ("@小红 ", ""),
+    "tags": ("", " #探店# #coffee #咖啡[话题]#"),
+    "topic": ("【#上海 探店#】", ""),
+    "shared": ("转发微博 @李四: RT @joe_b: ", ""),
+    "chain": ("//@张三：", "网页链接"),
+    "part shown": ("", "…展开全文"),
+    "all": ("#探店# ", " via @joe_b (https://t.co/a1b2c3) Read more »"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("length", [2, 7, 30, 39, 40, 53])
+@pytest.mark.parametrize("recipe", ["general", "strict", "characters", "minhash"])
+def test_ends_of_a_post_do_not_count(recipe, length, end):
+    text = POST[:length]
+    other = text.join(end)
+    found = compare(text, other, recipe=recipe)
+    assert (found.duplicate, found.similarity) == (True, 1)
+    assert len(dedup([text, "别的一句话", other], recipe=recipe).kept) == 2
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_duplicate"),
+    [
+        ("http://t.cn/A6xYz1", "http://t.cn/A6xYz1", True),
+        ("http://t.cn/A6xYz1", "http://t.cn/B7qRs2", False),
+        ("Photo: https://a.b/one", "Photo: https://a.b/two", False),
+        ("@小红 @小明", "@小红 @小丽", False),
+        ("1. https://a.b/one", "1. https://a.b/two", False),
+        # No name, no tag.
+        ("write to joe@example.com", "write to ann@example.org", False),
+        ("mend the leak, see #12", "mend the leak, see #13", False),
+        ("the course is about C#", "the course is about C", True),
+        # Inside of a text they count.
+        ("先看 http://t.cn/A6xYz1 再说今天的事", "先看 http://t.cn/B7qRs2 再说今天的事", False),
+    ],
+)
+def test_links_and_names_inside_a_text_count(a, b, is_duplicate):
+    assert compare(a, b).duplicate == is_duplicate
+
+
+def test_kept_ends_are_compared():
+    kept = load_recipe().replace(normalize={"ends": "keep"})
+    assert not compare("早点去", "早点去 http://t.cn/A6xYz1", recipe=kept).duplicate
+
+
+LINE = "2026 主机房巡检记录：空调、水泵、照明和门禁都已查看，值班员确认本次远程重启操作{}，请知悉"
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "b"),
+    [
+        (LINE, "成功", "失败"),
+        (
+            "今天收盘以后，这只本地股票与昨日相比小幅{}，成交与前几天相差不大，分析师认为后市还要再看几天",
+            "上涨",
+            "下跌",
+        ),
+        (
+            "The virtual machine of the harbour office was {} by the operator on duty at noon",
+            "started",
+            "paused",
+        ),
+        (
+            "Your request for a place in the course at the harbour school was {} by the board",
+            "accepted",
+            "rejected",
+        ),
+    ],
+)
+def test_opposite_word_makes_a_line_another_one(text, a, b):
+    assert not compare(text.format(a), text.format(b)).duplicate
+    assert compare(text.format(a), text.format("")).duplicate
+    rest = "".join(chr(0x4E00 + 7 * at) for at in range(200))
+    assert compare(text.format(a) + rest, text.format(b) + rest).duplicate

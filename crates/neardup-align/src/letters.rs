@@ -41,7 +41,7 @@ impl Aligner {
                 strip_markup: false,
                 drop_invisible: true,
                 fold: vec![Folding::Traditional, Folding::Points, Folding::LookAlikes],
-                drop_punctuation: false,
+                ..Settings::default()
             }),
         }
     }

@@ -312,6 +312,20 @@ pub fn unmask(py: Python<'_>, text: &str) -> PyResult<Unmasked> {
     Ok((unmasked.text, unmasked.words))
 }
 
+/// Begin and end, in code points, of a text without links, names and tags at its ends.
+#[pyfunction]
+pub fn inside(text: &str) -> (usize, usize) {
+    let inside = normalize::inside(text);
+    let begin = text[..inside.start].chars().count();
+    (begin, begin + text[inside].chars().count())
+}
+
+/// Why a regular expression cannot be used, and at which of its characters; None if it can.
+#[pyfunction]
+pub fn expression_fault(expression: &str) -> Option<(String, usize)> {
+    normalize::fault_of(expression)
+}
+
 /// The edit similarity: 1 - edits / longer length, ignoring white space.
 #[pyfunction]
 pub fn edit_similarity(py: Python<'_>, a: &str, b: &str) -> PyResult<f64> {

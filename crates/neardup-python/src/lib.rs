@@ -34,7 +34,10 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches, unmask};
+    use crate::align::{
+        Aligner, Items, Library, Paper, edit_similarity, expression_fault, file_sketches, inside,
+        unmask,
+    };
     #[pymodule_export]
     use crate::arrays::{count_distinct, hashes_of, rows_of};
     #[pymodule_export]

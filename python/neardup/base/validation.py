@@ -125,7 +125,7 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
 
 def check_field(value: Any, name: str) -> str | None:
     """Return the name of a field, or None for the default."""
-    if value is None or _is_text(value):
+    if value is None or is_text(value):
         return value
     raise bad(name, "the name of a field or None", value)
 
@@ -133,12 +133,12 @@ def check_field(value: Any, name: str) -> str | None:
 def check_fields(value: Any, name: str) -> tuple[str, ...]:
     """Return the names of several fields."""
     listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if not listed or not all(map(_is_text, value)):
+    if not listed or not all(map(is_text, value)):
         raise bad(name, "a list of names of fields", value)
     return tuple(value)
 
 
-def _is_text(value: Any) -> TypeGuard[str]:
+def is_text(value: Any) -> TypeGuard[str]:
     """Return whether a value is text that can be written: without lone surrogates."""
     try:
         return isinstance(value, str) and value.encode() is not None

@@ -72,7 +72,7 @@ def run(
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
     _check_paths(a, b)
-    deciding = ("recipe", "bits", "measure", "threshold", "max_distance")
+    deciding = ("recipe", "ignore", "bits", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
     options["recipe"] = recipe = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings

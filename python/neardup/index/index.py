@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     )
 
 #: Options that become settings, or are compared with the settings of an existing index.
-_WANTED = ("recipe", "measure", "threshold", "max_distance", "expected")
+_WANTED = ("recipe", "ignore", "measure", "threshold", "max_distance", "expected")
 
 
 @takes_options

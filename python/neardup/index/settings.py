@@ -13,8 +13,8 @@ from typing import Any
 from neardup.base.messages import Message
 from neardup.base.validation import check_threshold, check_whole, shown
 from neardup.exceptions import IndexMismatchError, InputError
-from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
-from neardup.recipe.rule import Rule, measured_by, rule
+from neardup.recipe import FILES, Recipe, recipe_from_table
+from neardup.recipe.rule import Rule, chosen_recipe, rule
 from neardup.recipe.stages import STAGES, in_folder
 
 #: Default number of documents that an index is tuned for.
@@ -92,7 +92,7 @@ def new_settings(wanted: Mapping[str, Any]) -> Settings:
     """Return the settings of an index to be created; None means the default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
     settings = Settings(
-        recipe=_with_absolute_paths(_recipe(chosen.get("recipe", "general"), wanted["measure"])),
+        recipe=_with_absolute_paths(_recipe({"recipe": "general"} | chosen)),
         threshold=wanted["threshold"],
         max_distance=wanted["max_distance"],
         expected=chosen.get("expected", EXPECTED),
@@ -123,14 +123,16 @@ def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
     if wanted["max_distance"] is not None:
         check_whole(wanted["max_distance"], "max_distance", 0)
     held: dict[str, Any] = {"expected": stored.expected, "measure": stored.recipe.decide.measure}
+    held["ignore"] = stored.recipe.normalize.ignore
     for name in ("threshold", "max_distance"):
         setting = getattr(stored, name)
         held[name] = getattr(stored.rule, name) if setting is None else setting
     asked = {name: wanted[name] for name in held if wanted[name] is not None}
     if wanted["recipe"] is not None:
-        recipe = _with_absolute_paths(_recipe(wanted["recipe"], wanted["measure"]))
-        # The recipe has the measure too.
-        asked.pop("measure", None)
+        recipe = _with_absolute_paths(_recipe(wanted))
+        # The recipe has them too.
+        for name in ("measure", "ignore"):
+            asked.pop(name, None)
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if (recipe.id, recipe.decide) != (stored.recipe.id, stored.recipe.decide):
             held |= _values(stored.recipe)
@@ -155,9 +157,9 @@ def _values(recipe: Recipe) -> dict[str, Any]:
     return {"recipe": recipe.id, **settings}
 
 
-def _recipe(recipe: Any, measure: str | None) -> Recipe:
-    """Return the recipe of an index, with the measure that was asked for."""
-    return measured_by(load_recipe(recipe), measure).for_single_texts()
+def _recipe(wanted: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of an index, with the measure and what to ignore that were asked for."""
+    return chosen_recipe(wanted).for_single_texts()
 
 
 def _with_absolute_paths(recipe: Recipe) -> Recipe:

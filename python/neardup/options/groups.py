@@ -36,6 +36,7 @@ class MatchParameters(TypedDict, total=False):
     """The definition of a duplicate."""
 
     recipe: o.RecipeName
+    ignore: o.Ignore
     measure: o.Measure
     threshold: o.Threshold
     max_distance: o.MaxDistance
@@ -126,6 +127,7 @@ class FingerprintFilesParameters(
     """Options of `fingerprint_files`."""
 
     recipe: o.FingerprintRecipe
+    ignore: o.Ignore
     on_error: o.OnError
     form: o.FingerprintForm
     blocks: o.Blocks
@@ -137,6 +139,7 @@ class SketchFilesParameters(
     """Options of `sketch_files`."""
 
     recipe: o.RecipeName
+    ignore: o.Ignore
     on_error: o.PairsOnError
 
 
@@ -176,6 +179,7 @@ class IdfParameters(TypedDict, total=False):
     text_field: o.TextField
     max_text: o.MaxText
     recipe: o.IdfRecipe
+    ignore: o.Ignore
     workers: o.Workers
     progress: o.ProgressCallbacks
 
@@ -192,6 +196,7 @@ class ExplainParameters(TypedDict, total=False):
     """Options of `explain`."""
 
     recipe: o.RecipeName
+    ignore: o.Ignore
     max_distance: o.MaxDistance
     title_a: o.TitleA
     title_b: o.TitleB
@@ -226,6 +231,7 @@ class IndexParameters(TypedDict, total=False):
     """Options of `Index`; None takes what an index that exists was made with."""
 
     recipe: o.IndexRecipe
+    ignore: o.IndexIgnore
     measure: o.Measure
     threshold: o.Threshold
     max_distance: o.MaxDistance

@@ -29,6 +29,7 @@ from neardup.base.validation import (
     check_zone,
 )
 from neardup.recipe import AnyRecipe
+from neardup.recipe.ignored import check_ignored
 
 # Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
@@ -209,6 +210,24 @@ IndexRecipe = Annotated[
         _RECIPE,
         help=f"{_RECIPE.help} By default general for a new index. It cannot be changed later.",
         default=None,
+    ),
+]
+_IGNORE = Option(
+    "What does not count, because it varies: numbers, dates (and times), links, names (@names and "
+    "#tags), punctuation, and regular expressions in the syntax of Rust's regex. Commas separate "
+    "them; repeat the option for a second expression.",
+    TEXT,
+    default=(),
+    check=check_ignored,
+)
+Ignore = Annotated[Sequence[str], _IGNORE]
+IndexIgnore = Annotated[
+    Sequence[str] | None,
+    replace(
+        _IGNORE,
+        help=f"{_IGNORE.help} It cannot be changed later.",
+        default=None,
+        check=_or_none(check_ignored),
     ),
 ]
 Form = Literal["hex", "unsigned", "signed", "bits", "bits-lowest-first"]

@@ -39,7 +39,7 @@ class Marks:
     """The counted characters of a paper, and the number of sources that have each.
 
     `compared` are the begins and ends of the compared letters; invisible letters are not compared
-    and therefore not counted.
+    and therefore not counted. Links, names and tags at the ends of the text are not counted either.
     """
 
     def __init__(
@@ -48,7 +48,10 @@ class Marks:
         asides: Iterable[Aside],
         compared: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
     ) -> None:
+        from neardup import _core
+
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
+        letters &= marked(len(text), [_core.inside(text)])
         if compared is not None:
             letters &= depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}

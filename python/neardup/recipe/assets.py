@@ -16,6 +16,7 @@ from neardup.recipe.frequencies import load_idf
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
+    DROPPED,
     FILES,
     NONE,
     RUNS,
@@ -54,8 +55,13 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     """Return the settings of the first four stages as the core takes them, without files."""
     table = dataclasses.asdict(recipe)
     settings = {stage: table[stage] for stage in ("normalize", "segment", "weigh")}
-    del settings["normalize"]["punctuation"]
-    settings["normalize"]["drop_punctuation"] = drops_punctuation(recipe)
+    settings["normalize"] |= {
+        "ignore": recipe.normalize.settings()["ignore"],
+        "drop_punctuation": drops(recipe, "punctuation"),
+        "drop_ends": drops(recipe, "ends"),
+    }
+    for name in DROPPED:
+        del settings["normalize"][name]
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
         segment["units"] = "external"
@@ -68,10 +74,10 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     return {**settings, "sketch": recipe.sketch.settings()}
 
 
-def drops_punctuation(recipe: Stages) -> bool:
-    """Tell whether a recipe's texts are compared without punctuation."""
-    drops = recipe.normalize.punctuation == "drop"
-    return drops and recipe.segment.units in WITHOUT_PUNCTUATION
+def drops(recipe: Stages, what: str) -> bool:
+    """Tell whether a recipe's texts are compared without one of `DROPPED`."""
+    is_dropped = getattr(recipe.normalize, what) == "drop"
+    return is_dropped and recipe.segment.units in WITHOUT_PUNCTUATION
 
 
 def units_name(recipe: Stages) -> str:
@@ -120,8 +126,11 @@ def _digest(recipe: Stages, _: _States) -> str:
     if not recipe.normalize.fold:
         # As before this setting existed.
         del table["normalize"]["fold"]
-    if not drops_punctuation(recipe):
-        del table["normalize"]["punctuation"]
+    if not recipe.normalize.ignore:
+        del table["normalize"]["ignore"]
+    for name in DROPPED:
+        if not drops(recipe, name):
+            del table["normalize"][name]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.sketch.seed == Sketch.seed:
@@ -153,8 +162,9 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 8 dropped punctuation, and made shingles of scripts with spaces shorter.
-    if drops_punctuation(recipe) or recipe.segment.units == "script-shingles":
+    # Format 8 dropped punctuation and ends, and made shingles of scripts with spaces shorter.
+    is_dropped = any(drops(recipe, name) for name in DROPPED)
+    if is_dropped or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
         return FORMAT
     # Format 7 read letters in numbers as digits.
     if "look-alikes" in recipe.normalize.fold:

@@ -16,9 +16,11 @@ from neardup.base.validation import (
     check_whole,
 )
 from neardup.exceptions import ParameterError
+from neardup.recipe.ignored import check_ignored
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
+    DROPPED,
     FOLDINGS,
     NONE,
     OF_KIND,
@@ -33,7 +35,7 @@ from neardup.recipe.stages import (
 
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
-    ("normalize", "punctuation"): ("drop", "keep"),
+    **{("normalize", name): ("drop", "keep") for name in DROPPED},
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),
@@ -78,6 +80,7 @@ def check_recipe(recipe: Stages) -> None:
     fold = recipe.normalize.fold
     if not isinstance(fold, tuple) or any(name not in FOLDINGS for name in fold):
         raise bad("normalize.fold", "a list of {choices}", fold, choices=", ".join(FOLDINGS))
+    check_ignored(recipe.normalize.ignore, "normalize.ignore")
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
@@ -87,6 +90,13 @@ def check_recipe(recipe: Stages) -> None:
     check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
     if segment.units == SEPARATED and not segment.by:
         raise bad("segment.by", "the text between two words, such as ',' or ' '", segment.by)
+    if recipe.normalize.ignore and segment.units in (*TAGGED, SEPARATED):
+        raise bad(
+            "normalize.ignore",
+            "left out: texts of the units '{units}' are cut at their signs",
+            recipe.normalize.ignore,
+            units=segment.units,
+        )
     if segment.units != SEPARATED and segment.by:
         raise bad("segment.by", "left out: it is for the units separated", segment.by)
     tags = segment.drop_tags

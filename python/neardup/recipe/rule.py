@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
 from neardup.recipe.checks import check_bits
+from neardup.recipe.ignored import check_ignored
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -177,6 +179,15 @@ def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
     return recipe.replace(
         decide={"measure": measure, "threshold": threshold, "direction": direction}
     )
+
+
+def chosen_recipe(options: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a call, with the measure and with what else is to be ignored."""
+    recipe = measured_by(load_recipe(options["recipe"]), options.get("measure"))
+    ignore = options.get("ignore")
+    if not ignore:
+        return recipe
+    return recipe.replace(normalize={"ignore": check_ignored((*recipe.normalize.ignore, *ignore))})
 
 
 def with_bits(recipe: Recipe, bits: int | None) -> Recipe:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neardup.recipe.ignored import check_ignored
+
 BUNDLED = "bundled"
 EXTENDED = "extended"
 NONE = "none"
@@ -24,6 +26,9 @@ RUNS = ("shingles", "script-shingles", "by-script")
 
 #: Units of texts whose punctuation may go.
 WITHOUT_PUNCTUATION = (*RUNS, "unicode-words")
+
+#: Settings that say what does not count in such texts.
+DROPPED = ("punctuation", "ends")
 
 #: Letters that become others.
 FOLDINGS = ("traditional", "points", "look-alikes")
@@ -65,6 +70,14 @@ class Normalize:
         ``drop`` treats punctuation, symbols and emoji as white space, so that texts with the
         same letters and digits are equal; points and colons inside numbers stay. It applies to
         units that are runs of characters and to ``unicode-words``; others need the punctuation.
+    ends : {"drop", "keep"}, default="drop"
+        ``drop`` leaves out links, @names, #tags and phrases such as ``Read more`` or ``RT`` at
+        the begin and the end of a text, unless hardly anything else is left. It applies to the
+        same units as `punctuation`.
+    ignore : tuple of str, default=()
+        What does not count: ``numbers``, ``dates`` (and times), ``links``, ``names`` (@names and
+        #tags), ``punctuation``, and regular expressions. It is not for units that are already
+        cut. A text of which all is ignored duplicates only an identical text.
     """
 
     nfkc: bool = True
@@ -74,10 +87,15 @@ class Normalize:
     strip_markup: bool = False
     fold: tuple[str, ...] = ()
     punctuation: str = "drop"
+    ends: str = "drop"
+    ignore: tuple[str, ...] = ()
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings, with the foldings in one order."""
-        return asdict(self) | {"fold": tuple(name for name in FOLDINGS if name in self.fold)}
+        """Return the settings, with lists in one order."""
+        return asdict(self) | {
+            "fold": tuple(name for name in FOLDINGS if name in self.fold),
+            "ignore": check_ignored(self.ignore, "normalize.ignore"),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ from neardup.options.groups import DedupFilesParameters, FingerprintFilesParamet
 from neardup.options.options import INPUT, MATCHING, TEXT
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import declared
-from neardup.recipe import load_recipe
-from neardup.recipe.rule import measured_by, rule
+from neardup.recipe.rule import chosen_recipe, rule
 
 _OPTIONS = declared(FingerprintFilesParameters) | declared(DedupFilesParameters)
 
@@ -46,7 +45,7 @@ class RunOptions:
             raise TypeError(f"no options of a run: {', '.join(sorted(unknown))}")
         self.given = given
         _check_lengths(self.min_length, self.max_length)
-        self.recipe = measured_by(load_recipe(given["recipe"]), given.get("measure"))
+        self.recipe = chosen_recipe(given)
         bounds = {name: getattr(self, name) for name in ("threshold", "max_distance", "exhaustive")}
         self.rule = rule(self.recipe, **bounds) if compares else None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base import __version__
 from neardup.base.files import without_secrets
 from neardup.base.messages import Message
+from neardup.recipe.fit import fit_notes, pair_notes
 
 if TYPE_CHECKING:
     from neardup.recipe.rule import Rule
@@ -21,12 +22,6 @@ _WORTH_TELLING = 10_000
 
 #: A group of at least so many that are dropped is worth a note if it is this share of the input.
 _LEAST_GROUP, _GROUP = 20, 0.1
-
-#: Fewer near-duplicates that are most of the input are not worth a note.
-_LEAST_DROPPED = 4
-
-#: Bytes of a short record, on average.
-_SHORT = 400
 
 #: A smaller share of all pairs that full lists left out hides next to nothing.
 _LEFT_OUT = 0.05
@@ -149,39 +144,12 @@ class Summary(Costs):
         return summary
 
 
-def _dropped_most(summary: Summary, rule: Rule) -> list[Message]:
-    """Return a note if a rule that does not fit the texts may have dropped most of them."""
-    read = summary.read - summary.unreadable
-    if summary.near_duplicates < _LEAST_DROPPED or 2 * summary.near_duplicates <= read:
-        return []
-    count = summary.near_duplicates
-    if not rule.keeps_texts:
-        return [
-            Message(
-                "{count:,} of {read:,} records were dropped since their fingerprints are alike, as "
-                "those of short texts and of other languages than the recipe's may be. Check the "
-                "removals, or take the recipe general.",
-                count=count,
-                read=read,
-            )
-        ]
-    if summary.bytes_read < _SHORT * read:
-        return [
-            Message(
-                "{count:,} of {read:,} records were dropped, and most texts are short: those that "
-                "share phrases resemble each other. The recipe strict drops only nearly equal "
-                "ones.",
-                count=count,
-                read=read,
-            )
-        ]
-    return []
-
-
 def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     """Return notes on very many similar documents, and on what they keep from being found."""
-    notes = [] if rule is None else _dropped_most(summary, rule)
-    read = summary.read - summary.unreadable
+    read, notes = summary.read - summary.unreadable, []
+    if rule is not None:
+        notes += fit_notes(summary.near_duplicates, read, summary.bytes_read, rule)
+        notes += pair_notes(summary.pairs, read, rule)
     if 1 < read == summary.without_features:
         notes.append(
             Message(

@@ -19,8 +19,8 @@ from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import REMEMBERED, stopped
 from neardup.readers.fields import Fields
-from neardup.recipe import CORPUS, load_recipe
-from neardup.recipe.rule import measured_by, rule
+from neardup.recipe import CORPUS
+from neardup.recipe.rule import chosen_recipe, rule
 from neardup.run.plan import plan_of
 from neardup.run.summary import Summary, report_text, template_notes
 from neardup.spark import io
@@ -169,7 +169,7 @@ class SparkResult(ReprMixin):
 def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
     """Return the settings of a job, or refuse a recipe whose search cannot be distributed."""
 
-    recipe = measured_by(load_recipe(given["recipe"]), given["measure"])
+    recipe = chosen_recipe(given)
     bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
     wanted = rule(recipe, **bounds)
 

@@ -5,6 +5,7 @@ half-width forms, upper or lower case, traditional or simplified characters, lin
 tags, invisible characters. This stage removes such differences, in one fixed order:
 
 1. markup: HTML tags are removed, entities become the characters they name;
+   then what does not count: the ends of a post, and what the settings ignore;
 2. a letter of another script inside a word becomes the letter of the word's script that it looks
    like;
 3. NFKC (Unicode Standard Annex #15) over the whole remaining text;
@@ -38,12 +39,15 @@ result is exact.
 */
 
 mod classes;
+mod ends;
 mod fold;
+mod ignored;
 mod letters;
 mod look_alikes;
 mod mapped;
 mod markup;
 mod rewritten;
+mod tags;
 
 use std::borrow::Cow;
 
@@ -53,7 +57,9 @@ use unicode_normalization::UnicodeNormalization;
 use crate::error::{Error, Result};
 use classes::Classes;
 pub use classes::is_letter_or_digit;
+pub use ends::inside;
 use fold::Fold;
+pub use ignored::{Ignored, fault_of};
 pub use letters::Folding;
 use letters::Foldings;
 pub use look_alikes::{Unmasked, unmask};
@@ -126,6 +132,26 @@ fn is_spaced_out(text: &str) -> bool {
     16 * blanks > text.len() && 5 * blanks > 2 * text.chars().count()
 }
 
+/// What the last step that did anything made of a text.
+fn last_of<'a>(steps: &'a [Option<Rewritten>], text: &'a str) -> &'a str {
+    steps
+        .iter()
+        .rev()
+        .flatten()
+        .next()
+        .map_or(text, Rewritten::text)
+}
+
+/// The text without the ends of a post, if it has any.
+fn without_post_ends(text: &str) -> Option<Rewritten> {
+    let inside = inside(text);
+    (inside.len() < text.len()).then(|| {
+        let mut rewritten = Rewritten::with_capacity(inside.len());
+        rewritten.keep(text, inside.start, inside.end);
+        rewritten
+    })
+}
+
 /// How white space (the Unicode property `White_Space`) is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -160,6 +186,10 @@ pub struct Settings {
     pub fold: Vec<Folding>,
     /// Treat what is neither a letter nor a digit as white space, which is then never kept as it is.
     pub drop_punctuation: bool,
+    /// Leave out links, names, tags and a few phrases at the begin and the end.
+    pub drop_ends: bool,
+    /// Stretches that do not count.
+    pub ignore: Ignored,
 }
 
 /// The normalize stage, ready to run.
@@ -223,9 +253,8 @@ impl Normalizer {
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         out.clear();
         out.reserve(text.len());
-        let [stripped, unmasked] = self.rewritten(text);
-        let source = unmasked.as_ref().or(stripped.as_ref());
-        self.run(source.map_or(text, Rewritten::text), out);
+        let steps = self.rewritten(text);
+        self.run(last_of(&steps, text), out);
     }
 
     /// The normalized `text`, with the original span of each character.
@@ -235,27 +264,32 @@ impl Normalizer {
     /// of the run. Spans never decrease.
     pub fn normalize_mapped(&self, text: &str) -> Mapped {
         let mut sink = MappedSink::with_capacity(text.len());
-        let [stripped, unmasked] = self.rewritten(text);
-        let source = unmasked.as_ref().or(stripped.as_ref());
-        self.run(source.map_or(text, Rewritten::text), &mut sink);
+        let steps = self.rewritten(text);
+        self.run(last_of(&steps, text), &mut sink);
         sink.finish(text, |spans| {
-            for rewritten in [unmasked, stripped].iter().flatten() {
+            for rewritten in steps.iter().rev().flatten() {
                 rewritten.to_original(spans);
             }
         })
     }
 
-    /// Steps 1 and 2: the text without markup, and that without look-alikes too, each if it is
-    /// another one than before.
-    fn rewritten(&self, text: &str) -> [Option<Rewritten>; 2] {
-        let has_markup = self.settings.strip_markup && markup::may_have_markup(text);
-        let stripped = has_markup.then(|| markup::strip(text));
-        let source = stripped.as_ref().map_or(text, Rewritten::text);
-        let unmasked = match self.foldings.look_alikes {
-            true => look_alikes::replace(source),
-            false => None,
-        };
-        [stripped, unmasked]
+    /// Steps 1 and 2: the text without markup, without its ends, without what is ignored and without
+    /// look-alikes, each if it is another one than before.
+    fn rewritten(&self, text: &str) -> [Option<Rewritten>; 4] {
+        let mut steps = [const { None }; 4];
+        if self.settings.strip_markup && markup::may_have_markup(text) {
+            steps[0] = Some(markup::strip(text));
+        }
+        if self.settings.drop_ends {
+            steps[1] = without_post_ends(last_of(&steps, text));
+        }
+        if !self.settings.ignore.is_empty() {
+            steps[2] = self.settings.ignore.leave_out(last_of(&steps, text));
+        }
+        if self.foldings.look_alikes {
+            steps[3] = look_alikes::replace(last_of(&steps, text));
+        }
+        steps
     }
 
     /// Steps 3 to 8, in one pass.

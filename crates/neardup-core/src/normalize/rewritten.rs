@@ -11,9 +11,9 @@ pub(super) struct Rewritten {
 /// A part of the text, from `from..to` of the original. If it is not verbatim, its characters are
 /// mapped to the span as a whole.
 struct Piece {
-    at: usize,
-    from: usize,
-    to: usize,
+    at: u32,
+    from: u32,
+    to: u32,
     verbatim: bool,
 }
 
@@ -34,7 +34,7 @@ impl Rewritten {
     pub(super) fn to_original(&self, spans: &mut [Span]) {
         let (mut first, mut last) = (0, 0);
         for span in spans {
-            let (begin, end) = (span.0 as usize, span.1 as usize);
+            let (begin, end) = *span;
             first = self.piece_holding(first, begin);
             last = self.piece_holding(last, end.saturating_sub(1));
             let (Some(opening), Some(closing)) = (self.pieces.get(first), self.pieces.get(last))
@@ -49,12 +49,12 @@ impl Rewritten {
                 true => closing.from + (end - closing.at),
                 false => closing.to,
             };
-            *span = (from as u32, to as u32);
+            *span = (from, to);
         }
     }
 
     /// The piece that contains the byte `at`; it is not before the piece `from`.
-    fn piece_holding(&self, mut from: usize, at: usize) -> usize {
+    fn piece_holding(&self, mut from: usize, at: u32) -> usize {
         while self.pieces.get(from + 1).is_some_and(|next| next.at <= at) {
             from += 1;
         }
@@ -79,9 +79,10 @@ impl Rewritten {
 
     fn piece(&mut self, from: usize, to: usize, verbatim: bool) {
         self.pieces.push(Piece {
-            at: self.text.len(),
-            from,
-            to,
+            // Texts are shorter than 4 GiB.
+            at: self.text.len() as u32,
+            from: from as u32,
+            to: to as u32,
             verbatim,
         });
     }

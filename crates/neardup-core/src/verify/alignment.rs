@@ -24,6 +24,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::noise::Noise;
+use super::opposed::{LINE_LETTERS, are_opposed};
 use super::units::{Units, is_negation, is_number};
 use crate::anchors::anchors;
 use crate::buckets::in_both;
@@ -88,7 +89,8 @@ pub struct Aligned {
     pub replacements: usize,
     /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
     pub recurring: usize,
-    /// Words that turn the meaning, where they are all that one text has besides the other.
+    /// Words that turn the meaning: those that are all that one text has besides the other, and in a line
+    /// those that stand in the place of their opposites.
     pub negated: usize,
     /// Whether each text has a passage of its own: a gap with more units than a line has, not counting those
     /// that the other side has too, or most of a sentence.
@@ -130,7 +132,7 @@ impl Aligned {
             length: 0,
         };
         let mut replacements: FxHashSet<(&[u64], &[u64])> = FxHashSet::default();
-        let (mut x, mut y) = (0, 0);
+        let (mut x, mut y, mut opposed) = (0, 0, 0);
         let runs = equal_runs(a, b);
         if !found.is_spaced {
             found.noise = Noise::of(differences(a, b, &runs));
@@ -158,6 +160,7 @@ impl Aligned {
                 found.slots += usize::from(gap.0.len().min(gap.1.len()) >= SLOT);
                 found.recurring += usize::from(is_replacement && !replacements.insert(gap));
             }
+            opposed += usize::from(found.letters < LINE_LETTERS && are_opposed(gap.0, gap.1));
             found.count_gap(gap.0, gap.1, is_outside);
             (x, y) = (stretch.a + stretch.length, stretch.b + stretch.length);
             found.equal += stretch.length;
@@ -171,6 +174,7 @@ impl Aligned {
         if found.negated != found.distance {
             found.negated = 0;
         }
+        found.negated += opposed;
         found
     }
 

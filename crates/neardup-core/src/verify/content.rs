@@ -43,7 +43,8 @@ with another line, stays one text.
 scattered, the resemblance of such edits counts instead: see [`noise`](super::noise).
 
 **Words that turn the meaning.** Where one text is the other with *not* or 不 inserted, these count as
-replaced numbers do, by the length of the text alone.
+replaced numbers do, by the length of the text alone; so do [opposite words](super::opposed) in the same
+place of a line.
 
 **Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
 There the letters and digits of one text must be those of the other, or a piece of it that is at
@@ -323,12 +324,10 @@ fn numbers(aligned: &Aligned) -> u64 {
         REACH * MOST_NUMBERS.min(count as u64) * ONE / (aligned.letters as u64).max(1)
     };
     let replaced = aligned.replaced;
-    if replaced == 0 {
-        return by_length(aligned.negated);
-    }
     let of_numbers = share(replaced, replaced + aligned.agree);
     let edited = share(aligned.edited, aligned.equal + aligned.edited);
-    by_length(replaced).min(FACTOR * of_numbers.saturating_sub(edited))
+    let of_numbers = by_length(replaced).min(FACTOR * of_numbers.saturating_sub(edited));
+    of_numbers.max(by_length(aligned.negated))
 }
 
 fn share(part: usize, whole: usize) -> u64 {

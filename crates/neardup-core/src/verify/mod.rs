@@ -35,6 +35,7 @@ mod contest;
 pub mod count_bytes;
 mod measure;
 mod noise;
+mod opposed;
 mod order_bound;
 mod resemblance;
 pub mod sample;

@@ -1,7 +1,7 @@
 //! The normalize stage on hostile text, with checks of overflow: its spans, and every character there
 //! is. That it does what a textbook version does is tested through Python.
 
-use neardup_core::normalize::{Folding, Normalizer, Settings, Whitespace};
+use neardup_core::normalize::{Folding, Ignored, Normalizer, Settings, Whitespace};
 use unicode_normalization::UnicodeNormalization;
 
 /// Characters that make trouble, alone or beside each other.
@@ -9,7 +9,7 @@ const ALPHABET: &str = "aAZ0 \n\t\r\u{85}\u{A0}\u{3000}\u{2028}\0\u{7}\u{1F}\u{A
     \u{FEFF}\u{FE0F}\u{E0100}中文。，、「“Ａｚ１！か\u{3099}\u{309A}ﾊｶ\u{FF9E}\u{FF9F}ー・ㄅe\
     \u{301}\u{323}\u{308}éệ\u{340}İßẞΣςﬁﷺ㍿①½℃가\u{1100}\u{1161}\u{11A8}\u{AC1}\u{9C7}\
     \u{9BE}\u{F900}𠀀\u{2F800}😀👨שل\u{FEFB}\u{64B}\u{202E}國㑮⻋أة\u{640}\u{654}\u{5B0}еО\
-    жοロ𝔸\u{1D15E}\u{1D165}\u{16D63}\u{16D67}<>&;/p!-=\"";
+    жοロ𝔸\u{1D15E}\u{1D165}\u{16D63}\u{16D67}<>&;/p!-=\"@#";
 
 struct Random(u64);
 
@@ -32,8 +32,19 @@ impl Random {
 fn all_settings() -> impl Iterator<Item = Settings> {
     let spaces = [Whitespace::Keep, Whitespace::Collapse, Whitespace::ByScript];
     let foldings = [Folding::Traditional, Folding::Points, Folding::LookAlikes];
-    (0..128).flat_map(move |bits| {
-        spaces.map(|whitespace| Settings {
+    let listed = ["numbers", "dates", "links", "names", "punctuation", "[ae]*"];
+    let ignored = Ignored::try_from(listed.map(String::from).to_vec()).unwrap();
+    (0..256).flat_map(move |bits| {
+        // Both where other settings are on and off.
+        let omits = bits & 128 != 0;
+        let ignored = ignored.clone();
+        spaces.map(move |whitespace| Settings {
+            drop_ends: omits,
+            ignore: if omits {
+                ignored.clone()
+            } else {
+                Ignored::default()
+            },
             nfkc: bits & 1 != 0,
             lowercase: bits & 2 != 0,
             drop_invisible: bits & 4 != 0,

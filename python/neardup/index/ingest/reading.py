@@ -40,6 +40,7 @@ from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
+from neardup.recipe.fit import fit_notes
 from neardup.writers.rows import removed_table
 
 
@@ -82,7 +83,7 @@ def _add_source(
     empty.pop(None, None)
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
-    new = already = replaced = problem_count = 0
+    new = already = replaced = problem_count = bytes_read = 0
     has_naive_times = False
     problems: list[Problem] = []
     with engine.reading() as session:
@@ -97,9 +98,10 @@ def _add_source(
         problems.extend(new_problems[: REMEMBERED - len(problems)])
 
     def prepared() -> Iterator[Incoming]:
-        nonlocal has_naive_times
+        nonlocal has_naive_times, bytes_read
         size = batch_size(within)
         for batch in source.batches(titles=True):
+            bytes_read += batch.bytes_read
             # A list of texts has no fields, and is refused below.
             given = {name: batch.extra.get(name, ()) for name in empty}
             for name in [n for n, values in given.items() if any(v is not None for v in values)]:
@@ -160,6 +162,9 @@ def _add_source(
                 new=new,
             )
         )
+    near = sum(not match.identical for _, match in dropped)
+    for note in fit_notes(near, len(keep), bytes_read, engine.rule):
+        progress.note(note)
     removed = removed_table(
         [id for id, _ in dropped],
         [match.id for _, match in dropped],

@@ -10,6 +10,7 @@ from pydantic import Field
 import neardup
 from neardup.compare import Comparison
 from neardup.recipe import NAMES
+from neardup.recipe.ignored import IGNORED
 from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
 
@@ -24,6 +25,9 @@ class ComparedTexts(RequestBody):
     title_a: Line | None = None
     title_b: Line | None = None
     recipe: Literal[NAMES] = "general"  # type: ignore[valid-type]
+    ignore: list[Literal[IGNORED]] = Field(  # type: ignore[valid-type]
+        [], description="What does not count. Regular expressions are not accepted here."
+    )
     passages: bool = Field(
         False, strict=True, description="Whether to look for passages and differences."
     )
