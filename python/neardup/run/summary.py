@@ -24,7 +24,7 @@ _WORTH_TELLING = 10_000
 _LEAST_GROUP, _GROUP = 20, 0.1
 
 #: A smaller share of all pairs that full lists left out hides next to nothing.
-_LEFT_OUT = 0.05
+_LEFT_OUT = 0.07
 
 
 @dataclass(kw_only=True)
