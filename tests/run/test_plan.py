@@ -113,7 +113,7 @@ def test_plans_of_other_sketches_than_fingerprints(name):
         assert result.bytes_per_document > 4 * 128
     else:
         assert (result.num_perm, result.bands, result.rows, result.s_curve) == (0, 0, 0, ())
-        assert (looked_up.keys, result.keys) == ((22, sampled * 3 // 2) if sampled else (0, 0))
+        assert (looked_up.keys, result.keys) == ((24, sampled * 3 // 2) if sampled else (0, 0))
         assert (result.bytes_per_document is None) == (name == "shingle")
 
 
@@ -147,7 +147,7 @@ def test_the_plan_of_small_samples(size):
     keys = min(size, 16)
     expected = chance_of_at_least(max(1, keys // 6), keys, 2 / 3)
     assert result.predicted_recall == pytest.approx(expected, abs=1e-9)
-    assert result.keys == min(22, size * 3 // 2)
+    assert result.keys == min(24, size * 3 // 2)
 
 
 @pytest.mark.parametrize("documents", [0, 1000, 10**7])
