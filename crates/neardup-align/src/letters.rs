@@ -42,6 +42,7 @@ impl Aligner {
                 drop_invisible: true,
                 fold: vec![Folding::Traditional, Folding::Points, Folding::LookAlikes],
                 drop_punctuation: false,
+                spell_numbers: false,
             }),
         }
     }

@@ -56,6 +56,8 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     settings = {stage: table[stage] for stage in ("normalize", "segment", "weigh")}
     del settings["normalize"]["punctuation"]
     settings["normalize"]["drop_punctuation"] = drops_punctuation(recipe)
+    del settings["normalize"]["numbers"]
+    settings["normalize"]["spell_numbers"] = spells_numbers(recipe)
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
         segment["units"] = "external"
@@ -72,6 +74,12 @@ def drops_punctuation(recipe: Stages) -> bool:
     """Tell whether a recipe's texts are compared without punctuation."""
     drops = recipe.normalize.punctuation == "drop"
     return drops and recipe.segment.units in WITHOUT_PUNCTUATION
+
+
+def spells_numbers(recipe: Stages) -> bool:
+    """Tell whether a recipe's texts are compared with their numbers spelled by value."""
+    spells = recipe.normalize.numbers == "value"
+    return spells and recipe.segment.units in WITHOUT_PUNCTUATION
 
 
 def units_name(recipe: Stages) -> str:
@@ -122,6 +130,8 @@ def _digest(recipe: Stages, _: _States) -> str:
         del table["normalize"]["fold"]
     if not drops_punctuation(recipe):
         del table["normalize"]["punctuation"]
+    if not spells_numbers(recipe):
+        del table["normalize"]["numbers"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.sketch.seed == Sketch.seed:
@@ -153,8 +163,10 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 8 dropped punctuation, and made shingles of scripts with spaces shorter.
-    if drops_punctuation(recipe) or recipe.segment.units == "script-shingles":
+    # Format 8 dropped punctuation, spelled numbers by their values, and made shingles of scripts
+    # with spaces shorter.
+    is_plain = drops_punctuation(recipe) or spells_numbers(recipe)
+    if is_plain or recipe.segment.units == "script-shingles":
         return FORMAT
     # Format 7 read letters in numbers as digits.
     if "look-alikes" in recipe.normalize.fold:

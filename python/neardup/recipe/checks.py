@@ -34,6 +34,7 @@ from neardup.recipe.stages import (
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
     ("normalize", "punctuation"): ("drop", "keep"),
+    ("normalize", "numbers"): ("value", "keep"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),

@@ -22,7 +22,7 @@ SEPARATED = "separated"
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
-#: Units of texts whose punctuation may go.
+#: Units of texts whose punctuation may go, and whose numbers may be spelled by their values.
 WITHOUT_PUNCTUATION = (*RUNS, "unicode-words")
 
 #: Letters that become others.
@@ -65,6 +65,9 @@ class Normalize:
         ``drop`` treats punctuation, symbols and emoji as white space, so that texts with the
         same letters and digits are equal; points and colons inside numbers stay. It applies to
         units that are runs of characters and to ``unicode-words``; others need the punctuation.
+    numbers : {"value", "keep"}, default="value"
+        ``value`` spells each number, date and time by its value, so that 三百二十五 is 325 and
+        2026年3月5日 is 2026-03-05. It applies to the same units as `punctuation`.
     """
 
     nfkc: bool = True
@@ -74,6 +77,7 @@ class Normalize:
     strip_markup: bool = False
     fold: tuple[str, ...] = ()
     punctuation: str = "drop"
+    numbers: str = "value"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings, with the foldings in one order."""

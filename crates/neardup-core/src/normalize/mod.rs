@@ -13,7 +13,8 @@ tags, invisible characters. This stage removes such differences, in one fixed or
    to plain ones, radicals to characters;
 6. each character becomes its lower case, regardless of its neighbours;
 7. punctuation, symbols and emoji are kept, or become white space;
-8. white space is kept, collapsed, or collapsed depending on the script.
+8. white space is kept, collapsed, or collapsed depending on the script;
+9. numbers, dates and times are kept, or spelled by their [value](numbers).
 
 Where punctuation becomes white space, two marks do not: an apostrophe between two letters is
 dropped, and a point, comma or colon between two digits stays, since 1.2 is not 12; other ones between
@@ -23,8 +24,8 @@ of the others is [`WORD_END`] or, where a sentence ends beside a character that 
 
 Each step can be switched off; with all of them off the text is unchanged.
 
-This list defines the result. The first two steps are rare, and each makes a text of its own
-where there is something to do. The others are computed in one pass: a table lists the
+This list defines the result. The first two steps are rare, and they and the last one each make a text
+of its own where there is something to do. The others are computed in one pass: a table lists the
 characters that no step can change, and runs of those are copied whole. Only the
 clusters between two such runs (a base with its combining marks, a full-width
 form) go through the general algorithms. NFKC never looks across a character
@@ -43,6 +44,7 @@ mod letters;
 mod look_alikes;
 mod mapped;
 mod markup;
+pub(crate) mod numbers;
 mod rewritten;
 
 use std::borrow::Cow;
@@ -93,6 +95,9 @@ pub const WORD_END: char = '\u{1F}';
 /// See [`WORD_END`].
 pub const SENTENCE_END: char = '\u{1E}';
 
+/// What is no part of a shingle.
+const NO_FEATURES: [char; 4] = [WORD_END, SENTENCE_END, numbers::DAY_FIRST, numbers::UNSURE];
+
 /// What ends a sentence of a script without spaces.
 pub(crate) const SENTENCE_MARKS: [char; 5] = ['。', '！', '？', '!', '?'];
 
@@ -104,12 +109,14 @@ pub fn without_sentence_ends(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A normalized text without [`WORD_END`] and [`SENTENCE_END`]: what shingles are made of.
+/// A normalized text without [`WORD_END`], [`SENTENCE_END`] and what says the order of a date: what
+/// shingles are made of.
 pub fn without_ends(text: &str) -> Cow<'_, str> {
-    let [word, sentence] = [WORD_END, SENTENCE_END].map(|end| end as u8);
-    match memchr::memchr2(word, sentence, text.as_bytes()) {
+    let signs = NO_FEATURES.map(|sign| sign as u8);
+    let ends = memchr::memchr2(signs[0], signs[1], text.as_bytes());
+    match ends.or_else(|| memchr::memchr2(signs[2], signs[3], text.as_bytes())) {
         None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(joined(text, text.split([WORD_END, SENTENCE_END]))),
+        Some(_) => Cow::Owned(joined(text, text.split(NO_FEATURES))),
     }
 }
 
@@ -160,6 +167,8 @@ pub struct Settings {
     pub fold: Vec<Folding>,
     /// Treat what is neither a letter nor a digit as white space, which is then never kept as it is.
     pub drop_punctuation: bool,
+    /// Spell numbers, dates and times by their value.
+    pub spell_numbers: bool,
 }
 
 /// The normalize stage, ready to run.
@@ -226,6 +235,11 @@ impl Normalizer {
         let [stripped, unmasked] = self.rewritten(text);
         let source = unmasked.as_ref().or(stripped.as_ref());
         self.run(source.map_or(text, Rewritten::text), out);
+        if self.settings.spell_numbers
+            && let Some(spelled) = numbers::replace(out)
+        {
+            spelled.text().clone_into(out);
+        }
     }
 
     /// The normalized `text`, with the original span of each character.
@@ -238,6 +252,11 @@ impl Normalizer {
         let [stripped, unmasked] = self.rewritten(text);
         let source = unmasked.as_ref().or(stripped.as_ref());
         self.run(source.map_or(text, Rewritten::text), &mut sink);
+        if self.settings.spell_numbers
+            && let Some(spelled) = numbers::replace(sink.text())
+        {
+            sink.rewrite(&spelled);
+        }
         sink.finish(text, |spans| {
             for rewritten in [unmasked, stripped].iter().flatten() {
                 rewritten.to_original(spans);

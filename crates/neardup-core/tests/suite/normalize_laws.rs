@@ -32,7 +32,7 @@ impl Random {
 fn all_settings() -> impl Iterator<Item = Settings> {
     let spaces = [Whitespace::Keep, Whitespace::Collapse, Whitespace::ByScript];
     let foldings = [Folding::Traditional, Folding::Points, Folding::LookAlikes];
-    (0..128).flat_map(move |bits| {
+    (0..256).flat_map(move |bits| {
         spaces.map(|whitespace| Settings {
             nfkc: bits & 1 != 0,
             lowercase: bits & 2 != 0,
@@ -41,6 +41,7 @@ fn all_settings() -> impl Iterator<Item = Settings> {
             whitespace,
             // None, some, the others, all.
             drop_punctuation: bits & 64 != 0,
+            spell_numbers: bits & 128 != 0,
             fold: match bits >> 4 & 3 {
                 0 => Vec::new(),
                 1 => vec![foldings[0], foldings[2]],
