@@ -30,6 +30,7 @@ CHANGES = [
     ("normalize", "strip_markup", True),
     ("normalize", "fold", ("points",)),
     ("normalize", "punctuation", "keep"),
+    ("normalize", "numbers", "keep"),
     ("segment", "units", "shingles"),
     ("segment", "k", 3),
     ("segment", "drop_tags", ("wn",)),

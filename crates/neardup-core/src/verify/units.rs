@@ -45,12 +45,8 @@ pub(super) fn is_numeral(unit: u64) -> bool {
 
 /// Whether a unit is a word that turns the meaning of a sentence.
 pub(super) fn is_negation(unit: u64) -> bool {
-    static UNITS: LazyLock<Vec<u64>> = LazyLock::new(|| {
-        NEGATIONS
-            .iter()
-            .map(|known| xxh3_64(known.as_bytes()) & !NUMBER)
-            .collect()
-    });
+    static UNITS: LazyLock<Vec<u64>> =
+        LazyLock::new(|| NEGATIONS.iter().map(|known| word(known)).collect());
     UNITS.contains(&unit)
 }
 
@@ -438,7 +434,7 @@ mod tests {
     #[test]
     fn a_text_has_as_many_units_as_it_says() {
         assert!(Units::of("，!").is_empty());
-        assert_eq!(Units::of("渡口 ferry 12:30").len(), 4);
+        assert_eq!(Units::of("渡口 ferry 12:30").len(), 5);
     }
 
     #[test]

@@ -126,7 +126,8 @@ pub(super) fn replace(text: &str) -> Option<Rewritten> {
     while let Some(Number { place, .. }) = numbers.next() {
         let spelled = numbers.spelled();
         // Two numbers side by side must not become one.
-        let joins = ends_with_digit && last_end == place.start;
+        let between = text[last_end.min(place.start)..place.start].trim_matches(SENTENCE_END);
+        let joins = ends_with_digit && between.is_empty();
         let splits = joins && spelled.starts_with(|c: char| c.is_ascii_digit());
         if splits || *spelled != text[place.clone()] {
             let out = rewritten.get_or_insert_with(|| Rewritten::with_capacity(text.len()));
