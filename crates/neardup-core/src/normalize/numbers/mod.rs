@@ -107,6 +107,10 @@ impl Value {
     }
 
     fn spell(self, spelled: &mut String) {
+        if let (0, Ok(units)) = (self.places, u64::try_from(self.units)) {
+            let _ = write!(spelled, "{units}");
+            return;
+        }
         let one = 10_u128.pow(self.places);
         let _ = write!(spelled, "{}", self.units / one);
         let part = self.units % one;
@@ -132,12 +136,11 @@ pub(super) fn replace(text: &str) -> Option<Rewritten> {
         if splits || *spelled != text[place.clone()] {
             let out = rewritten.get_or_insert_with(|| Rewritten::with_capacity(text.len()));
             out.keep(text, copied, place.start);
-            let split = format!("-{spelled}");
-            out.replace(
-                if splits { &split } else { spelled },
-                place.start,
-                place.end,
-            );
+            if splits {
+                out.replace(&format!("-{spelled}"), place.start, place.end);
+            } else {
+                out.replace(spelled, place.start, place.end);
+            }
             copied = place.end;
         }
         last_end = place.end;
@@ -246,7 +249,7 @@ impl<'a> Numbers<'a> {
 
     /// A number that begins with a numeral.
     fn from_numeral(&mut self, at: usize) -> Option<Number> {
-        let (value, end) = self.numeral(at)?;
+        let (value, end) = self.lone(at).unwrap_or_else(|| self.numeral(at))?;
         self.spelled.clear();
         Some(self.with_units(at, value, end))
     }

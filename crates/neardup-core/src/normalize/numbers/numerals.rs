@@ -177,6 +177,24 @@ impl Reading {
 }
 
 impl Numbers<'_> {
+    /// What [`numeral`](Self::numeral) finds, if one numeral without others beside it begins there: most
+    /// are, and need no more than a look at the next character.
+    pub(super) fn lone(&self, at: usize) -> Option<Option<(Value, usize)>> {
+        let (c, after) = self.peek(at)?;
+        let goes_on = |c: char| of(c).is_some() || matches!(c, '点' | '點') || c.is_ascii_digit();
+        if self.peek(after).is_some_and(|(next, _)| goes_on(next)) {
+            return None;
+        }
+        let units = match of(c)? {
+            Numeral::Digit(digit) => u128::from(digit),
+            Numeral::Small(1) => 10,
+            Numeral::Zero => return None,
+            Numeral::Small(_) | Numeral::Large(_) => return Some(None),
+        };
+        let is_word = self.is_of_other_word(at, c, after) || self.is_single_of_word(at, c, after);
+        Some((!is_word).then_some((Value::whole(units), after)))
+    }
+
     /// The longest number with numerals from a place on, and its end; none if it is of a word.
     pub(super) fn numeral(&self, at: usize) -> Option<(Value, usize)> {
         let (value, end) = self.whole(at)?;
