@@ -23,7 +23,7 @@ SIZES = {
 BY_SCRIPT = ("general", "strict", "containment")
 #: Values of a signature, and keys of a sample, that the file has; the rest follows.
 PINNED = 8
-COLLAPSED = recipes.FULL | {"whitespace": "collapse", "punctuation": "keep"}
+COLLAPSED = recipes.FULL | {"whitespace": "collapse", "punctuation": "keep", "numbers": "keep"}
 
 
 def texts():

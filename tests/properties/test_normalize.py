@@ -23,11 +23,13 @@ SETTINGS = [
         "drop_invisible": drop,
         "fold": fold,
         "punctuation": marks,
+        "numbers": numbers,
     }
     for nfkc, lower, drop in itertools.product((True, False), repeat=3)
     for white in ("keep", "collapse", "by-script")
     for fold in ((), FOLDINGS)
     for marks in ("keep", "drop")
+    for numbers in ("keep", "value")
 ]
 ALL_ON = {
     "nfkc": True,
@@ -53,7 +55,7 @@ LETTERS = st.text(
 
 
 def native(**settings):
-    kept = {"punctuation": "keep", "ends": "keep"} | settings
+    kept = {"punctuation": "keep", "ends": "keep", "numbers": "keep"} | settings
     return compiled(load_recipe("characters").replace(normalize=kept))
 
 
@@ -141,6 +143,21 @@ class TestEnds:
         normalized, spans = native(**ALL_OFF, ends="drop").normalize_mapped(text)
         assert "".join(text[begin:end] for begin, end in spans) == normalized
         assert normalized in text
+
+
+#: What numbers, dates and times are made of, and what stands beside them.
+PARTS = """
+    0 1 2 05 12 31 2026 7000 〇 零 一 二 两 三 五 九 十 百 千 万 亿 兆 壹 拾 年 月 日 号 时 点 分
+    秒 半 整 间 钟 第 之 些 样 国 统 几 上午 下午 晚 个 . , : - / 。 march may sept one twenty five
+    hundred thousand and of 5th t
+"""
+NUMBERS = st.lists(st.sampled_from([*PARTS.split(), " "]), max_size=12).map("".join)
+
+
+@given(NUMBERS, st.sampled_from(range(len(SETTINGS))))
+def test_native_spells_numbers_as_the_twin(text, number):
+    settings, core = CORES[number]
+    assert core.normalize(text) == twin.normalize(text, **settings)
 
 
 class TestFoldings:

@@ -32,6 +32,7 @@ CHANGES = [
     ("normalize", "punctuation", "keep"),
     ("normalize", "ends", "keep"),
     ("normalize", "ignore", ("numbers",)),
+    ("normalize", "numbers", "keep"),
     ("segment", "units", "shingles"),
     ("segment", "k", 3),
     ("segment", "drop_tags", ("wn",)),

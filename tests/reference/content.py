@@ -21,6 +21,7 @@ import xxhash
 
 from .characters import is_alphabetic, is_letter
 from .normalize import SENTENCE_END, WHITE_SPACE
+from .numbers import MONTHS, NUMERALS, numbers
 from .opposed import are_opposed
 from .segment import is_wide, script_shingles
 from .sketch import xxh3
@@ -43,6 +44,9 @@ SLOTS = 3
 OTHER = 0.1
 MARKS = f"。！？!?{SENTENCE_END}"
 
+# Bits of a unit: a number, a numeral of a word, a day whose numbers stand in another order.
+NUMBER, NUMERAL, TURN = 1, 2, 4
+
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
 # gap that replaces a number, and the most pairs of units that are compared.
 ANCHOR = 4
@@ -60,24 +64,6 @@ ALIGNED = 0.85
 SPREAD = 0.5
 BROKEN = 5
 LEAST = 1 / 3
-
-DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-POWERS = {"十": 10, "百": 100, "千": 1000}
-MYRIAD = "万"
-NUMERALS = "".join([*DIGITS, *POWERS, MYRIAD])
-NUMBER = re.compile(rf"[0-9]+(?:[.,:][0-9]+)*|[{NUMERALS}]+")
-NUMBER_WORDS = re.findall(
-    "[a-z]+",
-    """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty
-    """,
-)
-# May is a verb.
-MONTHS = re.findall(
-    "[a-z]+|-",
-    "january february march april - june july august september october november december",
-)
 
 
 @lru_cache(maxsize=1000)
@@ -180,70 +166,100 @@ def weigh(first, second, table, level):
 # Units
 
 
-def value(number):
-    """Return what a number says: 1,200 is 1200, 十三 is 13, 二〇二三 is 2023."""
-    if number[0] not in NUMERALS:
-        return number.replace(",", "")
-    if not {*POWERS, MYRIAD} & set(number):
-        return "".join(str(DIGITS[c]) for c in number)
-    total = below = digit = 0
-    for c in number:
-        if c in DIGITS:
-            digit = DIGITS[c]
-        elif c in POWERS:
-            below += (digit or 1) * POWERS[c]
-            digit = 0
-        else:
-            total += (below + digit or 1) * 10_000
-            below = digit = 0
-    return str(total + below + digit)
-
-
 @cache
 def is_of_word(character):
     """Tell whether a character is a letter of a script with spaces between words."""
     return character < "\u0e00" and is_alphabetic(character)
 
 
-def named(text, seed=0, *, number=False, word=False):
-    """Return a unit: a hash whose last bits say whether it is a number, or else a word."""
-    hashed = xxhash.xxh3_64_intdigest(text.encode(), seed=seed)
-    return hashed | 1 if number else hashed & ~3 | 2 * word
+def named(text, flag=0):
+    """Return a unit: a hash whose last bits say what it is."""
+    if is_of_word(text[0]):
+        flag |= WORD
+    return xxhash.xxh3_64_intdigest(text.encode()) & ~(NUMBER | NUMERAL | WORD) | flag
 
 
-def word_unit(word):
-    """Return the unit of a word, which may be a number or the name of a month."""
-    # The lower case of some letters beyond ASCII is ASCII.
-    lower = word.lower() if word.isascii() else word
-    if lower in NUMBER_WORDS:
-        return named(str(NUMBER_WORDS.index(lower)), number=True)
-    for number, month in enumerate(MONTHS):
-        if lower in (month, month[:3]):
-            return named(chr(number), seed=1, number=True)
-    return named(word, word=True)
+def number_unit(value):
+    """Return the unit of a number."""
+    return xxhash.xxh3_64_intdigest(str(value).encode()) & ~WORD | NUMBER
 
 
-NEGATIONS = {named(word) for word in "不未没无非勿"}
-NEGATIONS |= {named(word, word=True) for word in ("not", "no", "never", "without")}
+NEGATIONS = {*map(named, ("不", "未", "没", "无", "非", "勿", "not", "no", "never", "without"))}
+
+
+def parts(number, written):
+    """Return the units of a number, and where the month and the day of a date are among them."""
+    if number.kind == "word":
+        return [named(written)], None
+    if number.kind == "month":
+        return [number_unit(MONTHS.index(number.spelled) + 1)], None
+    if number.kind == "time":
+        values = [number_unit(int(part)) for part in re.findall("[0-9]+", number.spelled)]
+        return values + [named("时")] * number.spelled.endswith("时"), None
+    if number.kind == "date":
+        year, month, day, _ = number.date
+        if number.spelled.endswith("日"):
+            return [number_unit(month), named("月"), number_unit(day), named("日")], (0, 2)
+        first = [number_unit(year)] if year else []
+        return [*first, number_unit(month), number_unit(day)], (len(first), len(first) + 1)
+    if re.fullmatch("[0-9]+0000", number.spelled):
+        # As it is written with 万 or 亿.
+        whole, scale = (number.spelled[:-4], "万")
+        if len(whole) > 4:
+            whole, scale = f"{whole[:-4]}.{whole[-4:]}".rstrip("0").rstrip("."), "亿"
+        return [number_unit(whole), number_unit(scale)], None
+    return [number_unit(number.spelled)], None
+
+
+def words(text):
+    """Return the units of a text without numbers."""
+    made, begin = [], 0
+    while begin < len(text):
+        end = begin + 1
+        if is_of_word(text[begin]):
+            while end < len(text) and is_of_word(text[end]):
+                end += 1
+        if any(map(is_letter, text[begin:end])):
+            made.append(named(text[begin:end], NUMERAL if text[begin] in NUMERALS else 0))
+        begin = end
+    return made
 
 
 @lru_cache(maxsize=1000)
+def units_and_days(text):
+    """Return words, numbers, and other letters and digits one by one, and the days among them."""
+    made, days, done = [], [], 0
+    for number in numbers(text):
+        made += words(text[done : number.begin])
+        found, day = parts(number, text[number.begin : number.end])
+        if day and number.date.month != number.date.day and max(number.date[1:3]) <= 12:
+            days.append((len(made) + day[0], len(made) + day[1], number.date))
+        made += found
+        done = number.end
+    return made + words(text[done:]), days
+
+
 def units(text):
-    """Return words, numbers, and the other letters and digits one by one, in order."""
+    """Return the units of a text."""
+    return units_and_days(text)[0]
+
+
+def rows(a, b):
+    """Return the units of two texts; one may not say which number of a day is the month."""
+    both = [units_and_days(a), units_and_days(b)]
+    dates = [date for _, days in both for *_, date in days]
+    unsure = {(date.month, date.day) for date in dates if not date.is_sure}
+    ascending = {(date.month, date.day) for date in dates if date.is_sure and date.month < date.day}
     made = []
-    begin = 0
-    while begin < len(text):
-        end = begin + 1
-        if number := NUMBER.match(text, begin):
-            made.append(named(value(number[0]), number=True))
-            end = number.end()
-        elif is_of_word(text[begin]):
-            while end < len(text) and is_of_word(text[end]):
-                end += 1
-            made.append(word_unit(text[begin:end]))
-        elif is_letter(text[begin]):
-            made.append(named(text[begin]))
-        begin = end
+    for row, days in both:
+        row = list(row)
+        for month, day, date in days:
+            if date.is_sure and date.month > date.day:
+                if (date.day, date.month) in unsure:
+                    row[month], row[day] = row[day], row[month]
+                elif (date.day, date.month) in ascending:
+                    row[month] ^= TURN
+        made.append(row)
     return made
 
 
@@ -353,8 +369,7 @@ def is_scattered(a, b):
     times = Counter(gap for gap in gaps if all(gap) and max(map(len, gap)) <= SMALL)
     small = weighty = 0
     for gap in gaps:
-        replaces = [all(any(unit & 3 == kind for unit in side) for side in gap) for kind in (2,)]
-        replaces.append(all(any(unit & 1 for unit in side) for side in gap))
+        replaces = [all(any(u & flag for u in side) for side in gap) for flag in (NUMBER, WORD)]
         both = gap[0] + gap[1]
         if max(map(len, gap)) > SMALL or (all(gap) and (times[gap] > 1 or any(replaces))):
             weighty += 1
@@ -392,7 +407,8 @@ def has_own_sentence(text, equal):
 def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
     counted = {"units_a": len(units(a)), "units_b": len(units(b))}
-    first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
+    row_a, row_b = rows(a, b)
+    first, second = sorted((row_a, row_b), key=lambda row: (len(row), row))
     equal = distance = edited = agree = differ = replaced = negated = opposed = 0
     fewer = min(len(letters(a)), len(letters(b)))
     spaced = is_spaced(a) and is_spaced(b)
@@ -401,7 +417,7 @@ def aligned(a, b):
     outside, gaps_inside, replacements = [(0, 0), (0, 0)], 0, []
     for number, ((x, y, length), (next_x, next_y, _)) in enumerate(pairwise(ends)):
         equal += length
-        agree += sum(unit & 1 for unit in first[x : x + length])
+        agree += sum(unit & (NUMBER | NUMERAL) != 0 for unit in first[x : x + length])
         gaps = first[x + length : next_x], second[y + length : next_y]
         is_inside = 0 < number < len(ends) - 2
         if is_inside:
@@ -425,7 +441,7 @@ def aligned(a, b):
         agree += same
         differ += other
         replaced += other if is_short and is_inside else 0
-    texts = (a, b) if first == units(a) else (b, a)
+    texts = (a, b) if first == row_a else (b, a)
     scattered = not spaced and is_scattered(first, second)
     passages = [
         row > LINES[spaced]
@@ -438,8 +454,8 @@ def aligned(a, b):
         )
     ]
     all_units = max(counted.values())
-    rows = zip((first, second), *outside, strict=True)
-    core = [len(row) - before - after for row, before, after in rows]
+    sides = zip((first, second), *outside, strict=True)
+    core = [len(row) - before - after for row, before, after in sides]
     return counted | {
         "equal": equal,
         "distance": distance,
@@ -449,8 +465,8 @@ def aligned(a, b):
         "differ": differ,
         "replaced": replaced,
         "negated": (negated if negated == distance else 0) + opposed,
-        "passage": passages if first == units(a) else passages[::-1],
-        "core": core if first == units(a) else core[::-1],
+        "passage": passages if first == row_a else passages[::-1],
+        "core": core if first == row_a else core[::-1],
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
         "gaps": gaps_inside,
         "replacements": len(replacements),

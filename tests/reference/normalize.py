@@ -1,6 +1,6 @@
 """normalize: text to text.
 
-Seven steps, each of which can be left out, always in this order, and before them
+Eight steps, each of which can be left out, always in this order, and before them
 that of `ends`:
 
 1. A letter of another script inside a word becomes the letter of the word's script
@@ -18,6 +18,7 @@ that of `ends`:
 7. White space is kept, or each run of it becomes one space and none is left at
    the ends; by script, a run beside a character of a script that knows no
    spaces, or beside its punctuation, vanishes.
+8. Numbers, dates and times are kept, or spelled by their value; see `numbers`.
 
 Each step sees the finished result of the one before. So NFKC may compose what
 an invisible character keeps apart only if that character is dropped *later*,
@@ -25,6 +26,7 @@ and a run of white space may be joined across a character dropped in step 3 or 4
 """
 
 import itertools
+import re
 import unicodedata
 from functools import cache
 
@@ -33,6 +35,7 @@ import opencc
 from . import look_alikes
 from .characters import is_alphabetic, is_ignorable, is_letter, is_of_line_script
 from .ends import without_ends as without_ends_of_posts
+from .numbers import DAY_FIRST, SENTENCE_END, UNSURE, WORD_END, spell
 
 # Unicode property White_Space. Not str.isspace(): that one also takes the
 # information separators U+001C to U+001F, which are control characters.
@@ -40,10 +43,6 @@ WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-
-# Between two words of a text without punctuation, and where a sentence of a script without spaces
-# ends there.
-WORD_END, SENTENCE_END = "\x1f", "\x1e"
 
 # Punctuation that is written only with Han, Hiragana, Katakana and Bopomofo.
 UNSPACED_PUNCTUATION = (
@@ -73,20 +72,18 @@ RADICALS = dict(
 )
 
 
-def normalize(
-    text,
-    *,
-    nfkc,
-    lowercase,
-    whitespace,
-    drop_invisible,
-    fold=(),
-    punctuation="keep",
-    ends="keep",
-):
+def normalize(text, *, numbers="keep", ends="keep", **settings):
     """Return the text that the later stages see."""
     if ends == "drop":
         text = without_ends_of_posts(text)
+    text = without_clothes(text, **settings)
+    return spell(text) if numbers == "value" else text
+
+
+def without_clothes(
+    text, *, nfkc, lowercase, whitespace, drop_invisible, fold=(), punctuation="keep"
+):
+    """Return the text with its numbers as they are written."""
     if "look-alikes" in fold:
         text, _ = look_alikes.unmask(text)
     pieces = text.split(" ") if punctuation == "drop" and is_spaced_out(text) else [text]
@@ -154,8 +151,8 @@ def is_separator(character):
 
 
 def without_ends(text):
-    """Return a text without the ends of words and sentences."""
-    return text.replace(WORD_END, "").replace(SENTENCE_END, "")
+    """Return a text without the ends of words and sentences, and the signs of dates."""
+    return re.sub(f"[{WORD_END}{SENTENCE_END}{DAY_FIRST}{UNSURE}]", "", text)
 
 
 @cache

@@ -12,7 +12,7 @@ from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
-FULL |= {"punctuation": "drop", "ends": "drop"}
+FULL |= {"punctuation": "drop", "ends": "drop", "numbers": "value"}
 #: Of the recipes that reproduce no published method.
 FOLDED = FULL | {"fold": ("traditional", "points", "look-alikes")}
 

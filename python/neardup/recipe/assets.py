@@ -59,8 +59,9 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
         "ignore": recipe.normalize.settings()["ignore"],
         "drop_punctuation": drops(recipe, "punctuation"),
         "drop_ends": drops(recipe, "ends"),
+        "spell_numbers": spells_numbers(recipe),
     }
-    for name in DROPPED:
+    for name in (*DROPPED, "numbers"):
         del settings["normalize"][name]
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
@@ -78,6 +79,12 @@ def drops(recipe: Stages, what: str) -> bool:
     """Tell whether a recipe's texts are compared without one of `DROPPED`."""
     is_dropped = getattr(recipe.normalize, what) == "drop"
     return is_dropped and recipe.segment.units in WITHOUT_PUNCTUATION
+
+
+def spells_numbers(recipe: Stages) -> bool:
+    """Tell whether a recipe's texts are compared with their numbers spelled by value."""
+    spells = recipe.normalize.numbers == "value"
+    return spells and recipe.segment.units in WITHOUT_PUNCTUATION
 
 
 def units_name(recipe: Stages) -> str:
@@ -131,6 +138,8 @@ def _digest(recipe: Stages, _: _States) -> str:
     for name in DROPPED:
         if not drops(recipe, name):
             del table["normalize"][name]
+    if not spells_numbers(recipe):
+        del table["normalize"]["numbers"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.sketch.seed == Sketch.seed:
@@ -162,9 +171,10 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 8 dropped punctuation and ends, and made shingles of scripts with spaces shorter.
-    is_dropped = any(drops(recipe, name) for name in DROPPED)
-    if is_dropped or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
+    # Format 8 dropped punctuation and ends, spelled numbers by their values, and made shingles of
+    # scripts with spaces shorter.
+    is_plain = spells_numbers(recipe) or any(drops(recipe, name) for name in DROPPED)
+    if is_plain or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
         return FORMAT
     # Format 7 read letters in numbers as digits.
     if "look-alikes" in recipe.normalize.fold:

@@ -36,6 +36,7 @@ from neardup.recipe.stages import (
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
     **{("normalize", name): ("drop", "keep") for name in DROPPED},
+    ("normalize", "numbers"): ("value", "keep"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),

@@ -24,7 +24,7 @@ SEPARATED = "separated"
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
-#: Units of texts whose punctuation may go.
+#: Units of texts whose punctuation may go, and whose numbers may be spelled by their values.
 WITHOUT_PUNCTUATION = (*RUNS, "unicode-words")
 
 #: Settings that say what does not count in such texts.
@@ -78,6 +78,9 @@ class Normalize:
         What does not count: ``numbers``, ``dates`` (and times), ``links``, ``names`` (@names and
         #tags), ``punctuation``, and regular expressions. It is not for units that are already
         cut. A text of which all is ignored duplicates only an identical text.
+    numbers : {"value", "keep"}, default="value"
+        ``value`` spells each number, date and time by its value, so that 三百二十五 is 325 and
+        2026年3月5日 is 2026-03-05. It applies to the same units as `punctuation`.
     """
 
     nfkc: bool = True
@@ -89,6 +92,7 @@ class Normalize:
     punctuation: str = "drop"
     ends: str = "drop"
     ignore: tuple[str, ...] = ()
+    numbers: str = "value"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings, with lists in one order."""

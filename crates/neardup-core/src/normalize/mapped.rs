@@ -1,6 +1,8 @@
 /*! Output of the normalize stage: the text alone, or the text with the origin of each
 character. */
 
+use super::rewritten::Rewritten;
+
 /// `begin..end`.
 pub(super) type Span = (u32, u32);
 
@@ -48,6 +50,17 @@ impl MappedSink {
             text: String::with_capacity(bytes),
             spans: Vec::with_capacity(bytes / 2),
         }
+    }
+
+    /// The text so far.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Puts another text in place of the one so far, which it was made of.
+    pub(super) fn rewrite(&mut self, by: &Rewritten) {
+        self.spans = by.spans(&self.text, &self.spans);
+        by.text().clone_into(&mut self.text);
     }
 
     /// Turns byte positions into code points of `original`, after `relocate`

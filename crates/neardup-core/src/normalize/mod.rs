@@ -14,7 +14,8 @@ tags, invisible characters. This stage removes such differences, in one fixed or
    to plain ones, radicals to characters;
 6. each character becomes its lower case, regardless of its neighbours;
 7. punctuation, symbols and emoji are kept, or become white space;
-8. white space is kept, collapsed, or collapsed depending on the script.
+8. white space is kept, collapsed, or collapsed depending on the script;
+9. numbers, dates and times are kept, or spelled by their [value](numbers).
 
 Where punctuation becomes white space, two marks do not: an apostrophe between two letters is
 dropped, and a point, comma or colon between two digits stays, since 1.2 is not 12; other ones between
@@ -24,8 +25,8 @@ of the others is [`WORD_END`] or, where a sentence ends beside a character that 
 
 Each step can be switched off; with all of them off the text is unchanged.
 
-This list defines the result. The first two steps are rare, and each makes a text of its own
-where there is something to do. The others are computed in one pass: a table lists the
+This list defines the result. The first two steps are rare, and they and the last one each make a text
+of its own where there is something to do. The others are computed in one pass: a table lists the
 characters that no step can change, and runs of those are copied whole. Only the
 clusters between two such runs (a base with its combining marks, a full-width
 form) go through the general algorithms. NFKC never looks across a character
@@ -46,6 +47,7 @@ mod letters;
 mod look_alikes;
 mod mapped;
 mod markup;
+pub(crate) mod numbers;
 mod rewritten;
 mod tags;
 
@@ -99,6 +101,9 @@ pub const WORD_END: char = '\u{1F}';
 /// See [`WORD_END`].
 pub const SENTENCE_END: char = '\u{1E}';
 
+/// What is no part of a shingle.
+const NO_FEATURES: [char; 4] = [WORD_END, SENTENCE_END, numbers::DAY_FIRST, numbers::UNSURE];
+
 /// What ends a sentence of a script without spaces.
 pub(crate) const SENTENCE_MARKS: [char; 5] = ['。', '！', '？', '!', '?'];
 
@@ -110,12 +115,14 @@ pub fn without_sentence_ends(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A normalized text without [`WORD_END`] and [`SENTENCE_END`]: what shingles are made of.
+/// A normalized text without [`WORD_END`], [`SENTENCE_END`] and what says the order of a date: what
+/// shingles are made of.
 pub fn without_ends(text: &str) -> Cow<'_, str> {
-    let [word, sentence] = [WORD_END, SENTENCE_END].map(|end| end as u8);
-    match memchr::memchr2(word, sentence, text.as_bytes()) {
+    let signs = NO_FEATURES.map(|sign| sign as u8);
+    let ends = memchr::memchr2(signs[0], signs[1], text.as_bytes());
+    match ends.or_else(|| memchr::memchr2(signs[2], signs[3], text.as_bytes())) {
         None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(joined(text, text.split([WORD_END, SENTENCE_END]))),
+        Some(_) => Cow::Owned(joined(text, text.split(NO_FEATURES))),
     }
 }
 
@@ -190,6 +197,8 @@ pub struct Settings {
     pub drop_ends: bool,
     /// Stretches that do not count.
     pub ignore: Ignored,
+    /// Spell numbers, dates and times by their value.
+    pub spell_numbers: bool,
 }
 
 /// The normalize stage, ready to run.
@@ -255,6 +264,11 @@ impl Normalizer {
         out.reserve(text.len());
         let steps = self.rewritten(text);
         self.run(last_of(&steps, text), out);
+        if self.settings.spell_numbers
+            && let Some(spelled) = numbers::replace(out)
+        {
+            spelled.text().clone_into(out);
+        }
     }
 
     /// The normalized `text`, with the original span of each character.
@@ -266,6 +280,11 @@ impl Normalizer {
         let mut sink = MappedSink::with_capacity(text.len());
         let steps = self.rewritten(text);
         self.run(last_of(&steps, text), &mut sink);
+        if self.settings.spell_numbers
+            && let Some(spelled) = numbers::replace(sink.text())
+        {
+            sink.rewrite(&spelled);
+        }
         sink.finish(text, |spans| {
             for rewritten in steps.iter().rev().flatten() {
                 rewritten.to_original(spans);

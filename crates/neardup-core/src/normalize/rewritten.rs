@@ -30,6 +30,21 @@ impl Rewritten {
         &self.text
     }
 
+    /// The span of each character, by the spans of the characters of the `source` that was rewritten.
+    pub(super) fn spans(&self, source: &str, spans: &[Span]) -> Vec<Span> {
+        let characters = self.text.char_indices();
+        let mut places: Vec<Span> = characters
+            .map(|(at, c)| (at as u32, (at + c.len_utf8()) as u32))
+            .collect();
+        self.to_original(&mut places);
+        let begins: Vec<u32> = source.char_indices().map(|(at, _)| at as u32).collect();
+        let before = |at: u32| begins.partition_point(|&begin| begin < at);
+        for place in &mut places {
+            *place = (spans[before(place.0)].0, spans[before(place.1) - 1].1);
+        }
+        places
+    }
+
     /// Translates byte spans of the text to spans of the original. The spans must not decrease.
     pub(super) fn to_original(&self, spans: &mut [Span]) {
         let (mut first, mut last) = (0, 0);

@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn by_edits_pairs_are_aligned() {
-        let texts = store(&["渡船早上八点开船", "渡船早上九点开船", "。。", "。", "码头"]);
+        let texts = store(&["渡船早上八人开船", "渡船早上九人开船", "。。", "。", "码头"]);
         let pairs = [(0, 1), (2, 2), (2, 3), (0, 4), (4, 0)];
         let found = Verifier::new(Measure::Aligned, 0.5, None).verify(&texts, None, &pairs);
         assert_eq!(

@@ -1,0 +1,303 @@
+//! English words of numbers and months, and what stands behind a number: 3 million, 5 March 2026.
+
+use super::dates::year_at;
+use super::{Date, Kind, Number, Numbers, Value, is_of_word, separates};
+
+const ONES: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
+const TENS: [&str; 8] = [
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+];
+/// Powers, in descending order.
+const SCALES: [(&str, u32); 4] = [
+    ("trillion", 12),
+    ("billion", 9),
+    ("million", 6),
+    ("thousand", 3),
+];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// Also short for a month, beside the first three letters of its name.
+const SEPT: &str = "sept";
+const MAY: u32 = 5;
+
+fn place(list: &[&str], word: &str) -> Option<usize> {
+    list.iter()
+        .position(|known| known.eq_ignore_ascii_case(word))
+}
+
+fn month_of(word: &str) -> Option<u32> {
+    if !(3..=9).contains(&word.len()) {
+        return None;
+    }
+    let is_month = |name: &&str| {
+        let is_short = name[..3].eq_ignore_ascii_case(word);
+        is_short || name.eq_ignore_ascii_case(word)
+    };
+    let found = MONTHS.iter().position(|name| is_month(&name));
+    let found = found.map(|month| month as u32 + 1);
+    found.or_else(|| SEPT.eq_ignore_ascii_case(word).then_some(9))
+}
+
+/// Whether a word may be of a number or a month, by its first three letters: most are not.
+fn may_begin(word: &[u8]) -> bool {
+    let &[first, second, third, ..] = word else {
+        return false;
+    };
+    let [first, second, third] = [first, second, third].map(|c| c.to_ascii_lowercase());
+    match first {
+        b'z' => second == b'e' && third == b'r',
+        b'o' => matches!((second, third), (b'n', b'e') | (b'c', b't')),
+        b't' => matches!(
+            (second, third),
+            (b'w', b'o' | b'e') | (b'h', b'r' | b'i') | (b'e', b'n')
+        ),
+        b'f' => matches!(
+            (second, third),
+            (b'o', b'u' | b'r') | (b'i', b'v' | b'f') | (b'e', b'b')
+        ),
+        b's' => matches!((second, third), (b'i', b'x') | (b'e', b'v' | b'p')),
+        b'e' => matches!((second, third), (b'i', b'g') | (b'l', b'e')),
+        b'n' => matches!((second, third), (b'i', b'n') | (b'o', b'v')),
+        b'j' => matches!((second, third), (b'a', b'n') | (b'u', b'n' | b'l')),
+        b'm' => second == b'a' && matches!(third, b'r' | b'y'),
+        b'a' => matches!((second, third), (b'p', b'r') | (b'u', b'g')),
+        b'd' => second == b'e' && third == b'c',
+        _ => false,
+    }
+}
+
+impl Numbers<'_> {
+    /// The number or month that begins with a word.
+    pub(super) fn from_word(&mut self, at: usize, end: usize) -> Option<Number> {
+        let text = self.text;
+        if !may_begin(&text.as_bytes()[at..end]) || !self.is_word(at, end) {
+            return None;
+        }
+        if let Some(month) = month_of(&text[at..end]) {
+            return self.month_first(at, end, month);
+        }
+        let (value, end) = self.words(at)?;
+        self.spelled.clear();
+        if let Some(found) = self.day_first(at, value, end) {
+            return Some(found);
+        }
+        Some(self.plain(at, value, end))
+    }
+
+    /// The number that begins with digits, by the words behind it.
+    pub(super) fn with_words(&mut self, at: usize, value: Value, end: usize) -> Number {
+        if let Some(found) = self.day_first(at, value, end) {
+            return found;
+        }
+        if let Some((word, after)) = self.word_after(end)
+            && let Some(&(_, power)) = SCALES
+                .iter()
+                .find(|(name, _)| word.eq_ignore_ascii_case(name))
+            && let Some(value) = value.times(power)
+        {
+            return self.plain(at, value, after);
+        }
+        self.plain(at, value, end)
+    }
+
+    fn month_first(&mut self, at: usize, end: usize, month: u32) -> Option<Number> {
+        self.spelled.clear();
+        let day = self.after_signs(end).and_then(|begin| self.day(begin));
+        let Some((day, after)) = day else {
+            if month == MAY {
+                return None;
+            }
+            self.spelled.push_str(MONTHS[month as usize - 1]);
+            return Some(Number {
+                kind: Kind::Month(month),
+                place: at..end,
+            });
+        };
+        Some(self.with_year(at, month, day, after))
+    }
+
+    fn day_first(&mut self, at: usize, value: Value, end: usize) -> Option<Number> {
+        let day = value.within(1..=31)?;
+        let mut begin = self.after_signs(self.after_ordinal(end))?;
+        let mut after = self.end_of_word(begin);
+        if &self.text[begin..after] == "of" {
+            begin = self.after_signs(after)?;
+            after = self.end_of_word(begin);
+        }
+        let is_word = self.is_word_end(after);
+        let month = month_of(&self.text[begin..after]).filter(|_| is_word)?;
+        Some(self.with_year(at, month, day, after))
+    }
+
+    /// The day of a month, written in digits or words.
+    fn day(&self, at: usize) -> Option<(u32, usize)> {
+        if !self.text[at..].starts_with(|c: char| c.is_ascii_digit()) {
+            let is_word = self.text[at..].starts_with(|c: char| c.is_ascii_alphabetic());
+            let (value, end) = self.words(at).filter(|_| is_word)?;
+            return Some((value.within(1..=31)?, end));
+        }
+        let end = self.end_of_run(at);
+        let value = super::decimal(&self.text[at..end])?;
+        let is_small = end - at <= 2;
+        let day = value.within(1..=31).filter(|_| is_small)?;
+        Some((day, self.after_ordinal(end)))
+    }
+
+    fn with_year(&mut self, at: usize, month: u32, day: u32, end: usize) -> Number {
+        let year = self
+            .after_signs(end)
+            .and_then(|begin| year_at(self.text, begin));
+        let date = Date {
+            year: year.map(|(year, _)| year),
+            month,
+            day,
+            is_sure: true,
+        };
+        if year.is_none() {
+            self.spelled.push_str(MONTHS[month as usize - 1]);
+            self.spelled.push(super::WORD_END);
+            Value::whole(u128::from(day)).spell(&mut self.spelled);
+            return Number {
+                kind: Kind::Date(date),
+                place: at..end,
+            };
+        }
+        self.dated(date, at..year.map_or(end, |(_, end)| end))
+    }
+
+    /// The longest number of words from a place on: two hundred and five thousand.
+    fn words(&self, at: usize) -> Option<(Value, usize)> {
+        let (mut value, mut end) = self.hundreds(at)?;
+        let (mut total, mut least) = (0, u32::MAX);
+        while let Some((word, after)) = self.word_after(end)
+            && let Some(&(_, power)) = SCALES
+                .iter()
+                .find(|(name, _)| word.eq_ignore_ascii_case(name))
+            && power < least
+            && value > 0
+        {
+            (total, least, end) = (total + value * 10_u128.pow(power), power, after);
+            value = 0;
+            if let Some((more, after)) = self.more(end, Self::hundreds) {
+                (value, end) = (more, after);
+            }
+        }
+        Some((Value::whole(total + value), end))
+    }
+
+    /// What follows a power, with or without *and* before it.
+    fn more(
+        &self,
+        end: usize,
+        read: impl Fn(&Self, usize) -> Option<(u128, usize)>,
+    ) -> Option<(u128, usize)> {
+        let after = match self.word_after(end) {
+            Some((word, after)) if word.eq_ignore_ascii_case("and") => after,
+            _ => end,
+        };
+        let begin = self.after_separator(after);
+        read(self, begin).filter(|&(value, _)| begin > after && value > 0)
+    }
+
+    fn hundreds(&self, at: usize) -> Option<(u128, usize)> {
+        let (value, end) = self.below_hundred(at)?;
+        match self.word_after(end) {
+            Some((word, after)) if value > 0 && word.eq_ignore_ascii_case("hundred") => {
+                let more = self.more(after, Self::below_hundred);
+                let (more, end) = more.unwrap_or((0, after));
+                Some((100 * value + more, end))
+            }
+            _ => Some((value, end)),
+        }
+    }
+
+    fn below_hundred(&self, at: usize) -> Option<(u128, usize)> {
+        let end = self.end_of_word(at);
+        let word = &self.text[at..end];
+        if !(3..=9).contains(&word.len()) || !self.is_word(at, end) {
+            return None;
+        }
+        if let Some(value) = place(&ONES, word) {
+            return Some((value as u128, end));
+        }
+        let tens = 10 * (place(&TENS, word)? as u128 + 2);
+        let one = self.word_after(end).and_then(|(word, after)| {
+            let one = place(&ONES[..10], word).filter(|&one| one > 0)?;
+            Some((tens + one as u128, after))
+        });
+        one.or(Some((tens, end)))
+    }
+
+    /// The word behind one separator, and its end.
+    fn word_after(&self, at: usize) -> Option<(&str, usize)> {
+        let begin = self.after_separator(at);
+        let end = self.end_of_word(begin);
+        (begin > at && end > begin && self.is_word_end(end)).then(|| (&self.text[begin..end], end))
+    }
+
+    fn after_separator(&self, at: usize) -> usize {
+        let separator = self.text[at..].chars().next().filter(|&c| separates(c));
+        at + separator.map_or(0, char::len_utf8)
+    }
+
+    /// Behind one or two signs between the parts of a date.
+    fn after_signs(&self, at: usize) -> Option<usize> {
+        let is_sign = |c: &char| separates(*c) || matches!(c, ',' | '.' | '/');
+        let signs = self.text[at..].chars().take_while(is_sign).take(2).count();
+        (signs > 0).then_some(at + signs)
+    }
+
+    /// Behind the ending of an ordinal.
+    fn after_ordinal(&self, at: usize) -> usize {
+        let end = self.end_of_word(at);
+        let is_ordinal = ["st", "nd", "rd", "th"].iter();
+        let mut is_ordinal = is_ordinal.map(|known| self.text[at..end].eq_ignore_ascii_case(known));
+        if is_ordinal.any(|is| is) && self.is_word_end(end) {
+            end
+        } else {
+            at
+        }
+    }
+
+    fn is_word(&self, at: usize, end: usize) -> bool {
+        let before = self.text[..at].chars().next_back();
+        !before.is_some_and(is_of_word) && self.is_word_end(end)
+    }
+
+    fn is_word_end(&self, end: usize) -> bool {
+        !self.text[end..].chars().next().is_some_and(is_of_word)
+    }
+}
