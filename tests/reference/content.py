@@ -45,7 +45,7 @@ OTHER = 0.1
 MARKS = f"。！？!?{SENTENCE_END}"
 
 # Bits of a unit: a number, a numeral of a word, a day whose numbers stand in another order.
-NUMBER, NUMERAL, TURN = 1, 2, 4
+NUMBER, NUMERAL, TURN, WORD = 1, 2, 4, 8
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
 # gap that replaces a number, and the most pairs of units that are compared.
