@@ -51,7 +51,9 @@ class Marks:
         from neardup import _core
 
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
-        letters &= marked(len(text), [_core.inside(text)])
+        # A lone surrogate is one character too.
+        inside = _core.inside(text.encode(errors="replace").decode())
+        letters &= marked(len(text), [inside])
         if compared is not None:
             letters &= depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
