@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,10 +29,6 @@ def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     return depths(length, bounds[:, 0], bounds[:, 1]) > 0
 
 
-#: Lone surrogates, which the core cannot read.
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
 def bounds_of(mask: Mask) -> list[tuple[int, int]]:
     """Return the spans of the characters that a mask marks, in order."""
     bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
@@ -56,7 +51,9 @@ class Marks:
         from neardup import _core
 
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
-        letters &= marked(len(text), [_core.inside(_SURROGATES.sub("\ufffd", text))])
+        # A lone surrogate is one character too.
+        inside = _core.inside(text.encode(errors="replace").decode())
+        letters &= marked(len(text), [inside])
         if compared is not None:
             letters &= depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
