@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.base.progress import Progress
     from neardup.readers import Problem
-    from neardup.review import Review, Texts
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
+    from neardup.tasks.review import Review, Texts
     from neardup.writers.edits import Annotations
 
 
@@ -118,7 +118,7 @@ class DedupResult(ReprMixin, Generic[_Rows]):
 
         Returns
         -------
-        neardup.review.Review
+        neardup.tasks.review.Review
             All removals, the least similar first and up to 50,000, the first 100 beside what was
             kept; and the largest groups. ``save`` writes it to a file.
 
@@ -351,7 +351,7 @@ def _reviewer(
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        from neardup.review import pick, review_of
+        from neardup.tasks.review import pick, review_of
 
         plan, removed = result.plan, result.removed
         picked = pick(columns, removed.select(["id", "kept_id"]))
