@@ -35,7 +35,7 @@ from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index import Index
 from neardup.options.signatures import completed
 from neardup.papers.check import check
-from neardup.readers import open_sources, open_table
+from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below
 from neardup.recipe.recipe import BuiltIn
@@ -117,7 +117,9 @@ class Tools:
         _check_texts({f"texts[{number}]": text for number, text in enumerate(texts or ())})
         files = [self._readable("paths", path) for path in paths or ()]
         read = options.reader
-        source: Any = open_sources(files, **read) if files else open_table(texts, **read)
+        source: Sources | TableSource = (
+            open_sources(files, **read) if files else open_table(texts, **read)
+        )
         pipeline = Pipeline(options)
         collected = pipeline.read(source, looks_up=True)
         decided = pipeline.decide(collected)
@@ -151,7 +153,7 @@ class Tools:
             "next_offset": end if end < len(kept) else None,
             "problems_total": pipeline.problem_count,
             "problems": list(map(str, pipeline.problems[:5])),
-            "notes": list(map(str, source.notes)) if files else [],
+            "notes": list(map(str, source.notes)) if isinstance(source, Sources) else [],
         }
 
     @_within_folders

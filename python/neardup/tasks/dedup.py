@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.base.progress import Progress
     from neardup.readers import Problem
+    from neardup.readers.collection import Collection
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
     from neardup.writers.edits import Annotations
 
@@ -323,7 +325,11 @@ def dedup_files(
 
 
 def _reviewer(
-    result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
+    result: DedupResult[Any],
+    collected: Collected,
+    decided: Decided,
+    source: Collection,
+    against: Others,
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of documents, and reads the texts."""
 
@@ -344,10 +350,10 @@ def _reviewer(
         | {"similarity": similarity}
         for number, kept, similarity in decided.for_own
     ]
-    others: Texts = partial(described, against)
-    if isinstance(against, SketchFiles):
-        # A file of sketches has normalized texts only.
-        others = partial(_normalized, collected.corpus)
+    others: Texts = partial(_normalized, collected.corpus)
+    # A file of sketches has normalized texts only.
+    if against is not None and not isinstance(against, SketchFiles):
+        others = partial(described, against)
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
@@ -384,8 +390,8 @@ def _without_against() -> ParameterError:
 
 def _decided(
     pipeline: Pipeline,
-    source: Any,
-    against: Any = None,
+    source: Collection,
+    against: Others = None,
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
