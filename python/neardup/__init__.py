@@ -14,7 +14,6 @@ A text goes through eight stages:
 The first four are a recipe.
 """
 
-import sys
 from importlib import import_module
 
 # An interrupt during the imports below must end the command like any other interrupt.
@@ -24,13 +23,9 @@ from neardup.base import interrupt as _interrupt
 if _interrupt.is_command():
     _interrupt.end_at_once()
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neardup.compare import Comparison, compare
-    from neardup.contamination import ContaminationResult, contamination, contamination_files
-    from neardup.dedup import DedupResult, dedup, dedup_files
     from neardup.exceptions import (
         ClusterError,
         IndexFormatError,
@@ -43,18 +38,21 @@ if TYPE_CHECKING:
         ParameterError,
         SketchMismatchError,
     )
-    from neardup.explain import Explanation, explain
-    from neardup.idf import count_idf
     from neardup.index import Index
-    from neardup.near import CandidatePairs, near_pairs
-    from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
     from neardup.papers.report import Report
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
-    from neardup.repeats import RepeatsResult, repeats, repeats_files
     from neardup.run.plan import Plan
-    from neardup.sketch import (
+    from neardup.tasks.compare import Comparison, compare
+    from neardup.tasks.contamination import ContaminationResult, contamination, contamination_files
+    from neardup.tasks.dedup import DedupResult, dedup, dedup_files
+    from neardup.tasks.explain import Explanation, explain
+    from neardup.tasks.idf import count_idf
+    from neardup.tasks.near import CandidatePairs, near_pairs
+    from neardup.tasks.pairs import PairsResult, pairs, pairs_files
+    from neardup.tasks.repeats import RepeatsResult, repeats, repeats_files
+    from neardup.tasks.sketch import (
         Fingerprint,
         fingerprint,
         fingerprint_blocks,
@@ -115,32 +113,32 @@ __all__ = [
 _HOMES = {
     name: f"neardup.{module}"
     for module, names in {
-        "compare": "Comparison compare",
-        "contamination": "ContaminationResult contamination contamination_files",
-        "dedup": "DedupResult dedup dedup_files",
         "exceptions": "ClusterError IndexFormatError IndexMismatchError IndexUnavailableError "
         "InputError MissingDependencyError NeardupError OutputError ParameterError "
         "SketchMismatchError",
-        "explain": "Explanation explain",
-        "idf": "count_idf",
         "index": "Index",
-        "near": "CandidatePairs near_pairs",
-        "pairs": "PairsResult pairs pairs_files",
         "papers.check": "check",
         "papers.report": "Report",
         "recipe": "Recipe load_recipe",
         "recipe.frequencies": "DocumentFrequencies load_idf",
-        "repeats": "RepeatsResult repeats repeats_files",
         "run.plan": "Plan",
-        "sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files fingerprint_many "
-        "sketch_files",
+        "tasks.compare": "Comparison compare",
+        "tasks.contamination": "ContaminationResult contamination contamination_files",
+        "tasks.dedup": "DedupResult dedup dedup_files",
+        "tasks.explain": "Explanation explain",
+        "tasks.idf": "count_idf",
+        "tasks.near": "CandidatePairs near_pairs",
+        "tasks.pairs": "PairsResult pairs pairs_files",
+        "tasks.repeats": "RepeatsResult repeats repeats_files",
+        "tasks.sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files "
+        "fingerprint_many sketch_files",
     }.items()
     for name in names.split()
 }
 
-#: The modules of the tasks and the packages beside them: attributes without an import of their own.
-_MODULES = {home.split(".")[1] for home in _HOMES.values()} | {
-    *("lab", "readers", "review", "server", "spark", "writers")
+#: The packages that are attributes without an import of their own.
+_PACKAGES = {home.split(".")[1] for home in _HOMES.values()} | {
+    *("lab", "readers", "server", "spark", "writers")
 }
 
 
@@ -149,7 +147,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    if name in _MODULES:
+    if name in _PACKAGES:
         if name == "server":
             from neardup.base.extras import require
 
@@ -160,18 +158,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """The type of this module: names such as `neardup.compare` never mean the module of that name.
-
-    Python stores a module as an attribute of its package when it is imported.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and _HOMES.get(name) == value.__name__:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

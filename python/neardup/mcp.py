@@ -26,14 +26,16 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from neardup import Index, __version__, check, compare, dedup, explain
+from neardup.base import __version__
 from neardup.base.confinement import confined_to
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_path, check_whole, is_index, shown
 from neardup.exceptions import InputError, NeardupError, ParameterError
+from neardup.index import Index
 from neardup.options.signatures import completed
-from neardup.readers import open_sources, open_table
+from neardup.papers.check import check
+from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below
 from neardup.recipe.recipe import BuiltIn
@@ -41,6 +43,9 @@ from neardup.recipe.text_inputs import checked_text
 from neardup.run.documents import described
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
+from neardup.tasks.compare import compare
+from neardup.tasks.dedup import dedup
+from neardup.tasks.explain import explain
 
 #: How many items of one kind an answer lists.
 Limit = Annotated[int, Field(ge=1, le=1000)]
@@ -116,7 +121,9 @@ class Tools:
         _check_texts({f"texts[{number}]": text for number, text in enumerate(texts or ())})
         files = [self._readable("paths", path) for path in paths or ()]
         read = options.reader
-        source: Any = open_sources(files, **read) if files else open_table(texts, **read)
+        source: Sources | TableSource = (
+            open_sources(files, **read) if files else open_table(texts, **read)
+        )
         pipeline = Pipeline(options)
         collected = pipeline.read(source, looks_up=True)
         decided = pipeline.decide(collected)
@@ -150,7 +157,7 @@ class Tools:
             "next_offset": end if end < len(kept) else None,
             "problems_total": pipeline.problem_count,
             "problems": list(map(str, pipeline.problems[:5])),
-            "notes": list(map(str, source.notes)) if files else [],
+            "notes": list(map(str, source.notes)) if isinstance(source, Sources) else [],
         }
 
     @_within_folders

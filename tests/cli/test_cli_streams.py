@@ -182,7 +182,7 @@ DEDUP = "dedup in.jsonl -o out.jsonl --removed removed.jsonl -r classic"
 BEFORE_THE_END = [
     "import neardup.cli",
     "import neardup.cli.parser",
-    "import neardup.dedup",
+    "import neardup.tasks.dedup",
     "import numpy",
     "import pyarrow.lib",
     "import neardup._core",
@@ -219,7 +219,7 @@ IN_OTHERS = [
         *(
             (number, moment, DEDUP)
             for number in (signal.SIGTERM, signal.SIGHUP)
-            for moment in ("import neardup.cli", "import neardup.dedup", "open .out.jsonl")
+            for moment in ("import neardup.cli", "import neardup.tasks.dedup", "open .out.jsonl")
         ),
     ],
 )

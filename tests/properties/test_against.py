@@ -18,8 +18,8 @@ from tests.reference import dedup as twin
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, OutputError, ParameterError, dedup, pairs
-from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
+from neardup.tasks.dedup import dedup_files
+from neardup.tasks.pairs import pairs_files
 
 
 def rows_of(result):

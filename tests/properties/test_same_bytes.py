@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.hostile import TEXTS, corpora
 
 from neardup import count_idf, dedup, fingerprint_many, load_recipe, pairs
-from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
 from neardup.readers import Sources
-from neardup.sketch import fingerprint_files
+from neardup.tasks.dedup import dedup_files
+from neardup.tasks.pairs import pairs_files
+from neardup.tasks.sketch import fingerprint_files
 
 #: Each kind of sketch and each way to search.
 RECIPES = (

@@ -16,8 +16,8 @@ from tests.index.written import families
 
 import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, cli
-from neardup.dedup import dedup_files
 from neardup.readers import addresses
+from neardup.tasks.dedup import dedup_files
 from neardup.writers import open_output
 
 ROWS = [{"id": f"d{index}", "text": text} for index, text in enumerate(families(2, 60))]

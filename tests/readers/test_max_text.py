@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.dedup import dedup_files
 from neardup.options.signatures import completed
 from neardup.readers import open_sources, open_table
 from neardup.readers.streams import whole_lines
+from neardup.tasks.dedup import dedup_files
 
 LONG = "x" * 3000
 

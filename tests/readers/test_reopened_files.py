@@ -15,10 +15,10 @@ from neardup.base import messages
 from neardup.base.files import read_whole
 from neardup.base.progress import Progress
 from neardup.cli.compare import read_texts
-from neardup.dedup import dedup_files
 from neardup.exceptions import InputError
 from neardup.readers import open_sources, read_file
 from neardup.readers.streams import ReopenableFile
+from neardup.tasks.dedup import dedup_files
 
 
 def test_file_that_grows_between_passes(make):

@@ -19,13 +19,13 @@ from tests.run.test_memory import memory_of_nothing
 
 from neardup import InputError, OutputError, ParameterError
 from neardup.base.progress import Progress
-from neardup.dedup import dedup_files
-from neardup.pairs import pairs_files
 from neardup.readers import Sources
 from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
 from neardup.run.pipeline import Pipeline
-from neardup.sketch import fingerprint_files, sketch_files
+from neardup.tasks.dedup import dedup_files
+from neardup.tasks.pairs import pairs_files
+from neardup.tasks.sketch import fingerprint_files, sketch_files
 from neardup.writers.sink import FileSink
 
 #: What a run tells of itself, each with the number of times after which it may end.

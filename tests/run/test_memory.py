@@ -13,8 +13,8 @@ from tests import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup.base.memory import LEAST, check_memory
-from neardup.dedup import dedup_files
 from neardup.run.collected import Ids
+from neardup.tasks.dedup import dedup_files
 
 COLLECTIONS = {
     "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),

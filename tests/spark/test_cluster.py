@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from neardup.dedup import dedup_files
+from neardup.tasks.dedup import dedup_files
 from tests.spark.collections import lines
 from tests.spark.conftest import JAVA_OPTIONS, read_parts
 

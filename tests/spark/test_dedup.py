@@ -11,12 +11,12 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.dedup import dedup_files
 from neardup.options.signatures import completed
 from neardup.readers.fields import Fields
-from neardup.review import ALIGNED
 from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
+from neardup.tasks.dedup import dedup_files
+from neardup.tasks.review import ALIGNED
 from tests.kit.progress import Notes
 from tests.spark.collections import forms, lines, texts
 from tests.spark.conftest import read_parts

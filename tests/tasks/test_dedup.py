@@ -18,8 +18,8 @@ from neardup import (
     near_pairs,
     pairs,
 )
-from neardup.pairs import pairs_files
-from neardup.sketch import fingerprint_files
+from neardup.tasks.pairs import pairs_files
+from neardup.tasks.sketch import fingerprint_files
 
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"

@@ -23,8 +23,8 @@ from neardup import ParameterError, dedup, dedup_files
 from neardup.lab import evaluate_pairs
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
-from neardup.review import ALIGNED, LISTED, LONGEST
 from neardup.run.restored import line_of
+from neardup.tasks.review import ALIGNED, LISTED, LONGEST
 
 LABELLED = ROOT / "examples" / "evaluate"
 FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐，末班时间推迟到夜里十一点。"

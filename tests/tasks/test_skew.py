@@ -9,7 +9,7 @@ from tests.run.test_memory import counts
 from tests.tasks.test_templates import bulletins
 
 from neardup import dedup
-from neardup.dedup import dedup_files
+from neardup.tasks.dedup import dedup_files
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from tests.readers.making import as_arrow
 from tests.writers.outputs import records_of
 
 from neardup import InputError
-from neardup.dedup import dedup_files
+from neardup.tasks.dedup import dedup_files
 
 BODY = "渡船早上八点从东码头开出，下午五点回来，票在码头的窗口卖。"
 NAMES = ["cluster_id", "cluster_size", "kept_id", "similarity", "measure"]

@@ -17,7 +17,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
-    from neardup.compare import Comparison, Evidence
+    from neardup.tasks.compare import Comparison, Evidence
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
@@ -61,12 +61,11 @@ def run(
     from dataclasses import asdict
     from json import dumps
 
-    from neardup import compare
     from neardup.base.progress import Clock, peak_memory
-    from neardup.compare import timed
     from neardup.exceptions import ParameterError
     from neardup.options.signatures import completed
     from neardup.recipe.text_inputs import check_tagged
+    from neardup.tasks.compare import compare, timed
     from neardup.writers import OutputSet
 
     if a == b == "-":

@@ -14,7 +14,7 @@ from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
 
 if TYPE_CHECKING:
-    from neardup.contamination import ContaminationSummary
+    from neardup.tasks.contamination import ContaminationSummary
 
 
 def run(
@@ -68,7 +68,7 @@ def run(
         neardup contamination --splits train=train.jsonl dev=dev.jsonl test=test.jsonl
     """
     from neardup.cli.watch import Watch
-    from neardup.contamination import contamination_files
+    from neardup.tasks.contamination import contamination_files
 
     documents: Sequence[str] | Mapping[str, Sequence[str]] = inputs or []
     if splits:

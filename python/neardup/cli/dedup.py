@@ -123,7 +123,7 @@ def run(
                 )
                 raise ParameterError(message)
         from neardup.cli.watch import Watch, print_doubtful, print_summary
-        from neardup.dedup import dedup_files
+        from neardup.tasks.dedup import dedup_files
 
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch

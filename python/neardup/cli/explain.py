@@ -14,9 +14,9 @@ from neardup.options.groups import ExplainParameters
 from neardup.recipe.stages import BUNDLED, CORPUS
 
 if TYPE_CHECKING:
-    from neardup.explain import ExplainedText, Explanation
     from neardup.recipe import Recipe
-    from neardup.sketch import Fingerprint
+    from neardup.tasks.explain import ExplainedText, Explanation
+    from neardup.tasks.sketch import Fingerprint
 
 _TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
 _SHOWN = 20
@@ -43,7 +43,7 @@ def run(
         neardup explain old.txt new.txt --recipe news --json
     """
     from neardup.exceptions import ParameterError
-    from neardup.explain import explain
+    from neardup.tasks.explain import explain
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))

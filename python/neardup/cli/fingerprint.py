@@ -35,7 +35,7 @@ def run(
         neardup fingerprint articles.jsonl --recipe news --form signed --blocks 3 -o news.csv
     """
     from neardup.cli.watch import Watch
-    from neardup.sketch import fingerprint_files
+    from neardup.tasks.sketch import fingerprint_files
 
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings

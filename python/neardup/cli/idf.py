@@ -33,9 +33,9 @@ def run(
         neardup idf articles.jsonl -o words.idf.gz --recipe keywords
     """
     from neardup.cli.watch import Watch
-    from neardup.idf import count_idf
     from neardup.options.reader_parameters import reader_parameters
     from neardup.readers import open_sources
+    from neardup.tasks.idf import count_idf
     from neardup.writers import OutputSet
 
     recipe = options["recipe"] = recipe_of(

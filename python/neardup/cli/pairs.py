@@ -21,7 +21,7 @@ from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
 
 if TYPE_CHECKING:
-    from neardup.pairs import PairsResult
+    from neardup.tasks.pairs import PairsResult
 
 
 def run(
@@ -69,7 +69,7 @@ def run(
         neardup pairs articles.jsonl --with dump/ -o known.csv
     """
     from neardup.cli.watch import Watch, print_summary
-    from neardup.pairs import pairs_files
+    from neardup.tasks.pairs import pairs_files
 
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings

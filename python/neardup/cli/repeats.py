@@ -9,10 +9,10 @@ from neardup.cli.options import Inputs, Quiet, file
 from neardup.cli.terminal import end_with_problems
 from neardup.options import options as o
 from neardup.options.groups import RepeatsFilesParameters
-from neardup.repeats import KeptPlaces
+from neardup.tasks.repeats import KeptPlaces
 
 if TYPE_CHECKING:
-    from neardup.repeats import RepeatsSummary
+    from neardup.tasks.repeats import RepeatsSummary
 
 
 def run(
@@ -53,7 +53,7 @@ def run(
         neardup repeats articles.jsonl --unit paragraph --remove clean.jsonl --keep none
     """
     from neardup.cli.watch import Watch
-    from neardup.repeats import repeats_files
+    from neardup.tasks.repeats import repeats_files
 
     if output is None and places is None and remove is None:
         output = "-"

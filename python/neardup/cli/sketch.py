@@ -33,7 +33,7 @@ def run(
         neardup sketch articles.jsonl -o articles.sketches --recipe characters
     """
     from neardup.cli.watch import Watch, print_summary
-    from neardup.sketch import sketch_files
+    from neardup.tasks.sketch import sketch_files
 
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings

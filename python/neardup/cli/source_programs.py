@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from neardup.base.messages import Message
 
 if TYPE_CHECKING:
-    from neardup.compare import Comparison
     from neardup.recipe import Recipe
+    from neardup.tasks.compare import Comparison
 
 
 def lines_of_source(
@@ -59,7 +59,7 @@ def _of_bkdr(
 
 
 def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, str]]) -> list[str]:
-    from neardup.explain import explain
+    from neardup.tasks.explain import explain
 
     _, distance = _distance(comparison, texts)
     explained = [explain(text, recipe=recipe).a for _, text in texts]

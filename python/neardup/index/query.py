@@ -23,6 +23,7 @@ from neardup.index.store.rows import UNLISTED, extra_of, unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, plain_text, stamp
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
+from neardup.readers.collection import Collection
 
 T = TypeVar("T")
 
@@ -244,7 +245,7 @@ def _paged(
         yield from items
 
 
-class StoredTexts:
+class StoredTexts(Collection):
     """The documents that an index keeps, read as often as wanted like the sources of a run.
 
     Each pass reads one snapshot: what is added meanwhile is not in it.

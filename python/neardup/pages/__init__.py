@@ -9,6 +9,6 @@
 | `sides` | two texts beside each other |
 | `printing` | a page as PDF |
 
-What only one page shows is computed by its owner: `neardup.papers.report`, `neardup.review` and
-`neardup.server.pages`. Imports go down: server, review -> papers -> pages -> base.
+What only one page shows is computed by its owner: `neardup.papers.report`,
+`neardup.tasks.review` and `neardup.server.pages`.
 """

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from neardup.base.files import printable
 from neardup.base.memory import check_max_text
@@ -28,6 +28,7 @@ from neardup.readers.batch import (
     regroup,
     without_records,
 )
+from neardup.readers.collection import Collection
 from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
@@ -70,12 +71,14 @@ _READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
 }
 
 
-class Sources:
+class Sources(Collection):
     """The opened input. Made by `open_sources`.
 
     Known after `batches` was read to its end: `counts`, the records per source; `problems`, files
     without records; and `notes` on files, such as an encoding other than UTF-8, one for each kind.
     """
+
+    has_fields = True
 
     def __init__(
         self,
@@ -126,10 +129,10 @@ class Sources:
         others = _files(other.sources)
         return [name for identity, name in _files(self.sources).items() if identity in others]
 
-    def with_extra(self, names: Sequence[str]) -> Sources:
+    def with_extra(self, names: Sequence[str]) -> Self:
         """Return the same sources with other extra fields, None where a source lacks them."""
         fields = replace(self.fields, extra=tuple(names), optional=True)
-        return Sources(self.sources, fields, self._selections)
+        return type(self)(self.sources, fields, self._selections)
 
     def with_text_field(self, name: str, parameter: str) -> Sources:
         """Return the same sources with another text field, named by a parameter.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from neardup.readers.batch import (
     show,
     without_records,
 )
+from neardup.readers.collection import Collection
 from neardup.readers.columns import (
     PART_ROWS,
     batch_of_columns,
@@ -57,8 +58,10 @@ _TEXT = Columns("text", None, None, ())
 _Kept = Callable[[npt.NDArray[np.bool_]], Any]
 
 
-class TableSource:
+class TableSource(Collection):
     """A table or list opened for reading. Made by `open_table`."""
+
+    has_fields = True
 
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
         self._data, self._kept = _opened(data, parameter)
@@ -79,15 +82,18 @@ class TableSource:
         chunks = (self._fields.bounded(chunk, too_long) for chunk in self._chunks(wanted))
         return regroup(chunks, batch_bytes, batch_records)
 
-    def with_extra(self, names: Sequence[str]) -> TableSource:
+    def with_extra(self, names: Sequence[str]) -> Self:
         """Return the same table with other extra fields, None where it lacks them."""
         same = copy.copy(self)
         same._fields = replace(self._fields, extra=tuple(names), optional=True)
         same._chunks = _chunks_of(same._data, same._fields, "data")
         return same
 
-    def titles(self, rows: Sequence[int]) -> list[Any]:
-        """Return the titles of some rows, None where there is none."""
+    def titles(self, wanted: Sequence[int]) -> list[str | None]:
+        """Return the titles of some rows, which no pass over the table needs."""
+        return [title if isinstance(title, str) else None for title in self._titles(wanted)]
+
+    def _titles(self, rows: Sequence[int]) -> list[Any]:
         data, name = self._data, self._fields.title or DEFAULT_TITLE
         if isinstance(data, (list, tuple)):
             records = (data[row] for row in rows)

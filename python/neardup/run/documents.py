@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.readers import Batch
+    from neardup.readers.collection import Collection
+    from neardup.run.sketch_file import Others
 
 #: Fields that have the date and the source of a record; the first that it has is taken.
 DATES, SOURCES = ("date", "time", "published", "at"), ("source", "site", "publisher")
@@ -20,35 +22,12 @@ _TITLES = ("title", "kept_title")
 _LONGEST = 200
 
 
-def rows_of_documents(source: Any, wanted: Sequence[int]) -> Iterator[tuple[int, Batch, int]]:
-    """Yield each wanted number, in ascending order, with its batch and row."""
-    done = begin = 0
-    if not len(wanted):
-        return
-    for batch in source.batches(titles=True):
-        end = begin + len(batch)
-        while done < len(wanted) and wanted[done] < end:
-            yield wanted[done], batch, wanted[done] - begin
-            done += 1
-        if done == len(wanted):
-            return
-        begin = end
-
-
-def titles_of(source: Any, wanted: Sequence[int]) -> list[str | None]:
-    """Return the titles of documents by their numbers, which ascend; None where there is none."""
-    if hasattr(source, "titles"):
-        values = source.titles(wanted)
-        return [value if isinstance(value, str) else None for value in values]
-    if not hasattr(source, "batches"):
-        # A file of sketches has no titles.
-        return [None] * len(wanted)
-    rows = rows_of_documents(source, wanted)
-    return [None if b.titles is None else b.titles[row].as_py() for _, b, row in rows]
-
-
 def titles_of_pairs(
-    source: Any, against: Any, first: int, dropped: NDArray[Any], kept: NDArray[Any]
+    source: Collection,
+    against: Others,
+    first: int,
+    dropped: NDArray[Any],
+    kept: NDArray[Any],
 ) -> dict[str, Any]:
     """Return the titles of removed and kept documents as columns, if one of them has a title.
 
@@ -61,8 +40,8 @@ def titles_of_pairs(
 
     documents, places = np.unique(np.concatenate([dropped, kept]), return_inverse=True)
     own = int(np.searchsorted(documents, first))
-    titles = titles_of(against, documents[:own].tolist()) if own else []
-    titles += titles_of(source, (documents[own:] - first).tolist())
+    titles = [] if against is None else against.titles(documents[:own].tolist())
+    titles += source.titles((documents[own:] - first).tolist())
     if not any(titles):
         return {}
     column = pa.chunked_array([texts_array(titles)])
@@ -70,12 +49,10 @@ def titles_of_pairs(
     return {n: rows_of(column, rows) for n, rows in zip(_TITLES, parts, strict=True)}
 
 
-def described(source: Any, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+def described(source: Collection, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
     """Return texts, up to a length, with title, date and source, by the documents' numbers."""
-    if hasattr(source, "with_extra"):
-        source = source.with_extra((*DATES, *SOURCES))
     found = {}
-    for number, batch, row in rows_of_documents(source, wanted):
+    for number, batch, row in source.with_extra((*DATES, *SOURCES)).rows(wanted):
         text = batch.texts[row].as_py() or ""
         found[number] = {
             "text": text[:length],

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup.readers import Batch, Sources
+    from neardup.readers.collection import Collection
     from neardup.recipe import Recipe
+    from neardup.run.sketch_file import Others
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
@@ -89,7 +91,12 @@ class Pipeline(Run):
         )
 
     def read(
-        self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
+        self,
+        source: Collection,
+        against: Others = None,
+        *,
+        looks_up: bool = False,
+        saves: bool = False,
     ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
         options, work, rule = self.options, self.work, self.options.rule
@@ -163,12 +170,10 @@ class Pipeline(Run):
             memory=memory,
         )
 
-    def _collect(self, source: Any, against: Any, collected: Collected) -> None:
+    def _collect(self, source: Collection, against: Others, collected: Collected) -> None:
         """Read and sketch all documents, those of another collection first."""
         options, corpus = self.options, collected.corpus
-        if options.group_field is not None and not hasattr(
-            source if against is None else against, "with_extra"
-        ):
+        if options.group_field is not None and against is not None and not against.has_fields:
             raise ParameterError(
                 Message(
                     "{parameter:named} must be left out where the other collection is an index or "
@@ -188,7 +193,7 @@ class Pipeline(Run):
         for batch in self.push(source.batches(titles=True), collected):
             order.add(batch)
         if self._restored:
-            raise ChangedError(source.sources[-1].name)
+            raise ChangedError(_files(source)[0].sources[-1].name)
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
         collected.order = order.of(collected)
@@ -230,7 +235,7 @@ class Pipeline(Run):
             new = self.problems[remembered:]
             self._shards.add(batch, new, self.problem_count - count)
 
-    def _facts(self, source: Any, against: Any, collected: Collected) -> dict[str, Any]:
+    def _facts(self, source: Collection, against: Others, collected: Collected) -> dict[str, Any]:
         """Return what is known of all documents once they are read."""
         return {
             "frequencies": collected.frequencies,
@@ -243,7 +248,11 @@ class Pipeline(Run):
         }
 
     def _recall(
-        self, facts: dict[str, Any], source: Any, against: Any, collected: Collected
+        self,
+        facts: dict[str, Any],
+        source: Collection,
+        against: Others,
+        collected: Collected,
     ) -> None:
         """Set what an earlier run knew of all documents, which are restored."""
         assert self._shards is not None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from neardup.base.messages import Message
     from neardup.base.progress import Progress
     from neardup.readers import Batch, Problem, Sources
+    from neardup.readers.collection import Collection
     from neardup.writers import Output, OutputFolder
     from neardup.writers.edits import Edits
 
@@ -55,7 +56,7 @@ class Run:
                 yield batch
                 self.progress.advance(len(batch), batch.bytes_read)
 
-    def documents(self, source: Any, summary: Any) -> Iterator[Batch]:
+    def documents(self, source: Collection, summary: Any) -> Iterator[Batch]:
         """Yield the batches of a source; afterwards each counts as read."""
         for batch in self.prefetch(source.batches()):
             self.note_problems(batch.problems)

@@ -12,7 +12,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from neardup.readers.collection import Collection
     from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
     from neardup.run.collected import Collected
+
+    #: What a collection is compared with.
+    Others: TypeAlias = "Collection | SketchFiles | None"
 
 #: The version of the files that later runs read, and its key in the metadata.
 _VERSION, _VERSION_KEY = "1", SKETCHES.decode()
@@ -133,10 +137,16 @@ def is_sketch_file(path: str) -> bool:
 class SketchFiles:
     """Files of documents with their sketches: another collection, or what an earlier run read."""
 
+    has_fields = False
+
     def __init__(self, paths: Sequence[str]) -> None:
         from neardup.readers.streams import ReopenableFile
 
         self._files = [ReopenableFile(path) for path in paths]
+
+    def titles(self, wanted: Sequence[int]) -> list[str | None]:
+        """Return that no document has a title: the files have sketches and texts only."""
+        return [None] * len(wanted)
 
     def check(self, recipe: Recipe, shingle: int | None) -> None:
         """Raise InputError unless all files have sketches of this recipe."""

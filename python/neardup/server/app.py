@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from neardup import __version__
+from neardup.base import __version__
 from neardup.base.messages import N_
 from neardup.base.validation import check_kind
 from neardup.server import pages

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
-    from neardup.review import Review
+    from neardup.tasks.review import Review
 
 #: Columns of the removed table; `kept_from` only if there is another collection.
 _REMOVED = (
@@ -136,7 +136,7 @@ class SparkResult(ReprMixin):
 
         Returns
         -------
-        neardup.review.Review
+        neardup.tasks.review.Review
             All removals, the least similar first and up to 50,000, the first 100 beside what was
             kept; and the largest groups. Records have no title, date and source in it.
 

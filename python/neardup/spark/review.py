@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
 from neardup.spark.blobs import from_rows, inboxes, unpack
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import Settings, texts_of
+from neardup.tasks.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,12 +48,12 @@ def review_of_job(
 def _picked(
     removed: DataFrame,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], NDArray[np.int64]]:
-    """Return what `neardup.review.pick` does of a table."""
+    """Return what `neardup.tasks.review.pick` does of a table."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     near = removed.filter("not identical")
-    # The same arithmetic as in `neardup.review.pick`.
+    # The same arithmetic as in `neardup.tasks.review.pick`.
     scaled = F.floor(F.col("similarity") * CLASSES + 1e-9)
     by_class = near.groupBy(F.least(scaled, F.lit(CLASSES - 1)).cast("int")).count()
     counts = np.zeros(CLASSES, np.int64)

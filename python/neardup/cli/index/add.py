@@ -48,7 +48,7 @@ def create(
         neardup index create new.db --threshold 0.8
         neardup index create library.db --recipe containment
     """
-    from neardup import Index
+    from neardup.index import Index
 
     options["recipe"] = recipe_of(
         options["recipe"] or "general", strip_markup=strip_markup, bits=bits, settings=settings

@@ -47,7 +47,7 @@ def opened(
 
     A file that has something else in it is never turned into one.
     """
-    from neardup import Index
+    from neardup.index import Index
 
     index = Index(location, must_exist=None if may_make else True, workers=workers)
     if not quiet:

@@ -7,12 +7,11 @@ from typing import Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
-import neardup
-from neardup.compare import Comparison
 from neardup.recipe import NAMES
 from neardup.recipe.ignored import IGNORED
 from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
+from neardup.tasks import compare as task
 
 router = APIRouter(route_class=JsonRoute, tags=["comparing"])
 
@@ -39,10 +38,10 @@ class ComparedTexts(RequestBody):
     description="The index is not asked.",
     dependencies=[Depends(require("read"))],
 )
-async def compare(request: Request, texts: ComparedTexts) -> Comparison:
+async def compare(request: Request, texts: ComparedTexts) -> task.Comparison:
     """Compare two texts."""
     state = request.app.state
     check_text(texts.a, "a", state.settings)
     check_text(texts.b, "b", state.settings)
-    result: Comparison = await state.store.compute(neardup.compare, **vars(texts))
+    result: task.Comparison = await state.store.compute(task.compare, **vars(texts))
     return result

@@ -6,9 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-import neardup
 from neardup.base.messages import in_language
-from neardup.compare import Comparison, Evidence
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
@@ -17,6 +15,8 @@ from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.problems import ProblemError
+from neardup.tasks import compare as task
+from neardup.tasks.compare import Comparison, Evidence
 
 #: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20
@@ -67,7 +67,7 @@ async def compare(request: Request, form: Form) -> Response:
 
 
 def _compare(a: str, b: str, recipe: str) -> tuple[Comparison, Sides]:
-    return neardup.compare(a, b, recipe=recipe), align_sides(a, b)
+    return task.compare(a, b, recipe=recipe), align_sides(a, b)
 
 
 def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:

@@ -14,7 +14,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from neardup.base.validation import bad
-from neardup.compare import compare
 from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
@@ -22,6 +21,7 @@ from neardup.papers.align import align_sides
 from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.security import auth
+from neardup.tasks.compare import compare
 from neardup.writers.cells import spreadsheet_parts
 
 if TYPE_CHECKING:

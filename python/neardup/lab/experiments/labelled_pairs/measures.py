@@ -17,7 +17,6 @@ import numpy as np
 
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
-from neardup.compare import Comparison, compare_documents
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.metrics import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
@@ -26,6 +25,7 @@ from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name, rule
 from neardup.recipe.text_inputs import prepared
+from neardup.tasks.compare import Comparison, compare_documents
 
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")

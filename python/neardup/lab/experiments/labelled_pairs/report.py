@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import neardup
+from neardup.base import __version__
 from neardup.base.messages import Message
 from neardup.base.reprs import measure_words
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
@@ -148,7 +148,7 @@ def contents(result: PairsEvaluation) -> dict[str, bytes]:
     introduction = (
         f"{len(truth.pairs):,} labelled pairs, {truth.repeated:,} others repeated one of them, "
         f"among {len(documents):,} documents. Labels that mean duplicate: "
-        f"{', '.join(DUPLICATE_LABELS)}. neardup {neardup.__version__}."
+        f"{', '.join(DUPLICATE_LABELS)}. neardup {__version__}."
     )
     title, figure = "Which setting fits these labels", "precision_recall.svg"
     return {

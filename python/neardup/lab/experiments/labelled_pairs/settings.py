@@ -16,7 +16,6 @@ import numpy as np
 
 from neardup.base.messages import N_, Message
 from neardup.base.reprs import ReprMixin
-from neardup.compare import Comparison
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
@@ -36,6 +35,7 @@ from neardup.lab.metrics import (
     outcomes,
 )
 from neardup.recipe import NAMES, Recipe, load_recipe
+from neardup.tasks.compare import Comparison
 
 
 @dataclass(frozen=True)

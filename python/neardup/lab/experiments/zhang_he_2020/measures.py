@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import neardup
 from neardup.base.reprs import ReprMixin
 from neardup.lab.datasets.collection import OVERALL, Places, places_of
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
 from neardup.lab.metrics import Scores
 from neardup.recipe import Recipe, load_recipe
+from neardup.tasks import pairs as task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ def paper_methods() -> tuple[Recipe, ...]:
 
 def find(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
     """Return the pairs that a recipe finds, by the places of both documents."""
-    pairs = neardup.pairs(table, recipe=recipe, workers=workers).table
+    pairs = task.pairs(table, recipe=recipe, workers=workers).table
     return np.column_stack([places_of(pairs["id_a"]), places_of(pairs["id_b"])])
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import neardup
+from neardup.base import __version__
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.experiments.zhang_he_2020.measures import PUBLISHED, PublishedResult, Run
 from neardup.lab.figures import COLOURS, MARKERS, svg
@@ -127,7 +127,7 @@ def contents(result: PublishedResult) -> dict[str, bytes]:
     """Return the contents of the files."""
     introduction = (
         f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
-        f"pairs of an original and its copy. Seed {result.seed}, neardup {neardup.__version__}."
+        f"pairs of an original and its copy. Seed {result.seed}, neardup {__version__}."
     )
     title = "Methods on near-duplicates of known origin"
     precision, recall, times = _FIGURES

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.base.progress import Progress
     from neardup.readers import Problem
-    from neardup.review import Review, Texts
+    from neardup.readers.collection import Collection
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.sketch_file import Others
+    from neardup.tasks.review import Review, Texts
     from neardup.writers.edits import Annotations
 
 
@@ -118,7 +120,7 @@ class DedupResult(ReprMixin, Generic[_Rows]):
 
         Returns
         -------
-        neardup.review.Review
+        neardup.tasks.review.Review
             All removals, the least similar first and up to 50,000, the first 100 beside what was
             kept; and the largest groups. ``save`` writes it to a file.
 
@@ -323,7 +325,11 @@ def dedup_files(
 
 
 def _reviewer(
-    result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
+    result: DedupResult[Any],
+    collected: Collected,
+    decided: Decided,
+    source: Collection,
+    against: Others,
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of documents, and reads the texts."""
 
@@ -344,14 +350,14 @@ def _reviewer(
         | {"similarity": similarity}
         for number, kept, similarity in decided.for_own
     ]
-    others: Texts = partial(described, against)
-    if isinstance(against, SketchFiles):
-        # A file of sketches has normalized texts only.
-        others = partial(_normalized, collected.corpus)
+    others: Texts = partial(_normalized, collected.corpus)
+    # A file of sketches has normalized texts only.
+    if against is not None and not isinstance(against, SketchFiles):
+        others = partial(described, against)
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        from neardup.review import pick, review_of
+        from neardup.tasks.review import pick, review_of
 
         plan, removed = result.plan, result.removed
         picked = pick(columns, removed.select(["id", "kept_id"]))
@@ -384,8 +390,8 @@ def _without_against() -> ParameterError:
 
 def _decided(
     pipeline: Pipeline,
-    source: Any,
-    against: Any = None,
+    source: Collection,
+    against: Others = None,
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,

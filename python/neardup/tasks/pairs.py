@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.readers import Problem
+    from neardup.readers.collection import Collection
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Pipeline
+    from neardup.run.sketch_file import Others
 
 
 #: Pairs that the representation of a result names.
@@ -161,7 +163,9 @@ def pairs_files(
     return result
 
 
-def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsResult, Collected]:
+def _found(
+    pipeline: Pipeline, source: Collection, others: Others = None
+) -> tuple[PairsResult, Collected]:
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 

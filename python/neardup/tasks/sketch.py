@@ -339,7 +339,7 @@ def fingerprint_blocks(
     """
     import numpy as np
 
-    from neardup.near import fingerprint_rows
+    from neardup.tasks.near import fingerprint_rows
 
     rows = fingerprint_rows(fingerprints, bits)
     widths = block_widths(bits, max_distance, widest=64)

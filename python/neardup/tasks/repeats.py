@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.readers import Batch, Problem
+    from neardup.readers.collection import Collection
     from neardup.writers.edits import Span
 
 KeptPlaces = Literal["first", "none"]
@@ -281,7 +282,7 @@ class _Search(Run):
             workers=given["workers"],
         )
 
-    def collect(self, source: Any) -> None:
+    def collect(self, source: Collection) -> None:
         """Take the units of all documents."""
         self.progress.stage("read units", None, share_of(source))
         for batch in self.documents(source, self.summary):
@@ -290,7 +291,7 @@ class _Search(Run):
         self.clock.lap("read units")
 
     def batches(
-        self, source: Any, spans: _StoredSpans | None = None, *, keeps_first: bool = True
+        self, source: Collection, spans: _StoredSpans | None = None, *, keeps_first: bool = True
     ) -> Iterator[list[tuple[pa.RecordBatch, NDArray[np.int64]]]]:
         """Yield the repeats and the places of each batch, with the documents of the rows.
 

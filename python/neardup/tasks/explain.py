@@ -17,7 +17,7 @@ from neardup.recipe.batches import first_line
 from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepared
-from neardup.sketch import Fingerprint, number_of
+from neardup.tasks.sketch import Fingerprint, number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -272,7 +272,7 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     >>> str(found.a.fingerprint), found.a.fingerprint.written("bits")
     ('6d', '01101101')
     """
-    from neardup.compare import compare
+    from neardup.tasks.compare import compare
 
     given = completed(explain, options)
     recipe = chosen_recipe(given).for_single_texts()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup.readers import Problem, Sources
+    from neardup.readers.collection import Collection
 
 #: Fewer documents with a wording are not called many.
 _FEW = 100
@@ -471,7 +472,7 @@ class _Search(Run):
         return _Items(core, ids, [id for id, is_long in decidable if not is_long], least)
 
     def find(
-        self, items: _Items, source: Any, kept: Callable[[Any], Any] = lambda _: None
+        self, items: _Items, source: Collection, kept: Callable[[Any], Any] = lambda _: None
     ) -> ContaminationResult:
         """Look for the items in all documents, and judge when it is known what many share.
 

@@ -1,0 +1,1 @@
+"""What users call: each task over data in memory or over files."""
