@@ -32,8 +32,8 @@ FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与�
 
 FERRIES = [
     {"title": "first", "text": FERRY},
-    {"title": "second", "text": f"{FERRY}一"},
-    {"title": None, "text": f"{FERRY}二"},
+    {"title": "second", "text": f"{FERRY}甲"},
+    {"title": None, "text": f"{FERRY}乙"},
 ]
 
 
@@ -185,7 +185,7 @@ def records_with_facts():
         {"title": None, "date": None, "at": "03-04", "source": ["x"], "publisher": "社"},
         {},
     ]
-    texts = [f"{FERRY}{word}" for word in ("", "一", "二", "三")]
+    texts = [f"{FERRY}{word}" for word in ("", "甲", "乙", "丙")]
     pairs = enumerate(zip(texts, facts, strict=True))
     return [{"id": f"r{number}", "text": text, **fact} for number, (text, fact) in pairs]
 
