@@ -173,11 +173,11 @@ impl<'a> Numbers<'a> {
         while let Some(&byte) = bytes.get(self.at) {
             let at = self.at;
             let found = match byte {
-                b'0'..=b'9' => self.from_digit(at),
+                b'0'..=b'9' => self.begin_digit(at),
                 b'a'..=b'z' | b'A'..=b'Z' => {
                     let end = self.end_of_word(at);
                     self.at = end;
-                    self.from_word(at, end)
+                    self.begin_word(at, end)
                 }
                 0..=0x7F => {
                     self.at += 1;
@@ -187,7 +187,7 @@ impl<'a> Numbers<'a> {
                     self.at += 3;
                     let is_numeral = numerals::of_bytes(&bytes[at..at + 3]).is_some();
                     if is_numeral {
-                        self.from_numeral(at)
+                        self.begin_numeral(at)
                     } else {
                         None
                     }
@@ -214,7 +214,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// A number that begins with a digit.
-    fn from_digit(&mut self, at: usize) -> Option<Number> {
+    fn begin_digit(&mut self, at: usize) -> Option<Number> {
         self.spelled.clear();
         let end = self.end_of_run(at);
         let run = &self.text[at..end];
@@ -248,7 +248,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// A number that begins with a numeral.
-    fn from_numeral(&mut self, at: usize) -> Option<Number> {
+    fn begin_numeral(&mut self, at: usize) -> Option<Number> {
         let (value, end) = self.lone(at).unwrap_or_else(|| self.numeral(at))?;
         self.spelled.clear();
         Some(self.with_units(at, value, end))

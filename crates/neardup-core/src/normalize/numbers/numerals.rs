@@ -324,9 +324,8 @@ impl Numbers<'_> {
                 || c.is_ascii_digit()
                 || matches!(of(c), Some(Numeral::Small(_)))
         });
-        let Some((c, after)) = self.peek(after).filter(|_| (1..10).contains(&digits.len())) else {
-            return None;
-        };
+        let is_part = (1..10).contains(&digits.len());
+        let (c, after) = self.peek(after).filter(|_| is_part)?;
         // 八点一起 is eight o'clock.
         let is_word = digits.len() == 1 && self.is_single_of_word(after - c.len_utf8(), c, after);
         if is_time || is_word {
