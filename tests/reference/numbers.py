@@ -286,7 +286,9 @@ def hour_at(text, at, value, end, last):
                     seconds = whole(more[0], 0, 59)
                     if seconds is not None:
                         second, end = seconds, more[1] + 1
-        elif is_point and (len(text[end:stop].encode()) == 2 if "0" <= text[end] <= "9" else read[0] >= 10):
+        elif is_point and (
+            len(text[end:stop].encode()) == 2 if "0" <= text[end] <= "9" else read[0] >= 10
+        ):
             minute, end = int(read[0]), stop
     return timed(text, at, end, last, hour, minute, second)
 

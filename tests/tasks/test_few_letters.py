@@ -215,8 +215,8 @@ PLACES = {
     "ご利用のお客様は駅の係員にお尋ねください。",
     "Japanese day": "市立図書館は改修工事のため{}から休館します。ご不便をおかけしますが、"
     "ご理解とご協力をお願いいたします。",
-    "English day": "The library will close for repairs on {}, and readers are asked to return their "
-    "books to the desk before then.",
+    "English day": "The library will close for repairs on {}, and readers are asked to return "
+    "their books to the desk before then.",
     "English": "The ferry company said that {} passengers were waiting at the pier when the "
     "storm forced it to cancel the crossing.",
 }

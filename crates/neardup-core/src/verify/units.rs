@@ -227,6 +227,9 @@ impl Day {
     }
 }
 
+/// Which unit of a date is its month, with the date and how many units behind it the day is.
+type Month = Option<(usize, (Date, u32))>;
+
 /// A unit of a text.
 struct Unit {
     hash: u64,
@@ -267,7 +270,7 @@ fn for_each_unit(text: &str, mut take: impl FnMut(Unit)) -> usize {
 }
 
 /// The units of a number; for a date, also which one is the month, with the date and the way to the day.
-fn parts(kind: Kind, written: &str, spelled: &str) -> (Vec<u64>, Option<(usize, (Date, u32))>) {
+fn parts(kind: Kind, written: &str, spelled: &str) -> (Vec<u64>, Month) {
     let units = match kind {
         Kind::Month(month) => vec![value_unit(month)],
         Kind::Word => vec![word(written)],

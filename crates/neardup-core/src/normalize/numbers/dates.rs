@@ -305,8 +305,8 @@ impl Numbers<'_> {
                 })
                 .then_some(begin)
         };
-        let early = EARLY.iter().find_map(|word| begin_of(&word));
-        let late = LATE.iter().find_map(|word| begin_of(&word));
+        let early = EARLY.iter().find_map(&begin_of);
+        let late = LATE.iter().find_map(&begin_of);
         match (early, late) {
             (Some(begin), _) if hour <= 12 => (begin, hour),
             (_, Some(begin)) if hour > 12 => (begin, hour),

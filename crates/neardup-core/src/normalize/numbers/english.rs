@@ -66,7 +66,7 @@ fn month_of(word: &str) -> Option<u32> {
         let is_short = name[..3].eq_ignore_ascii_case(word);
         is_short || name.eq_ignore_ascii_case(word)
     };
-    let found = MONTHS.iter().position(|name| is_month(&name));
+    let found = MONTHS.iter().position(is_month);
     let found = found.map(|month| month as u32 + 1);
     found.or_else(|| SEPT.eq_ignore_ascii_case(word).then_some(9))
 }
@@ -101,7 +101,7 @@ fn may_begin(word: &[u8]) -> bool {
 
 impl Numbers<'_> {
     /// The number or month that begins with a word.
-    pub(super) fn from_word(&mut self, at: usize, end: usize) -> Option<Number> {
+    pub(super) fn begin_word(&mut self, at: usize, end: usize) -> Option<Number> {
         let text = self.text;
         if !may_begin(&text.as_bytes()[at..end]) || !self.is_word(at, end) {
             return None;

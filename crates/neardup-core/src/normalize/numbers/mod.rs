@@ -169,40 +169,17 @@ impl<'a> Numbers<'a> {
 
     /// The next number.
     pub(crate) fn next(&mut self) -> Option<Number> {
-        let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
-            let at = self.at;
+        loop {
+            let (at, byte) = self.next_begin()?;
             let found = match byte {
-                b'0'..=b'9' => self.from_digit(at),
-                b'a'..=b'z' | b'A'..=b'Z' => {
-                    let end = self.end_of_word(at);
-                    self.at = end;
-                    self.from_word(at, end)
-                }
+                b'0'..=b'9' => self.begin_digit(at),
                 0..=0x7F => {
-                    self.at += 1;
-                    None
+                    self.at = self.end_of_word(at);
+                    self.begin_word(at, self.at)
                 }
-                0xE3..=0xE9 => {
-                    self.at += 3;
-                    let is_numeral = numerals::of_bytes(&bytes[at..at + 3]).is_some();
-                    if is_numeral {
-                        self.from_numeral(at)
-                    } else {
-                        None
-                    }
-                }
-                0x80..=0xDF => {
-                    self.at += 2;
-                    None
-                }
-                0xE0..=0xEF => {
-                    self.at += 3;
-                    None
-                }
-                0xF0.. => {
-                    self.at += 4;
-                    None
+                _ => {
+                    self.at = at + 3;
+                    self.begin_numeral(at)
                 }
             };
             if let Some(found) = found {
@@ -210,11 +187,30 @@ impl<'a> Numbers<'a> {
                 return Some(found);
             }
         }
-        None
+    }
+
+    /// The next digit, letter of ASCII or numeral: its place and its first byte.
+    fn next_begin(&self) -> Option<(usize, u8)> {
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        loop {
+            let byte = *bytes.get(at)?;
+            at += match byte {
+                // Most characters of a Chinese text come here.
+                0xE3..=0xE9 if numerals::is_numeral([byte, bytes[at + 1], bytes[at + 2]]) => {
+                    return Some((at, byte));
+                }
+                0xE0..=0xEF => 3,
+                0x80..=0xDF => 2,
+                0xF0.. => 4,
+                _ if byte.is_ascii_alphanumeric() => return Some((at, byte)),
+                _ => 1,
+            };
+        }
     }
 
     /// A number that begins with a digit.
-    fn from_digit(&mut self, at: usize) -> Option<Number> {
+    fn begin_digit(&mut self, at: usize) -> Option<Number> {
         self.spelled.clear();
         let end = self.end_of_run(at);
         let run = &self.text[at..end];
@@ -248,7 +244,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// A number that begins with a numeral.
-    fn from_numeral(&mut self, at: usize) -> Option<Number> {
+    fn begin_numeral(&mut self, at: usize) -> Option<Number> {
         let (value, end) = self.lone(at).unwrap_or_else(|| self.numeral(at))?;
         self.spelled.clear();
         Some(self.with_units(at, value, end))

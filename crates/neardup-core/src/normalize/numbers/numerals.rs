@@ -53,13 +53,31 @@ const PRECEDING: [(char, &str); 4] = [
     ('十', "几幾数數"),
 ];
 
-/// What a character is in a number, by its bytes in UTF-8.
+/// All numerals.
+const ALL: [char; 35] = [
+    '〇', '零', '一', '二', '三', '四', '五', '六', '七', '八', '九', '两', '兩', '壹', '贰', '貳',
+    '叁', '肆', '伍', '陆', '陸', '柒', '捌', '玖', '十', '拾', '百', '佰', '千', '仟', '万', '萬',
+    '亿', '億', '兆',
+];
+
+/// A bit for each character below U+10000: nearly all characters of a Chinese text are looked up.
+static NUMERALS: [u64; 1024] = {
+    let mut table = [0; 1024];
+    let mut at = 0;
+    while at < ALL.len() {
+        let code = ALL[at] as usize;
+        table[code / 64] |= 1 << (code % 64);
+        at += 1;
+    }
+    table
+};
+
+/// Whether a character of three bytes in UTF-8 is a numeral.
 #[inline]
-pub(super) fn of_bytes(bytes: &[u8]) -> Option<Numeral> {
-    // Nearly all characters of a Chinese text come here and are none.
-    let (lead, rest) = (u32::from(bytes[0] & 0xF), [bytes[1], bytes[2]]);
-    let rest = u32::from(rest[0] & 0x3F) << 6 | u32::from(rest[1] & 0x3F);
-    char::from_u32(lead << 12 | rest).and_then(of)
+pub(super) fn is_numeral(bytes: [u8; 3]) -> bool {
+    let [lead, second, third] = bytes.map(usize::from);
+    let code = (lead & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F;
+    NUMERALS[code / 64] & 1 << (code % 64) != 0
 }
 
 /// What a character is in a number.
@@ -324,9 +342,8 @@ impl Numbers<'_> {
                 || c.is_ascii_digit()
                 || matches!(of(c), Some(Numeral::Small(_)))
         });
-        let Some((c, after)) = self.peek(after).filter(|_| (1..10).contains(&digits.len())) else {
-            return None;
-        };
+        let is_part = (1..10).contains(&digits.len());
+        let (c, after) = self.peek(after).filter(|_| is_part)?;
         // 八点一起 is eight o'clock.
         let is_word = digits.len() == 1 && self.is_single_of_word(after - c.len_utf8(), c, after);
         if is_time || is_word {
@@ -395,4 +412,18 @@ impl Numbers<'_> {
 fn is_listed(lists: &[(char, &str)], numeral: char, beside: char) -> bool {
     let mut lists = lists.iter();
     lists.any(|&(c, list)| c == numeral && list.contains(beside))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_of_numerals_is_complete() {
+        for c in '\u{3000}'..='\u{9FFF}' {
+            let mut bytes = [0; 3];
+            c.encode_utf8(&mut bytes);
+            assert_eq!(is_numeral(bytes), of(c).is_some(), "{c}");
+        }
+    }
 }
