@@ -20,7 +20,6 @@ use crate::segment::is_spaced;
 
 /// The last bit of a unit says whether it is a number.
 const NUMBER: u64 = 1;
-
 /// The bit before it says whether it is a [numeral](is_numeral).
 const NUMERAL: u64 = 2;
 
