@@ -42,7 +42,7 @@ def test_query_without_an_answer(run, index):
 
 def test_explain(run, index):
     dropped = run("index", "explain", index, "bridge-agency").out
-    assert "dropped: it repeats bridge: content(5) 0.9458" in dropped
+    assert "dropped: it repeats bridge: content(5) 0.9463" in dropped
     kept = run("index", "explain", index, "bridge").out
     assert "  kept\n" in kept
     assert "dropped for it: bridge-repost  same text" in kept

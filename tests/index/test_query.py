@@ -13,10 +13,10 @@ from neardup.index import Document, Match
 
 #: A text and others that are ever less like it; then two of which nothing is alike.
 LIKE = {
-    "near": NUMBERS.replace("seven", "SEVENTY"),
-    "less": NUMBERS.replace("seven eight", "forty fifty").replace("two", "sixty"),
-    "tie": NUMBERS.replace("fourteen", "hundred"),
-    "tie-too": NUMBERS.replace("fourteen", "billion"),
+    "near": NUMBERS.replace("sieben", "SIEBZIG"),
+    "less": NUMBERS.replace("sieben acht", "vierzig fuenfzig").replace("zwei", "sechzig"),
+    "tie": NUMBERS.replace("vierzehn", "hunderte"),
+    "tie-too": NUMBERS.replace("vierzehn", "tausende"),
     "far": PEARS,
     "none": "。。。",
 }

@@ -9,7 +9,7 @@ from neardup.index.background import store
 from neardup.index.decide import empty_corpus
 
 #: Texts that have nothing in common.
-NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+NUMBERS = "eins zwei drei vier fuenf sechs sieben acht neun zehn elf zwoelf dreizehn vierzehn"
 PEARS = "The orchard on the hill lost half of its pears to the hail that came in June."
 FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 

@@ -57,7 +57,7 @@ IDS = {
     "characters": "596a81f785aa",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
-    "improved": "7d03cc2f584d",
+    "improved": "8763ee3a6aa8",
     "shingle": "0b31a1cddcd0",
     "shingle-sample": "d1354c7fee96",
     "minhash": "66d177469291",
