@@ -115,7 +115,7 @@ def test_compare_says_what_replaced_numbers_take(run):
         "numbers": "4",
         "recipe": load_recipe("general").id,
     }
-    assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6949"
+    assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6771"
 
 
 @pytest.mark.parametrize("options", [[], ["--passages"], ["--json", "-p"], ["-r", "characters"]])

@@ -54,9 +54,9 @@ SHORTEST = 3
 SHORT_GAP = 12
 EXACT = 4096
 
-# Scattered edits: units of a small difference, the least number of these, how many times the weighty
-# ones, the least share of the text that is aligned and that lies between the first and the last; what
-# one edit breaks, and the least resemblance of shingles.
+# Scattered edits: units of a small difference, the least number of these, how many times the
+# weighty ones, the least share of the text that is aligned and that lies between the first and the
+# last; what one edit breaks, and the least resemblance of shingles.
 SMALL = 2
 FEWEST = 4
 TIMES = 4
