@@ -15,7 +15,7 @@ tags, invisible characters. This stage removes such differences, in one fixed or
 6. each character becomes its lower case, regardless of its neighbours;
 7. punctuation, symbols and emoji are kept, or become white space;
 8. white space is kept, collapsed, or collapsed depending on the script;
-9. numbers, dates and times are kept, or spelled by their [value](numbers).
+9. numbers, dates and times are kept, or spelled by their value.
 
 Where punctuation becomes white space, two marks do not: an apostrophe between two letters is
 dropped, and a point, comma or colon between two digits stays, since 1.2 is not 12; other ones between

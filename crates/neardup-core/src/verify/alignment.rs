@@ -214,7 +214,7 @@ impl Aligned {
         }
     }
 
-    /// Whether what the texts differ in is [scattered edits](super::noise).
+    /// Whether what the texts differ in is scattered edits: see [`Noise`].
     pub fn is_scattered(self) -> bool {
         !self.is_spaced && self.noise.is_scattered(self.longer())
     }

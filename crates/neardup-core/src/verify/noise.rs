@@ -167,7 +167,7 @@ mod tests {
 
     /// A text of distinct characters, of which every `step`th one from `first` on is another one.
     fn edited(length: u32, first: u32, step: u32, other: impl Fn(u32) -> String) -> String {
-        let of = |at: u32| match at >= first && (at - first) % step == 0 {
+        let of = |at: u32| match at >= first && (at - first).is_multiple_of(step) {
             true => other(at),
             false => char::from_u32(0xAC00 + at).into_iter().collect(),
         };

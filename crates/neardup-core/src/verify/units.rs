@@ -347,7 +347,11 @@ fn is_of_word(c: char) -> bool {
 }
 
 fn word(word: &str) -> u64 {
-    let is_word = if word.starts_with(is_of_word) { WORD } else { 0 };
+    let is_word = if word.starts_with(is_of_word) {
+        WORD
+    } else {
+        0
+    };
     xxh3_64(word.as_bytes()) & !(NUMBER | NUMERAL | WORD) | is_word
 }
 
