@@ -56,5 +56,5 @@ for place, text in texts():
 if sys.argv[1:] == ["--store"]:
     STORED.write_text(json.dumps(dict(sorted(counts.items())), indent=1) + "\n", encoding="utf-8")
 stored = Counter(json.loads(STORED.read_text("utf-8")))
-if more := {kind: f"{count}, not {stored[kind]}" for kind, count in (counts - stored).items()}:
+if more := {kind: f"{counts[kind]}, not {stored[kind]}" for kind in counts - stored}:
     sys.exit(f"More sentences are hard to read: {more}. See python check_english.py --show KIND")
