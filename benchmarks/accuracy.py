@@ -388,7 +388,7 @@ The same pairs by the measures of other recipes, at their own threshold:
 """
 
 
-CONTENT_CUTS = (0.05, 0.1, 0.2, 0.3, 0.45)
+CONTENT_CUTS = (0.05, 0.1, 0.2, 0.3, 0.4)
 #: Below this resemblance a search takes minutes: nearly all laws share some shingles.
 LEAST_SEARCHED = 0.1
 #: The share of the versions that should be found.

@@ -92,7 +92,7 @@ def test_the_predicted_recall_is_what_is_found_at_the_threshold(threshold, docum
 def of_letters(name):
     """Return a recipe that searches and compares single characters."""
     return load_recipe(name).replace(
-        normalize={"fold": ()},
+        normalize={"fold": (), "numbers": "keep"},
         segment={"units": "shingles", "k": 1},
         decide={"shingle": 1, "measure": "resemblance"},
     )
