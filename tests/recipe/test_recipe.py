@@ -21,6 +21,7 @@ from neardup import (
 )
 from neardup.cli.options import recipe_of
 from neardup.recipe import NAMES, assets
+from neardup.recipe.text_inputs import without_markup
 
 CHANGES = [
     ("normalize", "nfkc", False),
@@ -519,3 +520,8 @@ def test_seed_of_bkdr(seed):
     (feature,) = explain("渡轮/n", recipe=recipe).a.features
     assert feature.hash == (ord("渡") * seed + ord("轮")) % 2**32
     assert (recipe.id == load_recipe("bkdr").id) == (seed == 31)
+
+
+def test_text_without_markup_keeps_all_else():
+    text = "RT @joe: 第三章 Hello,  WORLD！ ① 1.20 http://t.cn/x #a"
+    assert without_markup(f"<p>{text}</p>").strip("\n") == text

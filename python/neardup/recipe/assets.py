@@ -16,12 +16,12 @@ from neardup.recipe.frequencies import load_idf
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
-    DROPPED,
     FILES,
     NONE,
+    PLAIN,
+    PLAIN_UNITS,
     RUNS,
     SEPARATED,
-    WITHOUT_PUNCTUATION,
     Sketch,
     Stages,
     path_of,
@@ -57,11 +57,11 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     settings = {stage: table[stage] for stage in ("normalize", "segment", "weigh")}
     settings["normalize"] |= {
         "ignore": recipe.normalize.settings()["ignore"],
-        "drop_punctuation": drops(recipe, "punctuation"),
-        "drop_ends": drops(recipe, "ends"),
-        "spell_numbers": spells_numbers(recipe),
+        "drop_punctuation": is_plain(recipe, "punctuation"),
+        "drop_ends": is_plain(recipe, "ends"),
+        "spell_numbers": is_plain(recipe, "numbers"),
     }
-    for name in (*DROPPED, "numbers"):
+    for name in PLAIN:
         del settings["normalize"][name]
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
@@ -75,16 +75,10 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     return {**settings, "sketch": recipe.sketch.settings()}
 
 
-def drops(recipe: Stages, what: str) -> bool:
-    """Tell whether a recipe's texts are compared without one of `DROPPED`."""
-    is_dropped = getattr(recipe.normalize, what) == "drop"
-    return is_dropped and recipe.segment.units in WITHOUT_PUNCTUATION
-
-
-def spells_numbers(recipe: Stages) -> bool:
-    """Tell whether a recipe's texts are compared with their numbers spelled by value."""
-    spells = recipe.normalize.numbers == "value"
-    return spells and recipe.segment.units in WITHOUT_PUNCTUATION
+def is_plain(recipe: Stages, setting: str) -> bool:
+    """Tell whether one of the settings `PLAIN` is on and applies to the units."""
+    is_on = getattr(recipe.normalize, setting) == PLAIN[setting]
+    return is_on and recipe.segment.units in PLAIN_UNITS
 
 
 def units_name(recipe: Stages) -> str:
@@ -135,11 +129,9 @@ def _digest(recipe: Stages, _: _States) -> str:
         del table["normalize"]["fold"]
     if not recipe.normalize.ignore:
         del table["normalize"]["ignore"]
-    for name in DROPPED:
-        if not drops(recipe, name):
+    for name in PLAIN:
+        if not is_plain(recipe, name):
             del table["normalize"][name]
-    if not spells_numbers(recipe):
-        del table["normalize"]["numbers"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.sketch.seed == Sketch.seed:
@@ -173,8 +165,8 @@ def _last_change(recipe: Stages) -> int:
     """
     # Format 8 dropped punctuation and ends, spelled numbers by their values, and made shingles of
     # scripts with spaces shorter.
-    is_plain = spells_numbers(recipe) or any(drops(recipe, name) for name in DROPPED)
-    if is_plain or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
+    has_plain = any(is_plain(recipe, name) for name in PLAIN)
+    if has_plain or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
         return FORMAT
     # Format 7 read letters in numbers as digits.
     if "look-alikes" in recipe.normalize.fold:

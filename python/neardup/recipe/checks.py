@@ -20,10 +20,10 @@ from neardup.recipe.ignored import check_ignored
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
-    DROPPED,
     FOLDINGS,
     NONE,
     OF_KIND,
+    PLAIN,
     RUNS,
     SEPARATED,
     STAGES,
@@ -35,8 +35,7 @@ from neardup.recipe.stages import (
 
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
-    **{("normalize", name): ("drop", "keep") for name in DROPPED},
-    ("normalize", "numbers"): ("value", "keep"),
+    **{("normalize", name): (value, "keep") for name, value in PLAIN.items()},
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
     ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),

@@ -24,11 +24,11 @@ SEPARATED = "separated"
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
-#: Units of texts whose punctuation may go, and whose numbers may be spelled by their values.
-WITHOUT_PUNCTUATION = (*RUNS, "unicode-words")
+#: Settings that apply to units that need no signs, and the value that is not ``keep``.
+PLAIN = {"punctuation": "drop", "ends": "drop", "numbers": "value"}
 
-#: Settings that say what does not count in such texts.
-DROPPED = ("punctuation", "ends")
+#: The units to which these settings apply.
+PLAIN_UNITS = (*RUNS, "unicode-words")
 
 #: Letters that become others.
 FOLDINGS = ("traditional", "points", "look-alikes")

@@ -28,6 +28,7 @@ _STRIPPING = Recipe(
         drop_invisible=False,
         strip_markup=True,
         punctuation="keep",
+        ends="keep",
         numbers="keep",
     ),
 )

@@ -12,7 +12,7 @@ use memchr::memchr2;
 use super::is_letter_or_digit;
 use super::tags::{LONGEST, is_hash, is_of_name, link, name, tag};
 
-/// What is written before a post that is passed on, and a sign after it.
+/// Phrases before a post that is passed on; a sign follows.
 const FIRST: [&str; 8] = [
     "转发微博",
     "轉發微博",
@@ -24,8 +24,8 @@ const FIRST: [&str; 8] = [
     "Repost",
 ];
 
-/// What a service writes after a post of which it shows a part, or in the place of a link. Articles never end
-/// with them.
+/// Phrases that a service writes after a part of a post, or in the place of a link. Articles never end with
+/// them.
 const LAST: [&str; 23] = [
     "展开全文",
     "展开全文c",
@@ -52,7 +52,7 @@ const LAST: [&str; 23] = [
     "RT",
 ];
 
-/// What stands before the name of somebody who had the post first.
+/// Words before the name of the first author.
 const BY: [&str; 6] = ["via", "by", "cc", "来自", "转自", "图源"];
 
 /// The longest label of a link, in letters and digits.

@@ -23,7 +23,7 @@ struct Separators {
     /// Its span in the original text.
     begin: usize,
     end: usize,
-    /// The only character of the run, if it is no white space.
+    /// The only character of the run, unless it is white space.
     only: Option<char>,
     /// Whether one of them ends a sentence.
     ends_sentence: bool,
@@ -131,7 +131,7 @@ impl<'a, S: Sink> Fold<'a, S> {
         }
     }
 
-    /// What is left of separators between two characters.
+    /// The sign that replaces separators between two characters.
     fn between(&self, last: char, waiting: &Separators, next: char) -> Option<char> {
         let is_number = last.is_ascii_digit() && next.is_ascii_digit();
         match waiting.only {

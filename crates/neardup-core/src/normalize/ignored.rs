@@ -16,12 +16,12 @@ use super::rewritten::Rewritten;
 use super::tags;
 use crate::error::{Error, Result};
 
-/// A compiled expression takes at most so many bytes.
+/// The most bytes of a compiled expression.
 const LARGEST: usize = 1 << 22;
 
 const NUMERALS: &str = "〇零一二两兩三四五六七八九十百千万萬亿億";
 
-/// What stands after a Chinese numeral of one character that is a number.
+/// Measure words and units: a single Chinese numeral before one is a number.
 const MEASURES: &str = "个個名位人元块塊次年月日天时時点點分秒号號岁歲章節节条條张張只隻台辆輛家间間米里吨噸斤度倍届屆期";
 
 /// The stretches of texts that do not count: `numbers`, `dates`, `links`, `names`, `punctuation`, and what
@@ -94,7 +94,7 @@ impl Ignored {
         Some(rewritten)
     }
 
-    /// What is left out, in order and apart.
+    /// The ignored stretches, in order and disjoint.
     fn stretches(&self, text: &str) -> Vec<Span> {
         let mut found: Vec<Span> = Vec::new();
         let span = |place: Range<usize>| (place.start as u32, place.end as u32);
@@ -145,7 +145,7 @@ impl Ignored {
     }
 }
 
-/// Whether digits or numerals are a number: those of one character, only beside 第 or a measure word.
+/// Whether digits or numerals are a number: a single numeral is one only after 第 or before a measure word.
 fn is_number(text: &str, place: &Range<usize>) -> bool {
     let number = &text[place.clone()];
     let is_several = number.chars().nth(1).is_some()

@@ -17,7 +17,7 @@ the shorter one still has about 64 of its shingles, or all of them.
 */
 
 use super::alignment::Aligned;
-use super::content::{Profile, score_contained};
+use super::content::{Profile, less_numbers};
 use super::resemblance::Overlap;
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
@@ -110,7 +110,7 @@ impl Containment {
 
 /// The similarity, from [the largest](Containment::at_least) that it can be.
 pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
-    score_contained(most, aligned)
+    less_numbers(most, aligned)
 }
 
 /// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.

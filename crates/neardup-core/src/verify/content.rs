@@ -281,7 +281,7 @@ impl Profile {
 pub(super) fn score(most: Most, aligned: &Aligned) -> f64 {
     let resemblance = match most.own {
         Some((own, _)) if most.is_of_own(aligned) => own,
-        _ if aligned.is_scattered() => return score_contained(most.scattered, aligned),
+        _ if aligned.is_scattered() => return less_numbers(most.scattered, aligned),
         _ => most.similarity,
     };
     let alike = (resemblance * ONE as f64) as u64 + alignment(aligned);
@@ -300,7 +300,7 @@ pub(super) fn score_short(share: f64, aligned: &Aligned) -> f64 {
 }
 
 /// The similarity of two texts of which so much is the same, but for numbers.
-pub(super) fn score_contained(share: f64, aligned: &Aligned) -> f64 {
+pub(super) fn less_numbers(share: f64, aligned: &Aligned) -> f64 {
     let lost = numbers(aligned) * LEFT / (200 - NEEDED[0]);
     (share - as_share(lost)).max(0.0)
 }

@@ -104,8 +104,8 @@ impl Noise {
         self.units += units;
     }
 
-    /// The most favourable differences of two texts of which the longer one has so many units, and so
-    /// many lie in equal stretches of the least length, at most.
+    /// The most favourable differences of two texts: the longer one has `longer` units, and at most `equal`
+    /// of them lie in equal stretches of at least `shortest` units.
     ///
     /// Scattered texts have at most one difference for each unit that is not aligned, and shorter runs
     /// only between two of these.
@@ -120,7 +120,7 @@ impl Noise {
         }
     }
 
-    /// Whether the differences are scattered over two texts of which the longer one has so many units.
+    /// Whether the differences are scattered over two texts; the longer one has `longer` units.
     pub(super) fn is_scattered(self, longer: usize) -> bool {
         self.small >= FEWEST.max(TIMES * self.weighty)
             && 100 * self.units <= (100 - ALIGNED) * longer
@@ -130,20 +130,19 @@ impl Noise {
 
 /// Whether the differences of two texts may be scattered. O(n) for n units.
 pub(super) fn may_be_scattered(a: &Units, b: &Units) -> bool {
-    let (rows, least) = ([a.as_slice(), b.as_slice()], a.len().min(b.len()));
-    let longer = a.len().max(b.len());
+    let (least, longer) = (a.len().min(b.len()), a.len().max(b.len()));
     if a.is_spaced() && b.is_spaced() || 100 * least < ALIGNED * longer {
         return false;
     }
-    let [a, b] = rows;
-    let begin = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let [a, b] = Units::rows(a, b);
+    let begin = a.iter().zip(&*b).take_while(|(x, y)| x == y).count();
     let ends = a[begin..].iter().rev().zip(b[begin..].iter().rev());
     let end = ends.take_while(|(x, y)| x == y).count();
     100 * (least - begin - end) >= SPREAD * longer
 }
 
-/// The most that two texts whose shingles have this resemblance can be alike where their differences are
-/// scattered: as many shingles are broken as by single characters far from each other.
+/// The highest similarity of two texts with scattered differences and this resemblance of shingles. Then
+/// single characters, far from each other, break the shingles.
 pub(super) fn lifted(resemblance: f64) -> f64 {
     if resemblance < LEAST {
         return resemblance;
@@ -196,7 +195,7 @@ mod tests {
             (150, 10, "船", false),
             // Long ones.
             (3, 40, "船到码", false),
-            // Words may be names, also where they replace a character.
+            // A word may be a name, but replaces no other word here.
             (3, 40, "ferry", true),
         ] {
             // Not the same in the place of the same.

@@ -16,6 +16,10 @@ use super::units::Units;
 /// Units of a row: no stretch between two differences is shorter.
 const ROW: usize = SHORTEST;
 
+/// The most units that an alignment has more where the month and the day of a date change places: these
+/// two, and shorter runs beside them.
+const DAY: usize = 2 + 2 * (ROW - 1);
+
 /// Shorter texts are aligned at once, which takes little longer than the bound.
 const LONG: usize = 512;
 
@@ -97,7 +101,9 @@ impl OrderBound {
     /// The best alignment that the order of the shared rows allows; `number` is the first text's.
     pub(super) fn best(&mut self, number: u32, a: &Units, b: &Units) -> Aligned {
         self.look_at(number, a.as_slice());
-        let equal = self.most_equal(a.as_slice(), b.as_slice());
+        let days = (a.days() + b.days()) * DAY;
+        let equal = self.most_equal(a.as_slice(), b.as_slice()) + days;
+        let equal = equal.min(a.len().min(b.len()));
         Aligned {
             a: a.len(),
             b: b.len(),

@@ -132,6 +132,11 @@ impl Units {
         rows
     }
 
+    /// How many days have a month and a day that could each be the other.
+    pub(super) fn days(&self) -> usize {
+        self.days.len()
+    }
+
     /// Where each unit of a normalized text is, in bytes.
     pub(super) fn places(text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::new();
