@@ -75,8 +75,10 @@ static NUMERALS: [u64; 1024] = {
 /// Whether a character of three bytes in UTF-8 is a numeral.
 #[inline]
 pub(super) fn is_numeral(bytes: [u8; 3]) -> bool {
-    let [lead, second, third] = bytes.map(usize::from);
-    let code = (lead & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F;
+    // Each by itself: a closure over the array is not inlined without link-time optimization.
+    let [lead, second, third] = bytes;
+    let code = usize::from(lead & 0xF) << 12 | usize::from(second & 0x3F) << 6;
+    let code = code | usize::from(third & 0x3F);
     NUMERALS[code / 64] & 1 << (code % 64) != 0
 }
 
