@@ -72,7 +72,7 @@ fn month_of(word: &str) -> Option<u32> {
 }
 
 /// Whether a word may be of a number or a month, by its first three letters: most are not.
-fn may_begin(word: &[u8]) -> bool {
+pub(super) fn may_begin(word: &[u8]) -> bool {
     let &[first, second, third, ..] = word else {
         return false;
     };
@@ -103,7 +103,7 @@ impl Numbers<'_> {
     /// The number or month that begins with a word.
     pub(super) fn begin_word(&mut self, at: usize, end: usize) -> Option<Number> {
         let text = self.text;
-        if !may_begin(&text.as_bytes()[at..end]) || !self.is_word(at, end) {
+        if !self.is_word(at, end) {
             return None;
         }
         if let Some(month) = month_of(&text[at..end]) {

@@ -189,7 +189,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The next digit, letter of ASCII or numeral: its place and its first byte.
+    /// The next digit, word of ASCII that may be of a number, or numeral: its place and its first byte.
     fn next_begin(&self) -> Option<(usize, u8)> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
@@ -203,7 +203,17 @@ impl<'a> Numbers<'a> {
                 0xE0..=0xEF => 3,
                 0x80..=0xDF => 2,
                 0xF0.. => 4,
-                _ if byte.is_ascii_alphanumeric() => return Some((at, byte)),
+                b'0'..=b'9' => return Some((at, byte)),
+                // Most words of an English text come here.
+                _ if byte.is_ascii_alphabetic() => {
+                    if english::may_begin(&bytes[at..]) {
+                        return Some((at, byte));
+                    }
+                    let letters = bytes[at..].iter();
+                    letters
+                        .take_while(|byte| byte.is_ascii_alphabetic())
+                        .count()
+                }
                 _ => 1,
             };
         }
