@@ -384,7 +384,7 @@ impl Judge {
 
     /// Whether the texts of each pair must be compared: `false` where the samples of both documents
     /// rule out that it is a duplicate. Runs on the current rayon pool.
-    pub fn are_open(&self, samples: &NumberedSamples<'_>, pairs: &[(u32, u32)]) -> Vec<bool> {
+    pub fn are_open(&self, samples: &NumberedSamples, pairs: &[(u32, u32)]) -> Vec<bool> {
         match &self.verifier {
             Some(verifier) => verifier.are_open(|place| samples.get(place), pairs),
             None => vec![true; pairs.len()],

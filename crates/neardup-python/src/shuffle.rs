@@ -296,7 +296,7 @@ pub fn open_pairs<'py>(
             corpus.set_shingle_frequencies(table.clone());
         }
         let judge = Judge::new(&corpus, rule.inner);
-        let samples = NumberedSamples::read(&samples)?;
+        let samples = NumberedSamples::read(&samples, corpus.shingle_frequencies())?;
         let place = |number: [u8; 8]| samples.place_of(u64::from_le_bytes(number));
         let mut open = Vec::new();
         let rows = pairs

@@ -173,9 +173,10 @@ impl Counted {
     /// As [`add`](Self::add), or if samples cannot be read from their file.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.samples.finish()?;
-        let counted = ShingleFrequencies::of(&self.samples, DEFAULT_ENTRIES)?;
-        self.frequencies = Arc::new(counted);
+        let (counted, several) = ShingleFrequencies::of(&self.samples, DEFAULT_ENTRIES)?;
         self.samples.drop_short();
+        self.samples.look_up(&counted, &several);
+        self.frequencies = Arc::new(counted);
         Ok(())
     }
 }

@@ -57,6 +57,7 @@ counted ([`samples`](super::samples)), so most pairs are decided without their t
 */
 
 use super::alignment::Aligned;
+use super::counted_sample::Looked;
 use super::noise::{least_for, lifted};
 use super::resemblance::{Overlap, Shingles};
 use super::sample::{sample_text, text_level};
@@ -270,10 +271,12 @@ impl Profile {
             return Weighing::Unweighed;
         };
         let level = level.max(table.level());
-        let hashes = [self, other].map(|text| of_level(level, text.shingles.hashes()));
-        scratch.look_up(None, hashes[0], table);
-        scratch.begin();
-        scratch.weigh((hashes[0], hashes[1]), level, table, threshold, by)
+        let looked = [self, other].map(|text| {
+            let hashes = of_level(level, text.shingles.hashes());
+            Looked::up(hashes, table)
+        });
+        let [a, b] = looked.each_ref().map(|text| text.sample(level, 0));
+        scratch.weigh((&a, &b), table, threshold, by)
     }
 }
 
@@ -659,9 +662,9 @@ pub(super) mod tests {
             let hashes = &all.shingles.hashes()[..size];
             let table = ShingleFrequencies::from_counts(0, 9, table.counts().iter().copied());
             let mut scratch = Scratch::default();
-            scratch.look_up(None, hashes, &table);
-            scratch.begin();
-            let found = scratch.weigh((hashes, hashes), 0, &table, 0.0, |_| 1.0);
+            let looked = Looked::up(hashes, &table);
+            let sample = looked.sample(0, 0);
+            let found = scratch.weigh((&sample, &sample), &table, 0.0, |_| 1.0);
             assert_eq!(matches!(found, Weighing::Done(_)), is_known);
         }
         let found = Evidence::of((&all, &units), (&all, &units), Some(&table));

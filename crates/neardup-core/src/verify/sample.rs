@@ -6,36 +6,7 @@ n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fe
 */
 
 use crate::segment::ShingleLen;
-use crate::sketch::{
-    Distinct, SAMPLE, Sampler, Share, drop_repeats, level_of, of_level, shingle_hashes_in,
-};
-
-/// The sampled shingles of one text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample<'a> {
-    /// Ascending.
-    pub hashes: &'a [u32],
-    /// One in 2^level shingles of the text is in the sample.
-    pub level: u32,
-    /// Distinct shingles of the text.
-    pub shingles: usize,
-}
-
-impl<'a> Sample<'a> {
-    /// Reads one hash of each line of the cache of what is looked at first, about a quarter; the result
-    /// means nothing.
-    #[inline]
-    pub(super) fn touch(&self) -> u32 {
-        let first = &self.hashes[..self.hashes.len().div_ceil(4)];
-        let lines = first.iter().step_by(64 / size_of::<u32>());
-        lines.fold(0, |all, &hash| all ^ hash)
-    }
-
-    /// The shingles of a level.
-    pub(super) fn of_level(&self, level: u32) -> &'a [u32] {
-        of_level(level, self.hashes)
-    }
-}
+use crate::sketch::{Distinct, SAMPLE, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
 
 /// Writes the sample of a normalized text with its shingles of `k` characters, ascending, into
 /// `sample`, and returns the number of all distinct ones. Of a long text, memory is a share of its
@@ -64,7 +35,7 @@ pub(super) fn text_level(shingles: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{leading, shingle_hashes};
+    use crate::sketch::{leading, of_level, shingle_hashes};
 
     #[test]
     fn the_level_of_a_text_goes_up_where_its_size_doubles() {

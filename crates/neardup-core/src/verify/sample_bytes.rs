@@ -8,12 +8,14 @@ The sample of a short text is only counted.
 */
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::cache::Make;
-use super::sample::{Sample, text_level};
+use super::counted_sample::CountedSample;
+use super::sample::text_level;
 use super::samples::Samples;
+use super::shingle_frequencies::{Several, ShingleFrequencies};
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::sketch::is_of;
@@ -36,28 +38,17 @@ pub fn samples_to_bytes(
 ) -> Result<Vec<u8>> {
     let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
     for (document, number) in (first..).zip(numbers) {
-        let is_in_file = samples.size(document).is_some();
-        let read = is_in_file.then(|| samples.make(document, &mut buffer));
-        let read = read.transpose()?;
-        if let Some(sample) = samples.get(document, read.as_deref()) {
-            let short = if samples.is_short(document) {
-                IS_SHORT
-            } else {
-                0
+        if let Some((hashes, shingles)) = samples.hashes_of(document, &mut buffer)? {
+            let stored = Stored {
+                number,
+                shingles: shingles as u32,
+                is_short: samples.is_short(document),
+                hashes,
             };
-            write(number, sample, short, &mut bytes);
+            stored.write(&mut bytes);
         }
     }
     Ok(bytes)
-}
-
-/// Appends the sample of a document.
-fn write(number: u64, sample: Sample<'_>, short: u32, bytes: &mut Vec<u8>) {
-    bytes.extend(number.to_le_bytes());
-    for part in [sample.shingles as u32 | short, sample.hashes.len() as u32] {
-        bytes.extend(part.to_le_bytes());
-    }
-    bytes.extend(sample.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
 }
 
 /// The hashes of the samples of the documents among `wanted`, ascending, and the number of those documents.
@@ -84,7 +75,7 @@ pub fn select_samples(bytes: &[u8], wanted: &[u64]) -> Result<Vec<u8>> {
     for stored in those_of(bytes, wanted) {
         let stored = stored?;
         if !stored.is_short {
-            write(stored.number, stored.sample(), 0, &mut selected);
+            stored.write(&mut selected);
         }
     }
     Ok(selected)
@@ -101,34 +92,41 @@ fn those_of<'a>(bytes: &'a [u8], wanted: &[u64]) -> impl Iterator<Item = Result<
     })
 }
 
-/// The samples of some documents, as they lie in several serialized parts.
+/// The samples of some documents, of several serialized parts.
 #[derive(Debug, Default)]
-pub struct NumberedSamples<'a> {
+pub struct NumberedSamples {
     places: FxHashMap<u64, u32>,
-    samples: Vec<Stored<'a>>,
+    samples: Samples,
 }
 
-impl<'a> NumberedSamples<'a> {
-    /// Reads the parts.
+impl NumberedSamples {
+    /// Reads the parts, and looks their shingles up in the table of the collection.
     ///
     /// # Errors
     ///
     /// If a part is damaged.
-    pub fn read(parts: &'a [impl AsRef<[u8]>]) -> Result<Self> {
+    pub fn read(
+        parts: &[impl AsRef<[u8]>],
+        table: Option<&Arc<ShingleFrequencies>>,
+    ) -> Result<Self> {
         let mut all = NumberedSamples::default();
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
             let stored = stored?;
             if !stored.is_short {
                 all.places.insert(stored.number, all.samples.len() as u32);
-                all.samples.push(stored);
+                let shingles = stored.shingles as usize;
+                all.samples.push(&stored.hashes, shingles, false);
             }
         }
+        let none = Arc::default();
+        all.samples
+            .look_up(table.unwrap_or(&none), &Several::default());
         Ok(all)
     }
 
     /// The sample at a place.
-    pub fn get(&self, place: u32) -> Option<Sample<'_>> {
-        self.samples.get(place as usize).map(Stored::sample)
+    pub fn get(&self, place: u32) -> Option<CountedSample<'_>> {
+        self.samples.get(place, None)
     }
 
     /// The place of the sample of a document; one without a sample if it has none.
@@ -147,13 +145,13 @@ struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn sample(&self) -> Sample<'_> {
-        let shingles = self.shingles as usize;
-        Sample {
-            hashes: &self.hashes,
-            level: text_level(shingles),
-            shingles,
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.number.to_le_bytes());
+        let short = if self.is_short { IS_SHORT } else { 0 };
+        for part in [self.shingles | short, self.hashes.len() as u32] {
+            bytes.extend(part.to_le_bytes());
         }
+        bytes.extend(self.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     }
 
     fn read(rest: &mut Bytes<'a>) -> Result<Self> {
@@ -214,30 +212,30 @@ mod tests {
         read(bytes).collect::<Result<_>>().unwrap()
     }
 
-    fn stored(number: u64, sample: Sample<'_>) -> Stored<'_> {
+    fn stored(samples: &Samples, document: u32, number: u64) -> Stored<'_> {
+        let (hashes, shingles) = samples
+            .hashes_of(document, &mut Vec::new())
+            .unwrap()
+            .unwrap();
         Stored {
             number,
-            shingles: sample.shingles as u32,
-            is_short: sample.shingles == 400,
-            hashes: sample.hashes.into(),
+            shingles: shingles as u32,
+            is_short: shingles == 400,
+            hashes,
         }
     }
 
     #[test]
     fn what_is_written_is_read() {
         let samples = samples();
-        let own = |document| samples.get(document, None).unwrap();
+        let own = |document, number| stored(&samples, document, number);
         let bytes = bytes_of(&samples, 0, &[5, 6, 1 << 40]);
-        let expected = [
-            stored(5, own(0)),
-            stored(6, own(1)),
-            stored(1 << 40, own(2)),
-        ];
+        let expected = [own(0, 5), own(1, 6), own(2, 1 << 40)];
         assert_eq!(parts_of(&bytes), expected);
         let last = bytes_of(&samples, 2, &[7]);
-        assert_eq!(parts_of(&last), [stored(7, own(2))]);
+        assert_eq!(parts_of(&last), [own(2, 7)]);
         // A number, two counts, and the hashes.
-        assert_eq!(last.len(), 8 + 8 + 4 * own(2).hashes.len());
+        assert_eq!(last.len(), 8 + 8 + 4 * own(2, 7).hashes.len());
     }
 
     #[test]
@@ -251,7 +249,7 @@ mod tests {
         assert!(numbers.eq([1, 3]));
         let selected = select_samples(&bytes, &[0, 3]).unwrap();
         let selected = parts_of(&selected);
-        assert_eq!(selected, [stored(3, samples.get(2, None).unwrap())]);
+        assert_eq!(selected, [stored(&samples, 2, 3)]);
         assert!(select_samples(&bytes, &[]).unwrap().is_empty());
     }
 
@@ -260,7 +258,7 @@ mod tests {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
         let (texts, hashes) = hashes_of(&bytes, &[0, 1, 2, 4]).unwrap();
-        let own = [0, 1].map(|document| samples.get(document, None).unwrap().hashes);
+        let own = [0, 1].map(|document| stored(&samples, document, 0).hashes);
         // Those of the short text too.
         assert_eq!((texts, hashes), (2, own.concat()));
     }
@@ -269,8 +267,10 @@ mod tests {
     fn samples_are_found_by_number() {
         let samples = samples();
         let parts = [bytes_of(&samples, 0, &[9, 5]), bytes_of(&samples, 2, &[4])];
-        let read = NumberedSamples::read(&parts).unwrap();
+        let read = NumberedSamples::read(&parts, None).unwrap();
         let found = |number| read.get(read.place_of(number));
+        let mut samples = samples;
+        samples.look_up(&ShingleFrequencies::default(), &Several::default());
         assert_eq!(found(9), samples.get(0, None));
         assert_eq!(found(4), samples.get(2, None));
         // The text is short.

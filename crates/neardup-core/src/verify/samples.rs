@@ -3,14 +3,19 @@
 A document has no sample if it is short, or if another has the same text and it does not
 [share](Samples::share) that one's: its text is read.
 
-Samples lie one after the other, 4 bytes a hash, and 16 bytes for each document say where. Those for
+Samples lie one after the other, 4 bytes a hash, and 24 bytes for each document say where. Those for
 which there is no room in memory go to a file, in the order of the documents.
 */
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use rayon::prelude::*;
+
 use super::cache::Make;
-use super::sample::{Sample, text_level};
+use super::counted_sample::{CountedSample, Ends, Looked};
+use super::sample::text_level;
+use super::shingle_frequencies::{Several, ShingleFrequencies};
 use crate::buckets::deal;
 use crate::error::Result;
 use crate::spill::Spill;
@@ -24,6 +29,9 @@ const BLOCK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// The least memory for the hashes of a file, and the most bits that choose one.
 const MEMORY: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 const MOST_FILES: u32 = 8;
+
+/// Documents whose samples one task looks up.
+const TOGETHER: usize = 256;
 
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
@@ -57,6 +65,8 @@ struct Place {
     len: u32,
     /// Distinct shingles of the text; [`NONE`] for a document without a sample.
     shingles: u32,
+    /// Of a sample in memory, once its shingles were looked up.
+    ends: Ends,
 }
 
 impl Place {
@@ -112,6 +122,7 @@ impl Samples {
             begin: self.hashes.len() as u64,
             len: 0,
             shingles: NONE,
+            ends: Ends::default(),
         };
         self.places.resize(documents.max(self.len()), none);
     }
@@ -126,6 +137,7 @@ impl Samples {
             begin: self.hashes.len() as u64,
             len: hashes.len() as u32,
             shingles: u32::try_from(shingles).unwrap_or(NONE - 1).min(NONE - 1),
+            ends: Ends::default(),
         });
         self.hashes.extend_from_slice(hashes);
     }
@@ -238,12 +250,8 @@ impl Samples {
     }
 
     /// Reads hashes from the file.
-    fn read(&self, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Box<[u32]>> {
-        let bytes = self
-            .file
-            .read(begin * HASH as u64, end * HASH as u64, buffer)?;
-        let hashes = bytes.as_chunks().0.iter();
-        Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
+    fn read(&self, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<u32>> {
+        read(&self.file, begin, end, buffer)
     }
 
     /// Whether the text of a document is short, before these are [dropped](Self::drop_short).
@@ -319,24 +327,77 @@ impl Samples {
         self.filed.is_some()
     }
 
-    /// The sample of a document that is in memory, or of which `read` are the hashes.
-    pub fn get<'a>(&'a self, document: u32, read: Option<&'a [u32]>) -> Option<Sample<'a>> {
+    /// Looks the shingles of all samples in memory up in the table of their collection. From then on no
+    /// sample has [its hashes](Self::hashes_of).
+    pub fn look_up(&mut self, table: &ShingleFrequencies, several: &Several) {
+        let in_memory = match self.filed {
+            Some(first) => &mut self.places[..first],
+            None => &mut self.places[..],
+        };
+        let (mut begin, mut rest) = (0, self.hashes.as_mut_slice());
+        let mut parts = Vec::new();
+        for places in in_memory.chunks_mut(TOGETHER) {
+            let end = places.last().map_or(begin, Place::end);
+            let (hashes, later) = rest.split_at_mut((end - begin) as usize);
+            parts.push((begin, places, hashes));
+            (begin, rest) = (end, later);
+        }
+        let all = parts.into_par_iter();
+        all.for_each_init(Default::default, |buffers, (begin, places, hashes)| {
+            for place in places {
+                let own = &mut hashes[(place.begin - begin) as usize..][..place.len as usize];
+                let is_single = |hash| !several.may_have(hash);
+                place.ends = Ends::look_up(own, table, is_single, buffers);
+            }
+        });
+    }
+
+    /// The hashes of the sample of a document, ascending, and the number of shingles of the text.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read from the file.
+    pub(super) fn hashes_of(
+        &self,
+        document: u32,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<(Cow<'_, [u32]>, usize)>> {
+        let document = self.owner(document);
+        let place = self.places.get(document);
+        let Some(place) = place.filter(|place| place.shingles != NONE) else {
+            return Ok(None);
+        };
+        let hashes = match self.in_file().contains(&document) {
+            true => self.read(place.begin, place.end(), buffer)?.into(),
+            false => self.in_memory(place).into(),
+        };
+        Ok(Some((hashes, place.shingles as usize)))
+    }
+
+    /// The sample of a document whose shingles were looked up; of one in the file, in what was `read`.
+    pub(super) fn get<'a>(
+        &'a self,
+        document: u32,
+        read: Option<&'a Looked>,
+    ) -> Option<CountedSample<'a>> {
         let document = self.owner(document);
         let place = self.places.get(document)?;
         if place.shingles == NONE {
             return None;
         }
-        let hashes = match read {
-            Some(hashes) => hashes,
-            None if self.in_file().contains(&document) => return None,
-            None => self.in_memory(place),
-        };
         let shingles = place.shingles as usize;
-        Some(Sample {
-            hashes,
-            level: text_level(shingles),
-            shingles,
-        })
+        let level = text_level(shingles);
+        match read {
+            Some(looked) => Some(looked.sample(level, shingles)),
+            None if self.in_file().contains(&document) => None,
+            None => Some(place.ends.sample(self.in_memory(place), level, shingles)),
+        }
+    }
+
+    /// Whether a document has a sample.
+    pub fn has(&self, document: u32) -> bool {
+        let place = self.places.get(self.owner(document));
+        place.is_some_and(|place| place.shingles != NONE)
     }
 }
 
@@ -360,14 +421,17 @@ fn read(file: &Spill, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<
     Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
 }
 
-/// Reads the samples that are in the file.
-impl Make for Samples {
-    type Made = Box<[u32]>;
+/// Reads the samples that are in the file, and looks their shingles up in a table.
+pub(super) struct InFile<'a>(pub(super) &'a Samples, pub(super) &'a ShingleFrequencies);
+
+impl Make for InFile<'_> {
+    type Made = Looked;
 
     fn size(&self, document: u32) -> Option<usize> {
-        let document = self.owner(document);
-        let is_in_file = self.in_file().contains(&document);
-        let place = self.places.get(document).filter(|_| is_in_file)?;
+        let InFile(samples, _) = self;
+        let document = samples.owner(document);
+        let is_in_file = samples.in_file().contains(&document);
+        let place = samples.places.get(document).filter(|_| is_in_file)?;
         (place.shingles != NONE).then_some(HASH * place.len as usize)
     }
 
@@ -375,12 +439,14 @@ impl Make for Samples {
         size
     }
 
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made> {
-        let place = self.places[self.owner(document)];
-        self.read(place.begin, place.end(), buffer)
+    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Looked> {
+        let InFile(samples, table) = self;
+        let place = samples.places[samples.owner(document)];
+        let hashes = samples.read(place.begin, place.end(), buffer)?;
+        Ok(Looked::up(&hashes, table))
     }
 
-    fn bytes(made: &Self::Made) -> usize {
-        size_of_val(&**made)
+    fn bytes(made: &Looked) -> usize {
+        made.bytes()
     }
 }

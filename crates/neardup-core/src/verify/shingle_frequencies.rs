@@ -21,6 +21,8 @@ depends only on the set of texts, not on their order, on memory, or on how the w
 Memory: 26 bytes per common shingle.
 */
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use super::count_bytes;
@@ -45,6 +47,12 @@ const PER_WORD: usize = 4;
 /// The number of leading bits of a hash that choose its part.
 const PART_BITS: u32 = 10;
 
+/// Bits of [`Several`] for each hash, at least.
+const BITS_PER_HASH: usize = 4;
+
+/// A level for each number of leading zeros of a hash.
+const LEVELS: usize = u32::BITS as usize + 1;
+
 /// Sampled shingles dealt out at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
@@ -65,13 +73,15 @@ const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 pub struct ShingleFrequencies {
     /// The shingles and their counts, by hash.
     counts: Vec<(u32, u32)>,
-    /// All shingles with their counts, each at the first free place from that of its trailing bits on:
-    /// a look-up reads one line of the cache. At least half of the places are free, with a count of
-    /// zero.
+    /// All shingles with their ids, each at the first free place from that of its trailing bits on:
+    /// a look-up reads one line of the cache. Ids count from 1 here, so that 0 is a free place; at least
+    /// half of them are.
     places: Vec<(u32, u32)>,
     /// For each value of some trailing bits, whether a shingle has it. Most shingles are rare, and are
     /// told by these bits, which stay in the cache.
     bits: Vec<u64>,
+    /// For each level, how many shingles are of it: the first ones.
+    ends: [u32; LEVELS],
     level: u32,
     texts: u64,
 }
@@ -91,30 +101,35 @@ impl ShingleFrequencies {
     pub fn of_samples<S: AsRef<[u32]> + Sync>(samples: &[S], entries: usize) -> Self {
         let texts = samples.len() as u64;
         let rests = samples.iter().map(AsRef::as_ref).collect();
-        let common = common_of_samples(rests, least_common(rare(texts)));
+        let least = least_common(rare(texts));
+        let common = common_of_samples(rests, least, &Several::default());
         ShingleFrequencies::of_common(texts, common, entries)
     }
 
-    /// Counts the texts of a collection by all of its samples, as [`of_samples`](Self::of_samples).
+    /// Counts the texts of a collection by all of its samples, as [`of_samples`](Self::of_samples), and
+    /// tells which shingles several texts have.
     ///
     /// # Errors
     ///
     /// If samples cannot be read from their file, or hashes not written to others: usually a full disk.
-    pub fn of(samples: &Samples, entries: usize) -> Result<Self> {
+    pub fn of(samples: &Samples, entries: usize) -> Result<(Self, Several)> {
         let texts = samples.texts() as u64;
-        let least = least_common(rare(texts));
-        let mut common = Vec::new();
+        let (mut common, mut several) = (Vec::new(), Several::default());
         if samples.are_in_file() {
             for file in samples.dealt_to_files()? {
                 common.extend(common_of(file.hashes()?, texts));
             }
         } else {
+            several = Several::among(samples.hashes() as usize);
             samples.for_each_block(|block| {
-                common = common_of_samples(block, least);
+                common = common_of_samples(block, least_common(rare(texts)), &several);
                 Ok(())
             })?;
         }
-        Ok(ShingleFrequencies::of_common(texts, common, entries))
+        Ok((
+            ShingleFrequencies::of_common(texts, common, entries),
+            several,
+        ))
     }
 
     /// The table of texts whose common shingles were counted, with their counts, by hash.
@@ -144,12 +159,17 @@ impl ShingleFrequencies {
             places: vec![(0, 0); (2 * counts.len()).next_power_of_two()],
             bits: vec![0; (counts.len() / PER_WORD).next_power_of_two()],
             counts: Vec::new(),
+            ends: [0; LEVELS],
             level,
             texts,
         };
-        for &(hash, count) in &counts {
+        for level in 0..=u32::BITS {
+            let end = counts.partition_point(|&(hash, _)| is_of(level, hash));
+            table.ends[level as usize] = end as u32;
+        }
+        for (&(hash, _), id) in counts.iter().zip(1..) {
             let place = table.place(hash);
-            table.places[place] = (hash, count);
+            table.places[place] = (hash, id);
             let (word, bit) = table.bit(hash);
             table.bits[word] |= bit;
         }
@@ -181,13 +201,30 @@ impl ShingleFrequencies {
     }
 
     /// The number of texts that contain a shingle: 0 if it is rare or not of the table's level.
-    #[inline]
     pub fn count(&self, hash: u32) -> u32 {
+        self.id(hash).map_or(0, |id| self.count_of(id))
+    }
+
+    /// The id of a shingle, its place among the [counts](Self::counts); `None` for one that the table
+    /// does not have.
+    #[inline]
+    pub(super) fn id(&self, hash: u32) -> Option<u32> {
         let (word, bit) = self.bit(hash);
-        if !is_of(self.level, hash) || self.bits[word] & bit == 0 {
-            return 0;
+        if self.bits[word] & bit == 0 {
+            return None;
         }
-        self.places[self.place(hash)].1
+        self.places[self.place(hash)].1.checked_sub(1)
+    }
+
+    /// The number of texts that contain the shingle with an id.
+    #[inline]
+    pub(super) fn count_of(&self, id: u32) -> u32 {
+        self.counts[id as usize].1
+    }
+
+    /// The first id of which the shingle is not of a level.
+    pub(super) fn end_of_level(&self, level: u32) -> u32 {
+        self.ends[level.min(u32::BITS) as usize]
     }
 
     /// The level of the table: it holds only shingles of this level. 0 unless there were more common
@@ -221,8 +258,44 @@ impl ShingleFrequencies {
     }
 }
 
-/// The hashes in at least `least` samples, and in how many each is.
-fn common_of_samples(mut rests: Vec<&[u32]>, least: u32) -> Vec<(u32, u32)> {
+/// Which hashes several texts have: at least these, and a few others by chance.
+#[derive(Debug, Default)]
+pub struct Several {
+    /// A bit for each value of some leading bits; empty where nothing is known.
+    bits: Vec<AtomicU64>,
+    shift: u32,
+}
+
+impl Several {
+    /// None of so many hashes.
+    fn among(hashes: usize) -> Self {
+        let all = (BITS_PER_HASH * hashes).next_power_of_two();
+        let leading = all.ilog2().clamp(u64::BITS.ilog2(), u32::BITS);
+        let words = (1 << leading) / u64::BITS as usize;
+        Several {
+            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            shift: u32::BITS - leading,
+        }
+    }
+
+    fn insert(&self, hash: u32) {
+        let place = hash >> self.shift;
+        if let Some(word) = self.bits.get((place / u64::BITS) as usize) {
+            word.fetch_or(1 << (place % u64::BITS), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether several texts may have a hash.
+    #[inline]
+    pub(super) fn may_have(&self, hash: u32) -> bool {
+        let place = hash >> self.shift;
+        let word = self.bits.get((place / u64::BITS) as usize);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (place % u64::BITS) & 1 == 1)
+    }
+}
+
+/// The hashes in at least `least` samples, and in how many each is. Those in several are added to `several`.
+fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> Vec<(u32, u32)> {
     let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
     let all = 1 << PART_BITS;
     let stretches = (hashes / STRETCH).next_power_of_two().min(all);
@@ -245,7 +318,13 @@ fn common_of_samples(mut rests: Vec<&[u32]>, least: u32) -> Vec<(u32, u32)> {
         let dealt = gathered(&pieces.collect::<Vec<_>>(), parts);
         let of_parts = dealt.par_iter().map(|part| {
             let spread = |hash| u64::from(hash) << u32::BITS << PART_BITS;
-            runs(&sorted(part, spread), least)
+            let hashes = sorted(part, spread);
+            for both in hashes.windows(2) {
+                if both[0] == both[1] {
+                    several.insert(both[0]);
+                }
+            }
+            runs(&hashes, least)
         });
         common.extend(of_parts.collect::<Vec<_>>().concat());
     }
@@ -267,7 +346,7 @@ fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
 pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
     let mut counts = Vec::new();
     samples.for_each_block(|block| {
-        let more = common_of_samples(block, 1);
+        let more = common_of_samples(block, 1, &Several::default());
         match counts.is_empty() {
             true => counts = more,
             false => counts.extend(more),
@@ -432,7 +511,7 @@ mod tests {
                     }
                 }
                 assert_eq!(samples.are_in_file(), most < usize::MAX);
-                let table = ShingleFrequencies::of(&samples, entries).unwrap();
+                let (table, _) = ShingleFrequencies::of(&samples, entries).unwrap();
                 assert_eq!((table.level(), table.texts()), (level, 300));
                 assert_eq!(contents(&table), contents(&once));
             }

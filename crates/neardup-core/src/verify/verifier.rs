@@ -9,11 +9,11 @@ use super::alignment::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, Made, Make};
 use super::contest::Contest;
+use super::counted_sample::{CountedSample, Looked};
 use super::measure::{Comparison, Features, Measure};
 use super::noise::may_be_scattered;
 use super::order_bound::{OrderBound, is_long};
-use super::sample::Sample;
-use super::samples::Samples;
+use super::samples::{InFile, Samples};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
@@ -39,7 +39,7 @@ pub struct Verifier {
     /// Units of the texts that may be similar to others.
     units: Cache<Units>,
     /// Samples that are in a file.
-    samples: Cache<Box<[u32]>>,
+    samples: Cache<Looked>,
     /// Documents with a candidate that is not similar only because of what one says of its own: of
     /// several the one that would be the most similar, the first of equal ones.
     own: FxHashMap<u32, WithoutOwn>,
@@ -201,7 +201,7 @@ impl Verifier {
     /// are similar. `sample` has that of each text, if there is one. Runs on the current rayon pool.
     pub fn are_open<'s>(
         &self,
-        sample: impl Fn(u32) -> Option<Sample<'s>> + Sync,
+        sample: impl Fn(u32) -> Option<CountedSample<'s>> + Sync,
         pairs: &[(u32, u32)],
     ) -> Vec<bool> {
         match (&self.frequencies, Ratio::of(self.measure)) {
@@ -225,12 +225,14 @@ impl Verifier {
     ) -> Result<Vec<BySamples>> {
         let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
         let mut said = Vec::with_capacity(pairs.len());
-        let mut say = |pairs: &[(u32, u32)], read: &Made<Box<[u32]>>| {
-            let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
-            bounds.say_all(pairs, sample, &mut said);
+        let mut say = |pairs: &[(u32, u32)], read: &Made<Looked>| {
+            bounds.say_all(pairs, |id| samples.get(id, read.get(&id)), &mut said);
         };
         match samples.are_in_file() {
-            true => self.samples.for_each(samples, pairs, |&pair| pair, say)?,
+            true => {
+                let in_file = InFile(samples, table);
+                self.samples.for_each(&in_file, pairs, |&pair| pair, say)?;
+            }
             false => say(pairs, &Made::default()),
         }
         Ok(said)
@@ -505,9 +507,11 @@ mod tests {
                     }
                 }
                 samples.finish().unwrap();
-                table = ShingleFrequencies::of(&samples, entries).unwrap();
+                let (counted, several) = ShingleFrequencies::of(&samples, entries).unwrap();
+                table = counted;
                 assert_eq!(table.level() > 0, entries == 100);
                 samples.drop_short();
+                samples.look_up(&table, &several);
                 samples
             });
             let are_in_file = every.each_ref().map(Samples::are_in_file);

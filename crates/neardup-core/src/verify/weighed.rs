@@ -28,10 +28,12 @@ are weighed. If these are fewer than [`KNOWN`], or no shared one is common, noth
 all shingles of both texts count, each alike.
 
 Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
-costs a look-up of each hash of a sample of about 200 in a table of the other one's.
+costs a merge of the lists of two [counted samples](CountedSample).
 */
 
+use super::counted_sample::CountedSample;
 use super::shingle_frequencies::ShingleFrequencies;
+use crate::buckets::shared_numbers;
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
@@ -86,37 +88,13 @@ pub struct Own {
     pub says: [bool; 2],
 }
 
-/// What is looked up for a text that several pairs begin with, and lists that are made for each pair.
+/// Lists that are made for each pair.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The first text, where pairs of it follow each other.
-    first: Option<u32>,
-    /// Where each of its shingles is: at the first free place from that of the trailing bits on. The
-    /// place in the sample counts from 1, so that 0 is a free place; most are free.
-    places: Vec<(u32, u32)>,
-    /// How many texts carry each of its shingles.
-    counts: Vec<u32>,
-    /// At n, the weight of its first n shingles.
-    up_to: Vec<u64>,
-    /// The largest count of a rare shingle.
-    rare: u32,
-    met: Met,
-}
-
-/// What two samples share, as far as the second one has been read.
-#[derive(Debug, Default)]
-struct Met {
-    /// How much of the second sample has been read.
-    read: usize,
-    /// Which shingles of the first sample the second has.
-    is_shared: Vec<bool>,
-    shared: usize,
-    /// What the shared shingles weigh.
-    weight: u64,
-    /// How many texts carry each shared shingle that is not rare.
+    /// The shared shingles of the table.
+    shared: Vec<u32>,
+    /// How many texts carry each of them that is not rare.
     common: Vec<u32>,
-    /// The shingles of the second text alone.
-    alone: Vec<u32>,
 }
 
 /// What weighing says.
@@ -129,94 +107,32 @@ pub(super) enum Weighing {
 }
 
 impl Scratch {
-    /// Looks up the shingles of the first text of the next pairs, which `number` tells from other texts.
-    /// The table must be that of all pairs.
-    pub(super) fn look_up(&mut self, number: Option<u32>, a: &[u32], table: &ShingleFrequencies) {
-        if number.is_some() && self.first == number {
-            return;
-        }
-        self.first = number;
-        self.rare = table.rare();
-        self.counts.clear();
-        self.counts.extend(a.iter().map(|&hash| table.count(hash)));
-        self.up_to.clear();
-        self.up_to.push(0);
-        let mut all = 0;
-        self.up_to.extend(self.counts.iter().map(|&count| {
-            all += u64::from(weight(count, self.rare));
-            all
-        }));
-        self.places.clear();
-        self.places
-            .resize((4 * a.len()).next_power_of_two(), (0, 0));
-        for (&hash, number) in a.iter().zip(1..) {
-            let place = free_place(&self.places, hash);
-            self.places[place] = (hash, number);
-        }
-    }
-
-    /// Begins with a second text.
-    pub(super) fn begin(&mut self) {
-        let met = &mut self.met;
-        (met.read, met.shared, met.weight) = (0, 0, 0);
-        met.is_shared.clear();
-        met.is_shared.resize(self.counts.len(), false);
-        met.common.clear();
-        met.alone.clear();
-    }
-
-    /// Reads the sample of the second text, from where it has been read to on, and returns how many
-    /// shingles both have.
-    pub(super) fn meet(&mut self, b: &[u32]) -> usize {
-        let met = &mut self.met;
-        for &hash in &b[met.read..] {
-            let (_, number) = self.places[free_place(&self.places, hash)];
-            let Some(place) = (number as usize).checked_sub(1) else {
-                met.alone.push(hash);
-                continue;
-            };
-            met.is_shared[place] = true;
-            met.shared += 1;
-            met.weight += self.up_to[place + 1] - self.up_to[place];
-            if self.counts[place] > self.rare {
-                met.common.push(self.counts[place]);
-            }
-        }
-        met.read = b.len();
-        met.shared
-    }
-
-    /// Weighs the shingles of two samples of one level, ascending, by a table of at most that level,
-    /// unless the shared ones show that the similarity `by` which the texts are compared is below
-    /// `threshold`. It must not grow with what either text has alone. Those of the first text must have
-    /// been [looked up](Self::look_up), of this level or a lower one, and the second one
-    /// [begun](Self::begin).
+    /// Weighs the shingles of two samples, both of one level, by the table in which they were looked up;
+    /// the level of the table must not be higher. Stops where the shared ones show that the similarity `by`
+    /// which the texts are compared is below `threshold`: it must not grow with what either text has alone.
     pub(super) fn weigh(
         &mut self,
-        (a, b): (&[u32], &[u32]),
-        level: u32,
+        (a, b): (&CountedSample<'_>, &CountedSample<'_>),
         table: &ShingleFrequencies,
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        self.meet(b);
-        let Some(least) = self.at_least((a, b), level) else {
+        let (shared, least) = self.shared_alone((a, b), table);
+        let Some(least) = least else {
             return Weighing::Unweighed;
         };
         if by(least) < threshold {
             return Weighing::TooLow;
         }
-        let (median, rare) = (least.median, self.rare);
+        let (median, rare) = (least.median, table.rare());
         let usual = u64::from(weight(median, rare));
-        let of_a = self.counts[..a.len()].iter().zip(&self.met.is_shared);
-        let of_a = of_a.filter(|&(_, &is_shared)| !is_shared);
-        let of_a = Alone::of(of_a.map(|(&count, _)| count), median, rare);
-        let of_b = self.met.alone.iter().map(|&hash| table.count(hash));
-        let of_b = Alone::of(of_b, median, rare);
+        let of =
+            |text: &CountedSample<'_>| Alone::of(text, (&self.shared, shared), (table, median));
+        let (of_a, of_b) = (of(a), of(b));
         let excused_a = of_a.rare.min(of_b.of_majority);
         let excused_b = of_b.rare.min(of_a.of_majority);
         let saved = u64::from(RARE_WEIGHT) - usual;
-        let of_many = self.met.common.iter().filter(|&&count| count > rare + MANY);
+        let of_many = self.common.iter().filter(|&&count| count > rare + MANY);
         let of_many = of_many.map(|&count| u64::from(weight(count, rare)));
         let own = (median > rare + MANY).then(|| Own {
             shared: least.shared - of_many.sum::<u64>(),
@@ -232,58 +148,70 @@ impl Scratch {
         })
     }
 
-    /// The weights of both texts, as far as the second has been read, if what each has alone weighs the
-    /// least that it can. `None` if no shared one is common, or there are too few to say anything.
-    pub(super) fn at_least(&mut self, (a, b): (&[u32], &[u32]), level: u32) -> Option<Weighed> {
-        let Met { shared, common, .. } = &mut self.met;
-        let alone = [a, b].map(|sample| (sample.len() - *shared) as u64);
-        if common.is_empty() || a.len() + b.len() - *shared < KNOWN {
-            return None;
+    /// How many shingles both texts have; and the weights if what each has alone weighs the least that it
+    /// can, `None` if no shared shingle is common, or there are too few to say anything.
+    pub(super) fn shared_alone(
+        &mut self,
+        (a, b): (&CountedSample<'_>, &CountedSample<'_>),
+        table: &ShingleFrequencies,
+    ) -> (usize, Option<Weighed>) {
+        let rare = table.rare();
+        let rare_shared = a.rare_shared(b);
+        shared_numbers(a.common, b.common, &mut self.shared);
+        let shared = rare_shared + self.shared.len();
+        let all = a.len() + b.len() - shared;
+        let mut weight_of_shared = rare_shared as u64 * u64::from(RARE_WEIGHT);
+        self.common.clear();
+        for &id in &self.shared {
+            let count = table.count_of(id);
+            weight_of_shared += u64::from(weight(count, rare));
+            if count > rare {
+                self.common.push(count);
+            }
         }
-        let middle = (common.len() - 1) / 2;
-        let (_, &mut median, _) = common.select_nth_unstable(middle);
+        if self.common.is_empty() || all < KNOWN {
+            return (shared, None);
+        }
+        let middle = (self.common.len() - 1) / 2;
+        let (_, &mut median, _) = self.common.select_nth_unstable(middle);
         // None of those alone weighs less.
-        let usual = u64::from(weight(median, self.rare));
-        Some(Weighed {
-            level,
-            counted: [*shared, a.len() + b.len() - *shared],
-            shared: self.met.weight,
-            alone_a: alone[0] * usual,
-            alone_b: alone[1] * usual,
+        let usual = u64::from(weight(median, rare));
+        let least = Weighed {
+            level: a.level,
+            counted: [shared, all],
+            shared: weight_of_shared,
+            alone_a: (a.len() - shared) as u64 * usual,
+            alone_b: (b.len() - shared) as u64 * usual,
             median,
             excused: 0,
             own: None,
-        })
-    }
-
-    /// Bounds of the weights: each shared shingle weighs at most 1; what the first text has alone weighs at
-    /// least the rest of it, and each unshared shingle of the second at least what the most frequent one does.
-    pub(super) fn lightest(&self, (a, b): (&[u32], &[u32]), level: u32) -> Weighed {
-        let shared = self.met.shared as u64 * u64::from(RARE_WEIGHT);
-        let alone_b = (b.len() - self.met.shared) as u64;
-        Weighed {
-            level,
-            shared,
-            alone_a: self.up_to[a.len()].saturating_sub(shared),
-            alone_b: alone_b * u64::from(weight(u32::MAX, self.rare)),
-            ..Weighed::default()
-        }
+        };
+        (shared, Some(least))
     }
 }
 
-/// The place of a hash, or a free one.
-#[inline]
-fn free_place(places: &[(u32, u32)], hash: u32) -> usize {
-    let mask = places.len() - 1;
-    let mut place = hash as usize & mask;
-    while places[place].1 != 0 && places[place].0 != hash {
-        place = (place + 1) & mask;
+/// Bounds of the weights of two samples with so many shared shingles, of which each weighs at most 1: what
+/// the first text has alone weighs at least the rest of it, and each unshared shingle of the second at least
+/// what the most frequent one does.
+pub(super) fn lightest(
+    (a, b): (&CountedSample<'_>, &CountedSample<'_>),
+    shared: usize,
+    table: &ShingleFrequencies,
+) -> Weighed {
+    let of = |count| u64::from(weight(count, table.rare()));
+    let common = a.common.iter().map(|&id| of(table.count_of(id)));
+    let all = (a.len() - a.common.len()) as u64 * of(0) + common.sum::<u64>();
+    let weight_of_shared = shared as u64 * of(0);
+    Weighed {
+        level: a.level,
+        shared: weight_of_shared,
+        alone_a: all.saturating_sub(weight_of_shared),
+        alone_b: (b.len() - shared) as u64 * of(u32::MAX),
+        ..Weighed::default()
     }
-    place
 }
 
 /// The shingles of one text alone.
-#[derive(Default)]
 struct Alone {
     all: usize,
     weight: u64,
@@ -296,13 +224,35 @@ struct Alone {
 }
 
 impl Alone {
-    fn of(counts: impl Iterator<Item = u32>, median: u32, rare: u32) -> Self {
+    /// Those of a text that shares `shared` shingles with another, `ids` of them in the table. What is not
+    /// in the table is rare.
+    fn of(
+        text: &CountedSample<'_>,
+        (ids, shared): (&[u32], usize),
+        (table, median): (&ShingleFrequencies, u32),
+    ) -> Self {
+        let rare = table.rare();
         let usual = weight(median, rare);
         let majority = median - median / 5;
-        let mut found = Alone::default();
-        for count in counts {
+        let all = text.len() - shared;
+        let uncounted = all - (text.common.len() - ids.len());
+        let weight_of_uncounted = uncounted as u64 * u64::from(RARE_WEIGHT);
+        let mut found = Alone {
+            all,
+            weight: weight_of_uncounted,
+            rare: uncounted,
+            of_majority: 0,
+            few: uncounted,
+            own: weight_of_uncounted,
+        };
+        let mut next = 0;
+        for &id in text.common {
+            if ids.get(next) == Some(&id) {
+                next += 1;
+                continue;
+            }
+            let count = table.count_of(id);
             let own = weight(count, rare);
-            found.all += 1;
             found.weight += u64::from(own.max(usual));
             if count >= majority {
                 found.of_majority += 1;
@@ -395,6 +345,7 @@ fn share(shared: u64, rest: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::counted_sample::Looked;
     use super::*;
 
     const RARE: u32 = 4;
@@ -422,11 +373,11 @@ mod tests {
         }
         let table = ShingleFrequencies::from_counts(0, 100, counts);
         let mut scratch = Scratch::default();
-        let mut at = |a: &[u32], b: &[u32], threshold| {
+        let [a, b] = [a, b].map(|hashes| Looked::up(&hashes, &table));
+        let mut at = |a: &Looked, b: &Looked, threshold| {
             let by = Weighed::resemblance;
-            scratch.look_up(None, a, &table);
-            scratch.begin();
-            match scratch.weigh((a, b), 3, &table, threshold, by) {
+            let both = [a, b].map(|text| text.sample(3, 0));
+            match scratch.weigh((&both[0], &both[1]), &table, threshold, by) {
                 Weighing::Done(found) => Some(found),
                 Weighing::Unweighed | Weighing::TooLow => None,
             }
@@ -580,12 +531,9 @@ mod tests {
         let counts = hashes.iter().map(|&hash| (hash, 100));
         let table = ShingleFrequencies::from_counts(0, 100, counts);
         let mut scratch = Scratch::default();
-        let texts = (&hashes[..60], &hashes[40..]);
-        scratch.look_up(None, texts.0, &table);
-        let mut at = |threshold| {
-            scratch.begin();
-            scratch.weigh(texts, 0, &table, threshold, Weighed::resemblance)
-        };
+        let texts = [&hashes[..60], &hashes[40..]].map(|hashes| Looked::up(hashes, &table));
+        let [a, b] = texts.each_ref().map(|text| text.sample(0, 0));
+        let mut at = |threshold| scratch.weigh((&a, &b), &table, threshold, Weighed::resemblance);
         assert!(matches!(at(0.2), Weighing::Done(_)));
         assert!(matches!(at(0.21), Weighing::TooLow));
     }

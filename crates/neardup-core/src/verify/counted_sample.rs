@@ -1,0 +1,145 @@
+/*! The sample of a text whose shingles were looked up in the table of its collection, once, for all pairs
+of the text.
+
+A shingle that the table has is held by its id, the others by hash. Both ascend with the hash, so that two
+texts are compared by merging their lists, and what is of a higher level is the beginning of each list. Where
+it is known that no other text has a shingle, it lies apart, and no merge reads it.
+*/
+
+use super::shingle_frequencies::ShingleFrequencies;
+use crate::buckets::shared_count;
+use crate::sketch::of_level;
+
+/// The sampled shingles of one text, by how many others have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountedSample<'a> {
+    /// Hashes of shingles that the table does not have.
+    pub(super) rare: &'a [u32],
+    /// Ids of shingles of the table.
+    pub(super) common: &'a [u32],
+    /// Hashes of shingles that no other text has.
+    pub(super) single: &'a [u32],
+    /// One in 2^level shingles of the text is in the sample.
+    pub level: u32,
+    /// Distinct shingles of the text.
+    pub shingles: usize,
+}
+
+/// Where the hashes and ids of each kind end in a sample whose shingles were looked up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ends {
+    rare: u32,
+    common: u32,
+}
+
+impl Ends {
+    /// Looks the hashes of a sample up in a table, and sorts them by kind, in place. `buffers` are reused.
+    pub(super) fn look_up(
+        hashes: &mut [u32],
+        table: &ShingleFrequencies,
+        is_single: impl Fn(u32) -> bool,
+        [ids, single]: &mut [Vec<u32>; 2],
+    ) -> Ends {
+        ids.clear();
+        single.clear();
+        let mut rare = 0;
+        for at in 0..hashes.len() {
+            let hash = hashes[at];
+            if let Some(id) = table.id(hash) {
+                ids.push(id);
+            } else if is_single(hash) {
+                single.push(hash);
+            } else {
+                hashes[rare] = hash;
+                rare += 1;
+            }
+        }
+        let common = rare + ids.len();
+        hashes[rare..common].copy_from_slice(ids);
+        hashes[common..].copy_from_slice(single);
+        Ends {
+            rare: rare as u32,
+            common: common as u32,
+        }
+    }
+
+    /// The sample of a text with so many distinct shingles.
+    pub(super) fn sample(self, hashes: &[u32], level: u32, shingles: usize) -> CountedSample<'_> {
+        let (rare, rest) = hashes.split_at(self.rare as usize);
+        let (common, single) = rest.split_at((self.common - self.rare) as usize);
+        CountedSample {
+            rare,
+            common,
+            single,
+            level,
+            shingles,
+        }
+    }
+}
+
+impl<'a> CountedSample<'a> {
+    /// The number of sampled shingles.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.rare.len() + self.common.len() + self.single.len()
+    }
+
+    /// How many shingles that the table does not have both texts have.
+    pub(super) fn rare_shared(&self, other: &CountedSample<'_>) -> usize {
+        // Documents with the same text may have one sample.
+        let is_same = std::ptr::eq(self.single, other.single);
+        let single = if is_same { self.single.len() } else { 0 };
+        single + shared_count(self.rare, other.rare)
+    }
+
+    /// The shingles of a level.
+    pub(super) fn at(&self, level: u32, table: &ShingleFrequencies) -> CountedSample<'a> {
+        if level <= self.level {
+            return *self;
+        }
+        let end = table.end_of_level(level);
+        let ids = self.common.partition_point(|&id| id < end);
+        CountedSample {
+            rare: of_level(level, self.rare),
+            common: &self.common[..ids],
+            single: of_level(level, self.single),
+            level,
+            shingles: self.shingles,
+        }
+    }
+
+    /// Reads one number of each line of the cache of what merges read; the result means nothing.
+    #[inline]
+    pub(super) fn touch(&self) -> u32 {
+        let lines = |list: &[u32]| {
+            let lines = list.iter().step_by(64 / size_of::<u32>());
+            lines.fold(0, |all, &number| all ^ number)
+        };
+        lines(self.rare) ^ lines(self.common)
+    }
+}
+
+/// A sample of its own whose shingles were looked up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looked {
+    hashes: Box<[u32]>,
+    ends: Ends,
+}
+
+impl Looked {
+    /// Looks the hashes of a sample up in a table.
+    pub(super) fn up(hashes: &[u32], table: &ShingleFrequencies) -> Self {
+        let mut hashes: Box<[u32]> = hashes.into();
+        let ends = Ends::look_up(&mut hashes, table, |_| false, &mut Default::default());
+        Looked { hashes, ends }
+    }
+
+    pub(super) fn sample(&self, level: u32, shingles: usize) -> CountedSample<'_> {
+        self.ends.sample(&self.hashes, level, shingles)
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.hashes)
+    }
+}
