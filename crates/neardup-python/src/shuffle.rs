@@ -98,7 +98,7 @@ impl Shuffle {
     /// The number of documents up to which a list is full.
     #[getter]
     fn list_cap(&self) -> usize {
-        self.inner.list_cap().held(usize::MAX)
+        self.inner.scheme().max_list_len()
     }
 
     /// The entries of those documents of a batch that are indexed, as one blob per bucket, without the

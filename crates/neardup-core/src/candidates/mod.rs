@@ -25,6 +25,7 @@ With every scheme, the answer is the same for any number of threads.
 */
 
 mod candidate_index;
+mod heavy_hitters;
 mod key_numbers;
 mod key_scheme;
 pub mod overlap;
@@ -36,9 +37,10 @@ mod sketches;
 pub mod stores;
 
 pub use candidate_index::CandidateIndex;
+pub use heavy_hitters::HeavyHitters;
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
-pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
+pub use schemes::rare_keys::MinOverlap;
 pub use search::{
     MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Places, Reach, Search,
     SearchStatistics,
@@ -47,5 +49,4 @@ pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use sketch_store::SketchStore;
 pub use sketches::{FeatureSamples, Signatures, Sketches};
-pub use stores::external::ExternalPostings;
 pub use stores::fetched::{FetchedIndex, NewEntry};

@@ -7,7 +7,6 @@ use neardup_hamming::Fingerprints;
 use super::Search;
 use crate::buckets::in_both;
 use crate::error::{Error, Result};
-use crate::groups::Groups;
 use crate::sketch::{self, Sketch, equal_values, is_kept};
 
 /// The sketches of the documents of a run, by document number.
@@ -345,19 +344,6 @@ impl FeatureSamples {
         self.keys.extend_from_slice(keys);
         self.offsets.push(self.keys.len() as u64);
         self.rates.push(rate.max(1));
-    }
-
-    /// Salts the keys of all documents, which keep their order.
-    pub(super) fn salt(&mut self, groups: &Groups) {
-        for (document, bounds) in (0..).zip(self.offsets.windows(2)) {
-            let keys = bounds[0] as usize..bounds[1] as usize;
-            groups.salt_keys(document, &mut self.keys[keys]);
-        }
-    }
-
-    /// Where each sample begins among all keys, followed by the end of the last one.
-    pub fn offsets(&self) -> &[u64] {
-        &self.offsets
     }
 
     /// All keys, one sample after the other.

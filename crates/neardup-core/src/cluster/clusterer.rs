@@ -145,7 +145,7 @@ impl Clusterer {
     ///
     /// If the search has no keys to shuffle.
     pub fn joined(corpus: &Corpus, rule: Rule, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
-        let index = CandidateIndex::external(rule.search, joined, order)?;
+        let index = CandidateIndex::external(stored_sketches(corpus)?, joined, order)?;
         Ok(Clusterer::of(corpus, rule, index))
     }
 

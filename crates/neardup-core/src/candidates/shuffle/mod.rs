@@ -29,9 +29,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::blob::{Counted, Entry};
+use super::heavy_hitters::HeavyHitters;
 use super::key_scheme::KeyScheme;
-use super::overlap::ListCap;
-use super::schemes::rare_keys::{HeavyHitters, MinOverlap};
 use super::search::Search;
 use super::sketches::Sketches;
 use super::stores::fetched::FetchedIndex;
@@ -44,12 +43,9 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 /// The steps of one search; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Shuffle {
-    search: Search,
-    bits: u32,
+    /// The keys under which documents of a batch are filed and by which they are looked up.
+    scheme: KeyScheme,
     buckets: usize,
-    cap: ListCap,
-    /// Those of the documents of the batch that a step works on.
-    groups: Groups,
 }
 
 /// The key counts of a batch: how many texts have each key that several texts have.
@@ -86,7 +82,7 @@ impl Shuffle {
     /// If the search has no keys, because its distance is large for the width of a fingerprint, or
     /// `buckets` is 0 or exceeds [`MAX_BUCKETS`].
     pub fn new(search: Search, bits: u32, buckets: usize) -> Result<Self> {
-        let scheme = KeyScheme::new(search, bits, Arc::default())?;
+        let scheme = KeyScheme::new(search, bits)?.folded();
         if !scheme.has_keys() {
             return Err(Error::parameter(
                 "max_distance",
@@ -98,29 +94,25 @@ impl Shuffle {
             let bounds = format!("1 to {MAX_BUCKETS}");
             return Err(Error::parameter("buckets", bounds, buckets));
         }
-        Ok(Shuffle {
-            cap: ListCap::new(scheme.max_list_len()),
-            search,
-            bits,
-            buckets,
-            groups: Groups::default(),
-        })
+        Ok(Shuffle { scheme, buckets })
     }
 
     /// The same steps for documents of these groups: those of a batch, or of all that batches are
     /// [selected](Self::of_batch) from.
     pub fn among(self, groups: Groups) -> Self {
-        Shuffle { groups, ..self }
+        let scheme = self.scheme.among(groups);
+        Shuffle { scheme, ..self }
     }
 
     /// The steps for a batch of these documents.
     pub fn of_batch(&self, documents: &[u32]) -> Self {
-        self.clone().among(self.groups.select(documents))
+        let scheme = self.scheme.of_batch(documents);
+        Shuffle { scheme, ..*self }
     }
 
-    /// The maximum number of documents of a list.
-    pub fn list_cap(&self) -> ListCap {
-        self.cap
+    /// The keys under which documents of a batch are filed and by which they are looked up.
+    pub fn scheme(&self) -> &KeyScheme {
+        &self.scheme
     }
 
     /// The number of buckets.
@@ -140,13 +132,13 @@ impl Shuffle {
         highest: u64,
         is_first: impl Fn(usize) -> bool,
     ) -> Result<Vec<Vec<u8>>> {
-        let scheme = self.key_scheme(sketches, Arc::default())?;
+        self.scheme.check(sketches, sketches.len())?;
         let mut dealt = vec![Vec::new(); self.buckets];
         let mut keys = Vec::new();
         for document in 0..sketches.len() as u32 {
-            scheme.lookup_keys(sketches, document, &mut keys);
+            self.scheme.keys(sketches, document, &mut keys);
             let counted = u32::from(is_first(document as usize));
-            for &key in &keys {
+            for &key in self.scheme.lookup_keys(&keys) {
                 dealt[self.bucket(key as u32)].push((key as u32, counted));
             }
         }
@@ -231,14 +223,18 @@ impl Shuffle {
         counts: &KeyCounts,
         left_out: &[(u32, u64)],
     ) -> Result<Vec<Vec<u8>>> {
-        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
+        self.scheme.check(sketches, numbers.len())?;
+        let heavy_hitters = counts.heavy_hitters();
+        let frequency = |key: u64| heavy_hitters.count(key as u32);
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
-        let mut filed = Vec::new();
+        let (mut keys, mut filed) = (Vec::new(), Vec::new());
         for (document, &number) in numbers.iter().enumerate() {
             if !is_filed(document) {
                 continue;
             }
-            scheme.filing_keys(sketches, document as u32, |_| false, &mut filed);
+            self.scheme.keys(sketches, document as u32, &mut keys);
+            self.scheme
+                .filing_keys(&keys, frequency, |_| false, &mut filed);
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that no other document has cannot lead to a candidate.
@@ -283,7 +279,7 @@ impl Shuffle {
         // would take longer than everything else.
         let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
-            let held = &list[..self.cap.held(list.len())];
+            let held = &list[..list.len().min(self.scheme.max_list_len())];
             if list.len() > most {
                 found.long.push(list[0].key);
                 continue;
@@ -322,7 +318,7 @@ impl Shuffle {
         counts: &KeyCounts,
         lists: &[impl AsRef<[u8]>],
     ) -> Result<BatchCandidates> {
-        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
+        self.scheme.check(sketches, numbers.len())?;
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
             for entry in blob::read_entries(blob.as_ref())? {
@@ -331,7 +327,8 @@ impl Shuffle {
                 shares.push(entry.min_overlap.to_bits());
             }
         }
-        let stored = FetchedIndex::new(scheme, &keys, &filed, &shares)?;
+        let scheme = self.scheme.clone();
+        let stored = FetchedIndex::new(scheme, counts.heavy_hitters(), &keys, &filed, &shares)?;
         let asked: Vec<u32> = (0..numbers.len())
             .filter(|&document| is_asked(document))
             .map(|document| document as u32)
@@ -344,17 +341,6 @@ impl Shuffle {
             }
         });
         Ok(found)
-    }
-
-    /// The keys under which documents of a batch are filed and by which they are looked up.
-    pub(super) fn key_scheme(
-        &self,
-        sketches: &Sketches,
-        heavy_hitters: Arc<HeavyHitters>,
-    ) -> Result<KeyScheme> {
-        sketches.check_search(self.search)?;
-        let scheme = KeyScheme::new(self.search, self.bits, heavy_hitters)?;
-        Ok(scheme.folded().among(self.groups.clone()))
     }
 
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
