@@ -12,15 +12,16 @@ one, among the documents added since the snapshot ([`near_since`](CandidateIndex
 use neardup_hamming::{Fingerprints, HammingIndex};
 
 use super::overlap::{Scratch, Scratches};
-use super::search::{Places, Search, SearchStatistics};
+use super::places::{Places, SearchStatistics};
+use super::schemes::search::Search;
+use super::shuffle::external::ExternalIndex;
 use super::shuffle::external_join::JoinedKeys;
-use super::sketch_store::SketchStore;
-use super::sketches::Sketches;
-use super::stores::external::ExternalIndex;
 use super::stores::fetched::{FetchedIndex, NewEntry};
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::sketch::SketchStore;
+use crate::sketch::Sketches;
 
 /// Documents filed for look-up.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl CandidateIndex {
         search: Search,
         expected: u64,
     ) -> Result<Self> {
-        sketches.check_search(search)?;
+        search.check(sketches)?;
         if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
             (sketches, search)
         {

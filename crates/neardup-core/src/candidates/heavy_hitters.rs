@@ -6,8 +6,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::key_numbers::Numbering;
 use super::schemes::rare_keys::FEW;
-use super::sketches::FeatureSamples;
 use crate::error::Result;
+use crate::sketch::FeatureSamples;
 
 /// How many texts of a collection have a key, for keys that more than [`FEW`] texts have. Documents
 /// with the same text count once.

@@ -13,9 +13,9 @@ use rayon::prelude::*;
 
 use crate::buckets::{deal, gathered};
 use crate::candidates::key_scheme::KeyScheme;
-use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 use crate::identity::DistinctTexts;
+use crate::sketch::Sketches;
 
 /// The number of a key that only one text has.
 pub(super) const SINGLE: u32 = u32::MAX;
@@ -201,7 +201,7 @@ fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::search::{Reach, Search};
+    use crate::candidates::schemes::search::{Reach, Search};
     use crate::sketch::{Settings, Sketch};
 
     /// The numbers of keys, of which each document has these.

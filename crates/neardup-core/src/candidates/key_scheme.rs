@@ -20,10 +20,10 @@ use neardup_hamming::BlockKeys;
 
 use super::schemes::prefix::prefix_length;
 use super::schemes::rare_keys::{MinOverlap, all, choose};
-use super::search::{Reach, Search};
-use super::sketches::Sketches;
+use super::schemes::search::{Reach, Search};
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::sketch::Sketches;
 
 /// The keys under which documents are filed and looked up.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl KeyScheme {
     ///
     /// If the sketches are of another kind than the search needs, or too few.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
-        sketches.check_search(self.search)?;
+        self.search.check(sketches)?;
         sketches.check_len(count)
     }
 

@@ -21,9 +21,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::key_scheme::KeyScheme;
+use super::places::{Places, SearchStatistics};
 use super::schemes::rare_keys::MinOverlap;
-use super::search::{Places, Search, SearchStatistics};
-use super::sketches::Sketches;
+use super::schemes::search::Search;
+use crate::sketch::Sketches;
 
 /// The number of documents that one task looks up.
 const TASK: usize = 64;

@@ -7,12 +7,12 @@
 
 use crate::candidates::{
     CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, Places, SearchStatistics,
-    SketchStore,
 };
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
+use crate::sketch::SketchStore;
 use crate::verify::WithoutOwn;
 
 /// The number of documents that are decided together.

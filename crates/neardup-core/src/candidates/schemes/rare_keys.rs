@@ -27,7 +27,7 @@ A key that many documents have is boilerplate, so its list is capped (`overlap.r
 documents are filed, a text posted a thousand times is in each list once and does not fill it.
 */
 
-use crate::candidates::search::Reach;
+use crate::candidates::schemes::search::Reach;
 
 /// The maximum number of texts that have a rare key.
 pub const FEW: u32 = 32;

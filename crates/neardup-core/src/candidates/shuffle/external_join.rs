@@ -1,7 +1,7 @@
 /*! The shuffle on one machine: through files, a few buckets or batches at a time.
 
 Takes the sketches of a corpus that are outside of memory, in priority order. Yields what an index
-with the [`external`](crate::candidates::stores::external) store needs: for each batch, the counts
+with the [`external`](super::external) store needs: for each batch, the counts
 and the lists of its keys. Lists in which many documents are filed are left to that store, which
 caps them as documents are kept.
 */
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 
 use super::Shuffle;
 use super::partition_file::PartitionFile;
-use crate::candidates::search::Search;
-use crate::candidates::sketch_store::SketchStore;
+use crate::candidates::schemes::search::Search;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::sketch::SketchStore;
 
 /// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
 const SMALLEST_BATCH: usize = 4096;

@@ -2,7 +2,7 @@
 
 Documents come in *batches* of some thousand, in priority order. Keys are assigned to *buckets* by
 their hash. Every step works on one batch or one bucket alone. What they exchange is bytes
-([`blob`]): through files on one machine ([`external`](super::stores::external)), through a shuffle
+([`blob`]): through files on one machine ([`external`]), through a shuffle
 on a cluster.
 
 | step | of | takes | yields |
@@ -21,6 +21,7 @@ filed.
 */
 
 pub mod blob;
+pub mod external;
 pub mod external_join;
 pub mod partition_file;
 
@@ -31,11 +32,11 @@ use rustc_hash::FxHashMap;
 use self::blob::{Counted, Entry};
 use super::heavy_hitters::HeavyHitters;
 use super::key_scheme::KeyScheme;
-use super::search::Search;
-use super::sketches::Sketches;
+use super::schemes::search::Search;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::sketch::Sketches;
 
 /// The maximum number of buckets: with more, each blob would be only a few bytes.
 pub const MAX_BUCKETS: usize = 1 << 16;

@@ -18,10 +18,10 @@ use rustc_hash::FxBuildHasher;
 use crate::candidates::heavy_hitters::HeavyHitters;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
+use crate::candidates::places::{Places, SearchStatistics};
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::{Places, SearchStatistics};
-use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
+use crate::sketch::Sketches;
 
 /// An entry to store for a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

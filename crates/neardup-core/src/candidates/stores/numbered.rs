@@ -14,11 +14,11 @@ use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
 use crate::candidates::schemes::rare_keys::FEW;
-use crate::candidates::search::Search;
-use crate::candidates::sketches::Sketches;
+use crate::candidates::schemes::search::Search;
 use crate::error::Result;
 use crate::groups::Groups;
 use crate::identity::DistinctTexts;
+use crate::sketch::Sketches;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
 /// filed a thousand at a time, under a few dozen keys each.
@@ -205,7 +205,8 @@ impl PostingStore for NumberedPostings {
 mod tests {
     use super::*;
     use crate::candidates::overlap::pairs_of;
-    use crate::candidates::search::{Reach, SearchStatistics};
+    use crate::candidates::places::SearchStatistics;
+    use crate::candidates::schemes::search::Reach;
     use crate::sketch::{Settings, Sketch};
 
     const THRESHOLD: f64 = 0.5;

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use neardup_hamming::Fingerprints;
 
-use super::Search;
 use crate::buckets::in_both;
 use crate::error::{Error, Result};
 use crate::sketch::{self, Sketch, equal_values, is_kept};
@@ -182,33 +181,6 @@ impl Sketches {
             }
         }
         Ok(())
-    }
-
-    /// Fails unless `search` works on sketches of this kind.
-    ///
-    /// # Errors
-    ///
-    /// If the sketches are of another kind, or signatures are too short for the bands.
-    pub fn check_search(&self, search: Search) -> Result<()> {
-        match (self, search) {
-            (Sketches::Fingerprints(_), Search::Near { .. })
-            | (Sketches::Samples(_), Search::Postings { .. } | Search::Prefix { .. }) => Ok(()),
-            (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
-                let values = banding.bands() as usize * banding.rows() as usize;
-                match values <= signatures.num_perm {
-                    true => Ok(()),
-                    false => Err(Error::parameter(
-                        "bands",
-                        format!(
-                            "few enough for signatures of {} values",
-                            signatures.num_perm
-                        ),
-                        format!("{} bands of {} values", banding.bands(), banding.rows()),
-                    )),
-                }
-            }
-            _ => Err(search.mismatch()),
-        }
     }
 
     /// Fails unless these are the sketches of the first `count` documents, or of more.

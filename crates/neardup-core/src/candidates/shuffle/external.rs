@@ -17,10 +17,10 @@ use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
 use crate::candidates::shuffle::blob::{self, Entry};
 use crate::candidates::shuffle::external_join::JoinedKeys;
-use crate::candidates::sketch_store::SketchStore;
-use crate::candidates::sketches::Sketches;
 use crate::candidates::stores::fetched::since_place;
 use crate::error::{Error, Result};
+use crate::sketch::SketchStore;
+use crate::sketch::Sketches;
 
 /// No place: the document is not kept, or not decided yet.
 const NOWHERE: u32 = u32::MAX;
