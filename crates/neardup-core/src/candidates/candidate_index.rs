@@ -2,7 +2,7 @@
 
 De-duplication needs two operations: file a document, and find the documents filed so far that may
 be similar to another one. A [`HammingIndex`] does this for fingerprints in memory. An
-[`InvertedIndex`](super::overlap::InvertedIndex) with one of three posting stores does it for keys.
+[`InvertedIndex`](super::overlap::InvertedIndex) with one of two posting stores does it for keys.
 
 A batch of documents is looked up at once, on all threads, in a snapshot: the documents filed before
 the batch ([`near`](CandidateIndex::near)). Each document of the batch is then looked up, one by
@@ -20,8 +20,7 @@ use super::stores::fetched::{FetchedIndex, NewEntry};
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
-use crate::sketch::SketchStore;
-use crate::sketch::Sketches;
+use crate::sketch::{SketchStore, Sketches};
 
 /// Documents filed for look-up.
 #[derive(Debug)]

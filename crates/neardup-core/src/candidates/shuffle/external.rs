@@ -1,4 +1,4 @@
-/*! The external store: keys in files, for documents in an order known in advance.
+/*! The external index: keys in files, for documents in an order known in advance.
 
 Takes the output of the [`shuffle`](crate::candidates::shuffle) of all documents. Finds what the
 in-memory store finds: the places of earlier kept documents that share enough keys. One batch of
@@ -8,19 +8,15 @@ are filled and capped in memory, as documents are kept.
 A document costs 11 bytes in memory, and up to 24 more if it is filed under very frequent keys.
 */
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
-use crate::candidates::heavy_hitters::HeavyHitters;
 use crate::candidates::key_scheme::KeyScheme;
-use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
+use crate::candidates::overlap::{InvertedIndex, Posting, Scratch};
 use crate::candidates::shuffle::blob::{self, Entry};
 use crate::candidates::shuffle::external_join::JoinedKeys;
-use crate::candidates::stores::fetched::since_place;
+use crate::candidates::stores::fetched::FetchedPostings;
 use crate::error::{Error, Result};
-use crate::sketch::SketchStore;
-use crate::sketch::Sketches;
+use crate::sketch::{SketchStore, Sketches};
 
 /// No place: the document is not kept, or not decided yet.
 const NOWHERE: u32 = u32::MAX;
@@ -33,21 +29,10 @@ pub struct ExternalIndex {
     /// How many documents of the order have been requested.
     begun: usize,
     current: Batch,
-    /// The lists.
-    pub index: InvertedIndex<ExternalPostings>,
-}
-
-/// The posting lists of the current batch: those read from files, and long ones kept in memory.
-#[derive(Debug)]
-pub struct ExternalPostings {
-    heavy_hitters: Arc<HeavyHitters>,
-    entries: Vec<Entry>,
-    /// The range of entries of each key.
-    bounds: FxHashMap<u32, (u32, u32)>,
-    /// Places of kept documents, by their position in the order.
+    /// The places of kept documents, by their position in the order.
     places: Vec<u32>,
-    /// The lists that were not shuffled; they are filled as documents are kept.
-    long: FxHashMap<u32, Vec<Posting>>,
+    /// The lists of the keys of the current batch, and all that were not shuffled.
+    pub index: InvertedIndex<FetchedPostings>,
 }
 
 /// The batch of documents that is being decided.
@@ -61,45 +46,6 @@ struct Batch {
     scheme: KeyScheme,
 }
 
-impl PostingStore for ExternalPostings {
-    type Key = u64;
-
-    fn frequency(&self, key: u64) -> u32 {
-        self.heavy_hitters.count(key as u32)
-    }
-
-    fn list_len(&self, key: u64) -> usize {
-        // Shuffled lists are capped already.
-        self.long.get(&(key as u32)).map_or(0, Vec::len)
-    }
-
-    #[inline]
-    fn visit(&self, keys: &[u64], since: u32, mut visit: impl FnMut(Posting)) {
-        for key in keys.iter().map(|&key| key as u32) {
-            let (begin, end) = self.bounds.get(&key).copied().unwrap_or_default();
-            let shuffled = self.entries[begin as usize..end as usize].iter().rev();
-            let shuffled = shuffled.filter_map(|entry| {
-                let place = self.places[entry.number as usize];
-                let is_common = entry.min_overlap.is_common;
-                (place != NOWHERE).then_some(Posting { place, is_common })
-            });
-            shuffled
-                .take_while(|posting| posting.place >= since)
-                .for_each(&mut visit);
-            let long = self.long.get(&key).into_iter();
-            long.flat_map(|list| since_place(list, since))
-                .for_each(&mut visit);
-        }
-    }
-
-    fn push(&mut self, key: u64, posting: Posting) {
-        // The shuffled lists contain the document already.
-        if let Some(list) = self.long.get_mut(&(key as u32)) {
-            list.push(posting);
-        }
-    }
-}
-
 impl ExternalIndex {
     /// An empty index for documents in this order, whose sketches are in a store.
     ///
@@ -108,13 +54,11 @@ impl ExternalIndex {
     /// If `joined` holds the keys of another number of documents.
     pub fn new(store: &SketchStore, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
         joined.check(order.len())?;
-        let long = joined.long.iter().map(|&key| (key, Vec::new()));
-        let postings = ExternalPostings {
-            heavy_hitters: Arc::default(),
-            entries: Vec::new(),
-            bounds: FxHashMap::default(),
-            places: vec![NOWHERE; order.len()],
-            long: long.collect(),
+        let long = joined.long.iter().map(|&key| (key.into(), Vec::new()));
+        let postings = FetchedPostings {
+            lists: long.collect(),
+            has_all_keys: true,
+            ..FetchedPostings::default()
         };
         let scheme = joined.shuffle.scheme().clone();
         Ok(ExternalIndex {
@@ -127,6 +71,7 @@ impl ExternalIndex {
                 sketches: store.read(&[])?,
                 scheme: scheme.clone(),
             },
+            places: vec![NOWHERE; order.len()],
             index: InvertedIndex::new(postings, scheme, Vec::new()),
             joined,
         })
@@ -138,7 +83,7 @@ impl ExternalIndex {
         if let Some(&at) = batch.positions.get(&document) {
             let mut keys = Vec::new();
             batch.scheme.keys(&batch.sketches, at, &mut keys);
-            self.index.store.places[batch.begin + at as usize] = self.index.len();
+            self.places[batch.begin + at as usize] = self.index.len();
             self.index.insert(&keys);
         }
     }
@@ -186,9 +131,21 @@ impl ExternalIndex {
         let counts = self.joined.shuffle.key_counts(&counts)?;
         let most_frequent = &mut self.index.most_frequent;
         *most_frequent = counts.largest().max(*most_frequent);
-        let postings = &mut self.index.store;
-        postings.heavy_hitters = counts.heavy_hitters();
-        postings.load(&self.joined.lists.column(number)?)?;
+        self.index.store.heavy_hitters = counts.heavy_hitters();
+        let lists = &mut self.index.store.lists;
+        lists.retain(|&key, _| self.joined.long.contains(&(key as u32)));
+        for bytes in self.joined.lists.column(number)? {
+            let entries: Vec<Entry> = blob::read_entries(&bytes)?.collect();
+            for of_key in entries.chunk_by(|a, b| a.key == b.key) {
+                let list = lists.entry(of_key[0].key.into()).or_default();
+                let postings = of_key.iter().map(|entry| Posting {
+                    place: self.places[entry.number as usize],
+                    is_common: entry.min_overlap.is_common,
+                });
+                list.reserve_exact(of_key.len());
+                list.extend(postings.filter(|posting| posting.place != NOWHERE));
+            }
+        }
         self.current = Batch {
             begin,
             end,
@@ -196,34 +153,6 @@ impl ExternalIndex {
             sketches: store.read(documents)?,
             scheme: self.joined.shuffle.scheme().of_batch(documents),
         };
-        Ok(())
-    }
-}
-
-impl ExternalPostings {
-    /// Replaces the lists of the last batch by these.
-    fn load(&mut self, lists: &[Vec<u8>]) -> Result<()> {
-        self.entries.clear();
-        self.bounds.clear();
-        for bytes in lists {
-            let first = self.entries.len();
-            self.entries.extend(blob::read_entries(bytes)?);
-            let known = self.places.len() as u64;
-            let read = &self.entries[first..];
-            if let Some(entry) = read.iter().find(|one| one.number >= known) {
-                return Err(Error::input(
-                    "the stored keys of an earlier run",
-                    format!("those of {known} documents"),
-                    format!("one of document {}", entry.number),
-                ));
-            }
-            let mut at = first as u32;
-            for list in read.chunk_by(|a, b| a.key == b.key) {
-                let end = at + list.len() as u32;
-                self.bounds.insert(list[0].key, (at, end));
-                at = end;
-            }
-        }
         Ok(())
     }
 }

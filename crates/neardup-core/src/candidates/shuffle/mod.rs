@@ -27,7 +27,7 @@ pub mod partition_file;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::blob::{Counted, Entry};
 use super::heavy_hitters::HeavyHitters;
@@ -51,7 +51,7 @@ pub struct Shuffle {
 
 /// The key counts of a batch: how many texts have each key that several texts have.
 #[derive(Debug, Default)]
-pub struct KeyCounts(FxHashMap<u32, u32>);
+pub struct KeyCounts(Vec<Counted>);
 
 /// The lists of one bucket.
 #[derive(Debug, Default)]
@@ -201,10 +201,9 @@ impl Shuffle {
     ///
     /// If a blob is damaged.
     pub fn key_counts(&self, counts: &[impl AsRef<[u8]>]) -> Result<KeyCounts> {
-        let mut all = FxHashMap::default();
+        let mut all = Vec::new();
         for blob in counts {
-            let (_, counted) = blob::read_counted(blob.as_ref())?;
-            all.extend(counted.map(|one| (one.key, one.texts)));
+            all.extend(blob::read_counted(blob.as_ref())?.1);
         }
         Ok(KeyCounts(all))
     }
@@ -227,6 +226,7 @@ impl Shuffle {
         self.scheme.check(sketches, numbers.len())?;
         let heavy_hitters = counts.heavy_hitters();
         let frequency = |key: u64| heavy_hitters.count(key as u32);
+        let shared: FxHashSet<u32> = counts.0.iter().map(|one| one.key).collect();
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
         let (mut keys, mut filed) = (Vec::new(), Vec::new());
         for (document, &number) in numbers.iter().enumerate() {
@@ -239,8 +239,7 @@ impl Shuffle {
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that no other document has cannot lead to a candidate.
-                let is_listed = counts.0.contains_key(&key);
-                if is_listed && left_out.binary_search(&(key, number)).is_err() {
+                if shared.contains(&key) && left_out.binary_search(&(key, number)).is_err() {
                     dealt[self.bucket(key)].push(Entry {
                         key,
                         min_overlap,
@@ -352,19 +351,14 @@ impl Shuffle {
 }
 
 impl KeyCounts {
-    /// The number of texts that have a key; `None` if at most one has it.
-    pub fn of(&self, key: u32) -> Option<u32> {
-        self.0.get(&key).copied()
-    }
-
     /// The number of texts that have the most frequent key.
     pub fn largest(&self) -> u32 {
-        self.0.values().copied().max().unwrap_or(0)
+        self.0.iter().map(|one| one.texts).max().unwrap_or(0)
     }
 
     /// The heavy hitters among the counted keys.
     pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
-        let counts = self.0.iter().map(|(&key, &texts)| (key, texts));
+        let counts = self.0.iter().map(|one| (one.key, one.texts));
         Arc::new(HeavyHitters::from_counts(counts))
     }
 }

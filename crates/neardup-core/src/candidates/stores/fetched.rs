@@ -34,13 +34,18 @@ pub struct NewEntry {
     pub min_overlap: MinOverlap,
 }
 
-type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
+/// The lists of keys.
+pub type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
 
-/// Lists fetched from a store; they grow as documents are filed.
+/// Lists fetched for a batch; they grow as documents are filed.
 #[derive(Debug, Default)]
 pub struct FetchedPostings {
-    heavy_hitters: Arc<HeavyHitters>,
-    lists: Lists,
+    /// The common keys.
+    pub heavy_hitters: Arc<HeavyHitters>,
+    /// In the order of filing.
+    pub lists: Lists,
+    /// Whether documents of the batch share no other keys.
+    pub has_all_keys: bool,
 }
 
 impl PostingStore for FetchedPostings {
@@ -57,20 +62,23 @@ impl PostingStore for FetchedPostings {
     #[inline]
     fn visit(&self, keys: &[u64], since: u32, visit: impl FnMut(Posting)) {
         let lists = keys.iter().filter_map(|key| self.lists.get(key));
-        lists
-            .flat_map(|list| since_place(list, since))
-            .for_each(visit);
+        let newest_first = lists.flat_map(|list| {
+            let all = list.iter().rev().copied();
+            all.take_while(|posting| posting.place >= since)
+        });
+        newest_first.for_each(visit);
     }
 
     fn push(&mut self, key: u64, posting: Posting) {
-        self.lists.entry(key).or_default().push(posting);
+        match self.has_all_keys {
+            true => self
+                .lists
+                .get_mut(&key)
+                .into_iter()
+                .for_each(|list| list.push(posting)),
+            false => self.lists.entry(key).or_default().push(posting),
+        }
     }
-}
-
-/// The documents of a list from a place on, the newest first.
-pub fn since_place(list: &[Posting], since: u32) -> impl Iterator<Item = Posting> {
-    let newest_first = list.iter().rev().copied();
-    newest_first.take_while(move |posting| posting.place >= since)
 }
 
 /// The lists that a batch needs: entries of the store and of the batch itself.
@@ -140,6 +148,7 @@ impl FetchedIndex {
         let postings = FetchedPostings {
             heavy_hitters,
             lists,
+            has_all_keys: false,
         };
         Ok(FetchedIndex::of(postings, scheme, ranks.numbers(), minima))
     }

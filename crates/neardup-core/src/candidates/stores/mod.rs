@@ -3,7 +3,7 @@
 | store | lists |
 |---|---|
 | [`numbered`] | in memory, of a collection that is known from the start |
-| [`fetched`] | rows fetched from a database, or from a shuffle |
+| [`fetched`] | those that a batch of documents needs, fetched from a database or a shuffle |
 */
 
 pub mod fetched;
