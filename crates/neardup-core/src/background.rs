@@ -12,10 +12,11 @@ The bytes have one little-endian format for all machines.
 use std::sync::Arc;
 
 use crate::bytes::Bytes;
-use crate::candidates::{HeavyHitters, Sketches};
+use crate::candidates::HeavyHitters;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::identity::DistinctTexts;
+use crate::sketch::Sketches;
 use crate::verify::ShingleFrequencies;
 
 /// Changes whenever the bytes or the choice of shingles change.

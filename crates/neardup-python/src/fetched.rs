@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neardup_core::candidates::{self, NewEntry};
+use neardup_core::candidates::{self, HeavyHitters, NewEntry};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -15,6 +15,7 @@ use crate::judge::Rule;
 #[pyclass(frozen, module = "neardup._core")]
 pub struct KeyScheme {
     inner: candidates::KeyScheme,
+    heavy_hitters: Arc<HeavyHitters>,
 }
 
 #[pymethods]
@@ -26,9 +27,11 @@ impl KeyScheme {
             Some(known) => Arc::clone(known.inner.heavy_hitters()),
             None => Arc::default(),
         };
-        let inner =
-            candidates::KeyScheme::new(rule.inner.search, bits, heavy_hitters).map_err(raise)?;
-        Ok(KeyScheme { inner })
+        let inner = candidates::KeyScheme::new(rule.inner.search, bits).map_err(raise)?;
+        Ok(KeyScheme {
+            inner,
+            heavy_hitters,
+        })
     }
 
     /// False if documents have no keys and all must be compared.
@@ -44,8 +47,8 @@ impl KeyScheme {
             .check(sketches, corpus.inner.len())
             .map_err(raise)?;
         let mut keys = Vec::new();
-        self.inner.lookup_keys(sketches, document, &mut keys);
-        Ok(keys)
+        self.inner.keys(sketches, document, &mut keys);
+        Ok(self.inner.lookup_keys(&keys).to_vec())
     }
 
     /// The keys by which the documents of a corpus that have a sketch are looked up,
@@ -64,8 +67,8 @@ impl KeyScheme {
         let mut keys = Vec::new();
         for document in 0..corpus.inner.len() as u32 {
             if rule.inner.bounds.has_sketch(&corpus.inner, document) {
-                self.inner.lookup_keys(sketches, document, &mut keys);
-                all.extend_from_slice(&keys);
+                self.inner.keys(sketches, document, &mut keys);
+                all.extend_from_slice(self.inner.lookup_keys(&keys));
             }
         }
         all.sort_unstable();
@@ -120,6 +123,7 @@ impl FetchedIndex {
         let (keys, numbers) = (keys.as_slice()?, numbers.as_slice()?);
         let inner = candidates::FetchedIndex::new(
             scheme.inner.clone(),
+            Arc::clone(&scheme.heavy_hitters),
             keys,
             numbers,
             min_overlaps.as_slice()?,

@@ -1,10 +1,10 @@
 //! The steps of a distributed search, whose keys do not fit into one memory.
 
 use neardup_core::Error;
-use neardup_core::candidates::{self, Sketches};
+use neardup_core::candidates;
 use neardup_core::corpus::{Corpus, Restored};
 use neardup_core::judge::Judge;
-use neardup_core::sketch::Settings;
+use neardup_core::sketch::{Settings, Sketches};
 use neardup_core::verify::count_bytes::{counts_in_parts, read_counts};
 use neardup_core::verify::sample_bytes::{self, NumberedSamples};
 use neardup_core::verify::{common_of_counts, counts_of_hashes};
@@ -98,7 +98,7 @@ impl Shuffle {
     /// The number of documents up to which a list is full.
     #[getter]
     fn list_cap(&self) -> usize {
-        self.inner.list_cap().held(usize::MAX)
+        self.inner.scheme().max_list_len()
     }
 
     /// The entries of those documents of a batch that are indexed, as one blob per bucket, without the

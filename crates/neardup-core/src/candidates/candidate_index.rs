@@ -2,7 +2,7 @@
 
 De-duplication needs two operations: file a document, and find the documents filed so far that may
 be similar to another one. A [`HammingIndex`] does this for fingerprints in memory. An
-[`InvertedIndex`] with one of three posting stores does it for keys.
+[`InvertedIndex`](super::overlap::InvertedIndex) with one of two posting stores does it for keys.
 
 A batch of documents is looked up at once, on all threads, in a snapshot: the documents filed before
 the batch ([`near`](CandidateIndex::near)). Each document of the batch is then looked up, one by
@@ -11,16 +11,16 @@ one, among the documents added since the snapshot ([`near_since`](CandidateIndex
 
 use neardup_hamming::{Fingerprints, HammingIndex};
 
-use super::overlap::{InvertedIndex, PostingStore, Scratch, Scratches};
-use super::search::{Places, Search, SearchStatistics};
+use super::overlap::{Scratch, Scratches};
+use super::places::{Places, SearchStatistics};
+use super::schemes::search::Search;
+use super::shuffle::external::ExternalIndex;
 use super::shuffle::external_join::JoinedKeys;
-use super::sketch_store::SketchStore;
-use super::sketches::Sketches;
-use super::stores::external::ExternalPostings;
 use super::stores::fetched::{FetchedIndex, NewEntry};
-use super::stores::numbered::NumberedPostings;
+use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::sketch::{SketchStore, Sketches};
 
 /// Documents filed for look-up.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub struct CandidateIndex {
 #[derive(Debug)]
 enum Kind {
     Hamming(Box<HammingIndex>),
-    InMemory(Box<InvertedIndex<NumberedPostings>>),
-    External(Box<InvertedIndex<ExternalPostings>>),
+    InMemory(Box<NumberedIndex>),
+    External(Box<ExternalIndex>),
     Fetched(Box<FetchedIndex>),
 }
 
@@ -61,14 +61,14 @@ impl CandidateIndex {
         search: Search,
         expected: u64,
     ) -> Result<Self> {
-        sketches.check_search(search)?;
+        search.check(sketches)?;
         if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
             (sketches, search)
         {
             let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
             return Ok(Kind::Hamming(Box::new(index)).into());
         }
-        let index = InvertedIndex::in_memory(sketches, identities, groups, search)?;
+        let index = NumberedIndex::new(sketches, identities, groups, search)?;
         Ok(Kind::InMemory(Box::new(index)).into())
     }
 
@@ -77,8 +77,8 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If `joined` holds the keys of another number of documents.
-    pub fn external(search: Search, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
-        let index = InvertedIndex::external(search, joined, order)?;
+    pub fn external(store: &SketchStore, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
+        let index = ExternalIndex::new(store, joined, order)?;
         Ok(Kind::External(Box::new(index)).into())
     }
 
@@ -95,7 +95,7 @@ impl CandidateIndex {
     /// If the documents are not the next ones in the order of the index, or cannot be read.
     pub fn load_batch(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
         match (&mut self.kind, corpus) {
-            (Kind::External(index), Some(store)) => index.store.load_batch(store, documents),
+            (Kind::External(index), Some(store)) => index.load_batch(store, documents),
             _ => Ok(documents.len()),
         }
     }
@@ -111,8 +111,8 @@ impl CandidateIndex {
     /// What the search met in its lists so far; nothing for fingerprints, which have none.
     pub fn statistics(&self) -> SearchStatistics {
         let of_lists = match &self.kind {
-            Kind::InMemory(index) => index.statistics(),
-            Kind::External(index) => index.statistics(),
+            Kind::InMemory(index) => index.index.statistics(),
+            Kind::External(index) => index.index.statistics(),
             Kind::Fetched(index) => index.statistics(),
             Kind::Hamming(_) => SearchStatistics::default(),
         };
@@ -126,8 +126,8 @@ impl CandidateIndex {
     pub fn len(&self) -> u32 {
         match &self.kind {
             Kind::Hamming(index) => index.len() as u32,
-            Kind::InMemory(index) => index.len(),
-            Kind::External(index) => index.len(),
+            Kind::InMemory(index) => index.index.len(),
+            Kind::External(index) => index.index.len(),
             Kind::Fetched(index) => index.len(),
         }
     }
@@ -135,11 +135,10 @@ impl CandidateIndex {
     /// The place of the next document, from which on others will be looked up by
     /// [`near_since`](Self::near_since).
     pub fn snapshot(&mut self) -> u32 {
-        let place = self.len();
-        if let Kind::InMemory(index) = &mut self.kind {
-            index.store.mark(place);
+        match &mut self.kind {
+            Kind::InMemory(index) => index.snapshot(),
+            _ => self.len(),
         }
-        place
     }
 
     /// Whether no document is filed.
@@ -157,8 +156,8 @@ impl CandidateIndex {
             Kind::Hamming(index) => {
                 index.insert(&row(sketches, document))?;
             }
-            Kind::InMemory(index) => index.insert(sketches, document),
-            Kind::External(index) => index.insert(sketches, document),
+            Kind::InMemory(index) => index.insert(document),
+            Kind::External(index) => index.insert(document),
             Kind::Fetched(index) => index.insert(sketches, document),
         }
         Ok(())
@@ -221,8 +220,8 @@ impl CandidateIndex {
     ) {
         match &self.kind {
             Kind::Hamming(_) => {}
-            Kind::InMemory(index) => index.near(sketches, document, since, scratch, places),
-            Kind::External(index) => index.near(sketches, document, since, scratch, places),
+            Kind::InMemory(index) => index.near(document, since, scratch, places),
+            Kind::External(index) => index.near(document, since, scratch, places),
             Kind::Fetched(index) => index.near(sketches, document, since, scratch, places),
         }
     }

@@ -12,15 +12,16 @@ a stretch.
 use rayon::prelude::*;
 
 use crate::buckets::{deal, gathered};
-use crate::candidates::schemes::bands::Banding;
-use crate::candidates::schemes::prefix::prefix_length;
-use crate::candidates::sketches::{FeatureSamples, Signatures};
+use crate::candidates::key_scheme::KeyScheme;
 use crate::error::{Error, Result};
-use crate::groups::Groups;
 use crate::identity::DistinctTexts;
+use crate::sketch::Sketches;
 
 /// The number of a key that only one text has.
 pub(super) const SINGLE: u32 = u32::MAX;
+
+/// Texts whose keys are made together.
+const TOGETHER: usize = 1 << 10;
 
 /// Keys that are sorted at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 4 } else { 1 << 22 };
@@ -47,75 +48,55 @@ pub struct Keys {
     texts: Vec<u32>,
     /// Where each text's keys begin, followed by the end of the last ones.
     offsets: Vec<u64>,
-    /// In the input order of a text's keys, or rarest first with single keys at the end: see
-    /// [`by_rarity`](Self::by_rarity).
+    /// In the order of a text's keys, or rarest first if a prefix is enough.
     numbers: Vec<u32>,
-    /// How many texts have each key, ascending.
-    lengths: Vec<u32>,
+    /// How many texts have each key, by its number; ascending.
+    pub(super) lengths: Vec<u32>,
 }
 
 impl Keys {
-    /// The keys of the bands of signatures.
+    /// The keys of distinct texts.
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of_bands(
-        signatures: &Signatures,
-        distinct: DistinctTexts,
-        banding: Banding,
-        groups: &Groups,
-    ) -> Result<Self> {
-        let bands = banding.bands() as usize;
-        let mut keys = vec![0; distinct.firsts.len() * bands];
-        keys.par_chunks_mut(bands)
-            .zip(&distinct.firsts)
-            .for_each_init(Vec::new, |wide, (keys, &document)| {
-                banding.keys(signatures.of(document), wide);
-                for (key, wide) in keys.iter_mut().zip(wide) {
-                    *key = *wide as u32;
-                }
-                groups.salt_keys(document, keys);
+    pub fn of(scheme: &KeyScheme, sketches: &Sketches, distinct: DistinctTexts) -> Result<Self> {
+        let parts = distinct.firsts.par_chunks(TOGETHER).map(|documents| {
+            let (mut of_one, mut of_all) = (Vec::new(), Vec::new());
+            let lengths = documents.iter().map(|&document| {
+                scheme.keys(sketches, document, &mut of_one);
+                of_all.extend(of_one.iter().map(|&key| key as u32));
+                of_one.len() as u64
             });
-        let offsets = (0..=distinct.firsts.len()).map(|at| (at * bands) as u64);
-        Keys::of(distinct.texts, offsets.collect(), &keys)
-    }
-
-    /// The keys of samples.
-    ///
-    /// # Errors
-    /// If there are 2^32 keys or more.
-    pub fn of_samples(
-        samples: &FeatureSamples,
-        distinct: DistinctTexts,
-        groups: &Groups,
-    ) -> Result<Self> {
-        let mut samples = samples.select(&distinct.firsts);
-        if !groups.is_empty() {
-            samples.to_mut().salt(&groups.select(&distinct.firsts));
+            (lengths.collect(), of_all)
+        });
+        let parts: Vec<(Vec<u64>, Vec<u32>)> = parts.collect();
+        let mut offsets = Vec::with_capacity(distinct.firsts.len() + 1);
+        offsets.push(0);
+        let mut keys = Vec::with_capacity(parts.iter().map(|(_, part)| part.len()).sum());
+        for (lengths, part) in parts {
+            keys.extend(part);
+            offsets.extend(
+                lengths
+                    .into_iter()
+                    .scan(offsets[offsets.len() - 1], |end, length| {
+                        *end += length;
+                        Some(*end)
+                    }),
+            );
         }
-        Keys::of(distinct.texts, samples.offsets().to_vec(), samples.keys())
-    }
-
-    /// How many texts have each key, by its number.
-    pub fn lengths(&self) -> &[u32] {
-        &self.lengths
-    }
-
-    /// Sorts the keys of each text by number, the rarest first.
-    pub fn by_rarity(mut self) -> Self {
-        sort_each(&self.offsets, &mut self.numbers);
-        self
-    }
-
-    /// The prefix of a document's keys for a resemblance of `threshold`: its rarest keys, which
-    /// find the fewest documents. The keys must be sorted [`by_rarity`](Self::by_rarity).
-    pub fn prefix(&self, document: usize, threshold: f64) -> &[u32] {
-        let all = self.all(document);
-        let shared = &all[..all.partition_point(|&number| number != SINGLE)];
-        let length = prefix_length(all.len(), threshold);
-        // Single keys are the rarest, but find no other document.
-        let single = all.len() - shared.len();
-        &shared[..length.saturating_sub(single).min(shared.len())]
+        let Numbering {
+            mut numbers,
+            lengths,
+        } = Numbering::of(&keys)?;
+        if scheme.has_prefix() {
+            sort_each(&offsets, &mut numbers);
+        }
+        Ok(Keys {
+            texts: distinct.texts,
+            offsets,
+            numbers,
+            lengths,
+        })
     }
 
     /// The numbers of all keys of a document.
@@ -123,28 +104,6 @@ impl Keys {
         let text = self.texts[document] as usize;
         let bounds = &self.offsets[text..text + 2];
         &self.numbers[bounds[0] as usize..bounds[1] as usize]
-    }
-
-    /// The keys of documents; each list has no repeated keys.
-    #[cfg(test)]
-    pub(super) fn of_lists(documents: &[Vec<u32>]) -> Self {
-        let lengths = documents.iter().scan(0, |end, keys| {
-            *end += keys.len() as u64;
-            Some(*end)
-        });
-        let offsets = std::iter::once(0).chain(lengths);
-        let texts = (0..documents.len() as u32).collect();
-        Keys::of(texts, offsets.collect(), &documents.concat()).unwrap()
-    }
-
-    fn of(texts: Vec<u32>, offsets: Vec<u64>, keys: &[u32]) -> Result<Self> {
-        let Numbering { numbers, lengths } = Numbering::of(keys)?;
-        Ok(Keys {
-            texts,
-            offsets,
-            numbers,
-            lengths,
-        })
     }
 }
 
@@ -225,7 +184,7 @@ fn grouped(keys: &[u32], stretch: usize, stretches: usize) -> Vec<Vec<u64>> {
     buckets
 }
 
-/// Sorts the keys of each text.
+/// Sorts the keys of each text by rarity; keys of a single text come first.
 fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
     let mut parts = Vec::with_capacity(offsets.len());
     for bounds in offsets.windows(2) {
@@ -236,34 +195,51 @@ fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
     parts
         .into_par_iter()
         .with_min_len(256)
-        .for_each(<[u32]>::sort_unstable);
+        .for_each(|keys| keys.sort_unstable_by_key(|number| number.wrapping_add(1)));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::schemes::search::{Reach, Search};
+    use crate::sketch::{Settings, Sketch};
 
-    fn keys(documents: &[&[u32]]) -> Keys {
-        Keys::of_lists(
-            &documents
-                .iter()
-                .map(|keys| keys.to_vec())
-                .collect::<Vec<_>>(),
-        )
+    /// The numbers of keys, of which each document has these.
+    fn numbers(documents: &[&[u32]], search: Search) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let settings = Settings::Sample { size: 32 };
+        let mut sketches = Sketches::new(&settings).unwrap();
+        for keys in documents {
+            let sketch = Sketch {
+                values: keys.to_vec(),
+                rate: 1,
+                ..Sketch::default()
+            };
+            sketches.push(&sketch).unwrap();
+        }
+        let identities: Vec<u128> = (0..documents.len() as u128).collect();
+        let texts = DistinctTexts::of(&identities, |_, _| true);
+        let keys = Keys::of(&KeyScheme::new(search, 0).unwrap(), &sketches, texts).unwrap();
+        let all = 0..documents.len();
+        (all.map(|at| keys.all(at).to_vec()).collect(), keys.lengths)
     }
 
     #[test]
-    fn rare_keys_come_first_and_single_ones_last() {
+    fn rare_keys_have_lower_numbers_and_keys_of_a_single_text_have_none() {
         // Four documents have 7, three have 9 and two have 5; the other keys are single.
-        let keys = keys(&[&[7, 5, 1], &[2, 7, 9], &[9, 5, 7], &[], &[9, 3, 7]]);
-        assert_eq!(keys.lengths(), [2, 3, 4]);
-        assert_eq!(keys.all(0), [2, 0, SINGLE]);
-        let keys = keys.by_rarity();
-        assert_eq!(keys.all(0), [0, 2, SINGLE]);
-        assert_eq!(keys.all(1), [1, 2, SINGLE]);
-        assert_eq!(keys.all(2), [0, 1, 2]);
-        assert!(keys.all(3).is_empty());
-        assert_eq!(keys.all(4), [1, 2, SINGLE]);
+        let documents: [&[u32]; 5] = [&[7, 5, 1], &[2, 7, 9], &[9, 5, 7], &[], &[9, 3, 7]];
+        let (threshold, reach) = (0.5, Reach::Kept);
+        let (as_given, lengths) = numbers(&documents, Search::Postings { threshold, reach });
+        assert_eq!(lengths, [2, 3, 4]);
+        assert_eq!(as_given[0], [2, 0, SINGLE]);
+        let (by_rarity, _) = numbers(&documents, Search::Prefix { threshold });
+        let expected: [&[u32]; 5] = [
+            &[SINGLE, 0, 2],
+            &[SINGLE, 1, 2],
+            &[0, 1, 2],
+            &[],
+            &[SINGLE, 1, 2],
+        ];
+        assert_eq!(by_rarity, expected);
     }
 
     #[test]
@@ -299,17 +275,5 @@ mod tests {
             }
             assert_eq!(key_of.len(), found.lengths.len());
         }
-    }
-
-    #[test]
-    fn a_prefix_is_what_a_similar_set_must_meet() {
-        let keys = keys(&[&[1, 2, 3, 4], &[1, 2, 3, 4], &[8, 9, 1, 2]]).by_rarity();
-        // Two of four must be shared, so one of any three is.
-        assert_eq!(keys.prefix(0, 0.5).len(), 3);
-        assert_eq!(keys.prefix(0, 0.51).len(), 2);
-        assert_eq!(keys.prefix(0, 1.0).len(), 1);
-        // Two keys of the third document are single and use up the prefix.
-        assert_eq!(keys.prefix(2, 0.5).len(), 1);
-        assert_eq!(keys.prefix(2, 0.75).len(), 0);
     }
 }

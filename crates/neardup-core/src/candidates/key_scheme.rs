@@ -1,8 +1,9 @@
 /*! Key scheme: the keys under which a document is filed and by which it is looked up.
 
-For stores outside of memory: a table with a row for each key of each kept document, or a shuffle.
-Turns one sketch into 64-bit keys. The keys depend only on the sketch, and for samples also on the
-[`HeavyHitters`], so a store finds what an index in memory finds.
+The only place that knows which keys a sketch has, which of them a document is looked up by and filed
+under, and how many another document must share. A key is a hash in a store outside of memory and a
+number in memory; the keys of samples also depend on how many texts have each of them. So every store
+finds the same documents.
 
 | search | filed under | looked up by | shared keys |
 |---|---|---|---|
@@ -15,36 +16,24 @@ If the distance is large for the width of a fingerprint, there are no keys and a
 be compared ([`KeyScheme::has_keys`]).
 */
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use neardup_hamming::BlockKeys;
 
-use super::Banding;
 use super::schemes::prefix::prefix_length;
-use super::schemes::rare_keys::{HeavyHitters, MinOverlap, all, choose};
-use super::search::{Reach, Search};
-use super::sketches::Sketches;
+use super::schemes::rare_keys::{MinOverlap, all, choose};
+use super::schemes::search::{Reach, Search};
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::sketch::Sketches;
 
 /// The keys under which documents are filed and looked up.
 #[derive(Clone, Debug)]
 pub struct KeyScheme {
-    search: Search,
-    kind: Kind,
-    heavy_hitters: Arc<HeavyHitters>,
+    pub(super) search: Search,
+    /// Of a search among fingerprints.
+    blocks: Option<BlockKeys>,
     is_folded: bool,
     /// Those of the documents whose keys are wanted.
     groups: Groups,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Blocks(BlockKeys),
-    Bands(Banding),
-    RareKeys { threshold: f64, reach: Reach },
-    Prefix { threshold: f64 },
 }
 
 impl KeyScheme {
@@ -54,17 +43,14 @@ impl KeyScheme {
     /// # Errors
     ///
     /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
-    pub fn new(search: Search, bits: u32, heavy_hitters: Arc<HeavyHitters>) -> Result<Self> {
-        let kind = match search {
-            Search::Near { max_distance } => Kind::Blocks(BlockKeys::new(bits, max_distance)?),
-            Search::Bands(banding, _) => Kind::Bands(banding),
-            Search::Postings { threshold, reach } => Kind::RareKeys { threshold, reach },
-            Search::Prefix { threshold } => Kind::Prefix { threshold },
+    pub fn new(search: Search, bits: u32) -> Result<Self> {
+        let blocks = match search {
+            Search::Near { max_distance } => Some(BlockKeys::new(bits, max_distance)?),
+            _ => None,
         };
         Ok(KeyScheme {
             search,
-            kind,
-            heavy_hitters,
+            blocks,
             is_folded: false,
             groups: Groups::default(),
         })
@@ -84,19 +70,24 @@ impl KeyScheme {
         KeyScheme { groups, ..self }
     }
 
+    /// The same scheme for the sketches of some of these documents.
+    pub fn of_batch(&self, documents: &[u32]) -> Self {
+        self.clone().among(self.groups.select(documents))
+    }
+
     /// Fails unless `count` documents can be looked up by these sketches.
     ///
     /// # Errors
     ///
     /// If the sketches are of another kind than the search needs, or too few.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
-        sketches.check_search(self.search)?;
+        self.search.check(sketches)?;
         sketches.check_len(count)
     }
 
     /// Whether documents have keys. If not, all documents must be compared.
     pub fn has_keys(&self) -> bool {
-        !matches!(&self.kind, Kind::Blocks(keys) if keys.is_empty())
+        !self.blocks.as_ref().is_some_and(BlockKeys::is_empty)
     }
 
     /// The maximum length of a key's list; `usize::MAX` if lists are not capped.
@@ -104,86 +95,90 @@ impl KeyScheme {
         self.search.max_list_len()
     }
 
-    /// Writes the keys by which a document is looked up into `keys`, replacing its content.
-    pub fn lookup_keys(&self, sketches: &Sketches, document: u32, keys: &mut Vec<u64>) {
+    /// Writes all keys of a document into `keys`, replacing its content.
+    pub fn keys(&self, sketches: &Sketches, document: u32, keys: &mut Vec<u64>) {
         keys.clear();
-        match (&self.kind, sketches) {
-            (Kind::Blocks(blocks), Sketches::Fingerprints(all)) => {
-                blocks.of(all, document, keys);
+        match (self.search, sketches) {
+            (Search::Near { .. }, Sketches::Fingerprints(all)) => {
+                if let Some(blocks) = &self.blocks {
+                    blocks.of(all, document, keys);
+                }
                 if self.is_folded {
                     keys.iter_mut().for_each(|key| *key = fold(*key));
-                    keys.sort_unstable();
-                    keys.dedup();
+                    sort_distinct(keys);
                 }
             }
-            (Kind::Bands(banding), Sketches::Signatures(signatures)) => {
+            (Search::Bands(banding, _), Sketches::Signatures(signatures)) => {
                 banding.keys(signatures.of(document), keys);
                 // Keys in memory have 32 bits, and a store must find the same documents.
                 keys.iter_mut().for_each(|key| *key &= u64::from(u32::MAX));
-                keys.sort_unstable();
-                keys.dedup();
+                sort_distinct(keys);
             }
-            (Kind::RareKeys { .. }, Sketches::Samples(samples)) => {
+            (Search::Postings { .. } | Search::Prefix { .. }, Sketches::Samples(samples)) => {
                 keys.extend(samples.of(document).iter().copied().map(u64::from));
-            }
-            (Kind::Prefix { threshold }, Sketches::Samples(samples)) => {
-                let all = samples.of(document);
-                let prefix = prefix_length(all.len(), *threshold);
-                keys.extend(all[..prefix].iter().copied().map(u64::from));
             }
             _ => {}
         }
         self.groups.salt_keys(document, keys);
     }
 
-    /// How many keys another document must share with this one, computed from this one's keys.
-    pub(super) fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
-        match (&self.kind, sketches) {
-            (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
-                let salted = |key| self.groups.salted_key(document, key);
-                let is_common = |key| self.heavy_hitters.count(salted(key)) > 0;
-                MinOverlap::of_keys(samples.of(document), is_common, *threshold, *reach)
+    /// Whether the first keys of a document are enough, in any order that all documents share.
+    pub fn has_prefix(&self) -> bool {
+        matches!(self.search, Search::Prefix { .. })
+    }
+
+    /// The keys by which a document is looked up, of all that it has.
+    pub fn lookup_keys<'a, K>(&self, keys: &'a [K]) -> &'a [K] {
+        match self.search {
+            Search::Prefix { threshold } => &keys[..prefix_length(keys.len(), threshold)],
+            _ => keys,
+        }
+    }
+
+    /// How many keys another document must share with this one, which has these. `frequency` is
+    /// the number of texts that have a key, 0 if it is rare.
+    pub fn min_overlap<K: Copy>(&self, keys: &[K], frequency: impl Fn(K) -> u32) -> MinOverlap {
+        match self.search {
+            Search::Postings { threshold, reach } => {
+                MinOverlap::of_keys(keys, |key| frequency(key) > 0, threshold, reach)
             }
             _ => MinOverlap::ONE,
         }
     }
 
-    /// Writes the keys under which a document is filed; they are a subset of its lookup keys.
-    /// `is_closed` tells whether the list of a key is full.
-    pub fn filing_keys(
+    /// Writes the keys under which a document is filed into `filed`, replacing its content, and
+    /// returns how many of them another document must share. They are a subset of its lookup keys.
+    /// `is_full` tells whether the list of a key is full.
+    pub fn filing_keys<K: Copy>(
         &self,
-        sketches: &Sketches,
-        document: u32,
-        is_closed: impl Fn(u64) -> bool,
-        filed: &mut Vec<(u64, MinOverlap)>,
-    ) {
+        keys: &[K],
+        frequency: impl Fn(K) -> u32,
+        is_full: impl Fn(K) -> bool,
+        filed: &mut Vec<(K, MinOverlap)>,
+    ) -> MinOverlap {
         filed.clear();
-        match (&self.kind, sketches) {
-            (Kind::RareKeys { threshold, reach }, Sketches::Samples(samples)) => {
-                let mut keys = Cow::Borrowed(samples.of(document));
-                if !self.groups.is_empty() {
-                    self.groups.salt_keys(document, keys.to_mut());
+        match self.search {
+            Search::Postings { threshold, reach } => match reach {
+                Reach::Kept => filed.extend(choose(keys, threshold, frequency, is_full)),
+                Reach::All | Reach::Exhaustive => {
+                    filed.extend(all(keys, threshold, |key| frequency(key) > 0));
                 }
-                let (keys, threshold) = (&*keys, *threshold);
-                let frequency = |key| self.heavy_hitters.count(key);
-                let wide = |(key, min_overlap): (u32, MinOverlap)| (u64::from(key), min_overlap);
-                match reach {
-                    Reach::Kept => {
-                        let is_closed = |key: u32| is_closed(key.into());
-                        filed.extend(choose(keys, threshold, frequency, is_closed).map(wide));
-                    }
-                    Reach::All | Reach::Exhaustive => {
-                        filed.extend(all(keys, threshold, |key| frequency(key) > 0).map(wide));
-                    }
-                }
-            }
+            },
             _ => {
-                let mut keys = Vec::new();
-                self.lookup_keys(sketches, document, &mut keys);
-                filed.extend(keys.into_iter().map(|key| (key, MinOverlap::ONE)));
+                let lookup_keys = self.lookup_keys(keys).iter();
+                filed.extend(lookup_keys.map(|&key| (key, MinOverlap::ONE)));
             }
         }
+        // The keys of a document have the same minima and differ only in kind.
+        filed
+            .last()
+            .map_or(MinOverlap::ONE, |&(_, minimum)| minimum)
     }
+}
+
+fn sort_distinct(keys: &mut Vec<u64>) {
+    keys.sort_unstable();
+    keys.dedup();
 }
 
 /// Folds a long key to 32 bits.
@@ -211,14 +206,23 @@ mod tests {
             }
             let sketches = Sketches::Fingerprints(rows);
             let search = Search::Near { max_distance: 3 };
-            let scheme = KeyScheme::new(search, bits, Arc::default()).unwrap();
+            let scheme = KeyScheme::new(search, bits).unwrap();
             let (mut one, mut other) = (Vec::new(), Vec::new());
-            scheme.lookup_keys(&sketches, 0, &mut one);
+            scheme.keys(&sketches, 0, &mut one);
             assert!(one.is_sorted() && !one.is_empty());
             for document in 1..=40 {
-                scheme.lookup_keys(&sketches, document, &mut other);
+                scheme.keys(&sketches, document, &mut other);
                 assert!(one.iter().any(|key| other.contains(key)));
             }
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_what_a_similar_set_must_meet() {
+        for (threshold, length) in [(0.5, 3), (0.51, 2), (1.0, 1)] {
+            let scheme = KeyScheme::new(Search::Prefix { threshold }, 0).unwrap();
+            // Two of four must be shared, so one of any three is.
+            assert_eq!(scheme.lookup_keys(&[1, 2, 3, 4]).len(), length);
         }
     }
 }

@@ -1,6 +1,6 @@
 /*! Candidates: from sketches to pairs of documents that may be similar.
 
-Takes [`Sketches`]; yields pairs that may be similar. A [`KeyScheme`] turns a sketch into the keys
+Takes [`Sketches`](crate::sketch::Sketches); yields pairs that may be similar. A [`KeyScheme`] turns a sketch into the keys
 under which a document is filed, the keys by which it is looked up, and the number of keys that must
 be shared. A posting store ([`stores`]) holds the list of documents of each key. [`overlap`] is the
 only loop that counts shared keys and caps lists.
@@ -25,27 +25,22 @@ With every scheme, the answer is the same for any number of threads.
 */
 
 mod candidate_index;
+mod heavy_hitters;
 mod key_numbers;
 mod key_scheme;
 pub mod overlap;
+mod places;
 pub mod schemes;
-mod search;
 pub mod shuffle;
-mod sketch_store;
-mod sketches;
 pub mod stores;
 
 pub use candidate_index::CandidateIndex;
+pub use heavy_hitters::HeavyHitters;
 pub use key_scheme::KeyScheme;
+pub use places::{Places, SearchStatistics};
 pub use schemes::bands::Banding;
-pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
-pub use search::{
-    MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Places, Reach, Search,
-    SearchStatistics,
-};
+pub use schemes::rare_keys::MinOverlap;
+pub use schemes::search::{MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Reach, Search};
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
-pub use sketch_store::SketchStore;
-pub use sketches::{FeatureSamples, Signatures, Sketches};
-pub use stores::external::ExternalPostings;
 pub use stores::fetched::{FetchedIndex, NewEntry};

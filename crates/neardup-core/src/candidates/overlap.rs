@@ -1,12 +1,11 @@
 /*! Overlap: the filed documents that share enough keys with another document.
 
 The only place that counts shared keys, the only one that files a document, and the only one that
-caps a list ([`ListCap`]). A run in memory, a run whose keys are in files, an index and a cluster
-differ only in the [`PostingStore`]: what a key is, and where its list comes from.
+caps a list. A run in memory, a run whose keys are in files, an index and a cluster differ only in
+the [`PostingStore`]: what a key is, and where its list comes from.
 
-The sketch of a document determines its keys ([`KeyScheme`](super::KeyScheme)) and how many of them
-another document must share ([`MinOverlap`]). Documents have *places*, ascending in the order of
-filing.
+The sketch of a document determines its keys ([`KeyScheme`]) and how many of them another document
+must share ([`MinOverlap`]). Documents have *places*, ascending in the order of filing.
 
 **Template.** A list is capped: once it holds `max_list_len` documents, later documents are not
 added. They still find the first documents that share the key, but they find each other only by
@@ -21,9 +20,11 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::key_scheme::KeyScheme;
+use super::places::{Places, SearchStatistics};
 use super::schemes::rare_keys::MinOverlap;
-use super::search::{Places, SearchStatistics};
-use super::sketches::Sketches;
+use super::schemes::search::Search;
+use crate::sketch::Sketches;
 
 /// The number of documents that one task looks up.
 const TASK: usize = 64;
@@ -37,91 +38,30 @@ pub struct Posting {
     pub is_common: bool,
 }
 
-/// The keys of documents, and the lists of filed documents, one for each key.
+/// The lists of filed documents, one for each key.
 ///
 /// The contract, which one suite holds every store to (`tests/suite/posting_stores.rs`):
 ///
 /// - A document is filed under some of its look-up keys, never under others.
-/// - A list is newest first, and holds the documents that were filed first, up to the cap.
-/// - What a store leaves out, a key that only one document has or that nothing is filed under, could
-///   not lead to a candidate.
+/// - A list holds the documents that were filed first, up to the cap.
+/// - A store may leave out a key that only one document has: it could not lead to a candidate.
 /// - So the same documents, filed and looked up in the same order, have the same candidates in every
 ///   store, and [`overlap`](self) alone decides which these are.
-///
-/// A store that holds the keys of its documents does not read the sketches.
 pub trait PostingStore {
     /// A key as the store looks it up.
     type Key: Copy + Eq + Hash;
 
-    /// The keys by which a document is looked up; those without an entry from `since` on may be
-    /// missing. They may be written into `buffer`.
-    fn lookup_keys<'a>(
-        &'a self,
-        sketches: &Sketches,
-        document: u32,
-        since: u32,
-        buffer: &'a mut Vec<u64>,
-    ) -> impl Iterator<Item = Self::Key> + use<'a, Self>;
-
-    /// Adds the keys under which a document is filed. `is_closed` tells whether the list of a key
-    /// is full, for a store that chooses among the others.
-    fn filing_keys(
-        &self,
-        sketches: &Sketches,
-        document: u32,
-        is_closed: impl Fn(Self::Key) -> bool,
-        keys: &mut Vec<(Self::Key, MinOverlap)>,
-    );
-
-    /// How many keys another document must share with this one, computed from this one's keys.
-    fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap;
-
-    /// The documents in the list of a key, the newest first.
-    fn list(&self, key: Self::Key) -> impl Iterator<Item = Posting>;
+    /// How many texts have a key; 0 if these are few.
+    fn frequency(&self, key: Self::Key) -> u32;
 
     /// How many documents are in the list of a key.
     fn list_len(&self, key: Self::Key) -> usize;
 
-    /// Tells that documents will be looked up among those filed from this place on.
-    fn mark(&mut self, _place: u32) {}
-
-    /// Assigns the next place to a document that is about to be filed.
-    fn assign(&mut self, _document: u32, _place: u32) {}
+    /// Calls `visit` for each document from the place `since` on in the list of each key.
+    fn visit(&self, keys: &[Self::Key], since: u32, visit: impl FnMut(Posting));
 
     /// Adds the newest document to the list of a key.
-    fn push(&mut self, key: Self::Key, place: u32, min_overlap: MinOverlap);
-
-    /// The number of texts that have the most frequent key; `None` if documents share keys
-    /// because they are similar and not because of a template.
-    fn most_frequent(&self) -> Option<u32> {
-        None
-    }
-}
-
-/// The cap on the length of a list, the same in every store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListCap {
-    max_list_len: usize,
-}
-
-impl ListCap {
-    /// Caps lists at `max_list_len` documents; `usize::MAX` means no cap.
-    pub fn new(max_list_len: usize) -> Self {
-        ListCap { max_list_len }
-    }
-
-    /// How many documents the list of a key holds if this many documents were filed under it, in
-    /// order: the first ones up to the cap.
-    #[inline]
-    pub fn held(self, documents: usize) -> usize {
-        documents.min(self.max_list_len)
-    }
-
-    /// Whether a list of this length is full.
-    #[inline]
-    pub fn is_closed(self, list_len: usize) -> bool {
-        self.held(list_len.saturating_add(1)) <= list_len
-    }
+    fn push(&mut self, key: Self::Key, posting: Posting);
 }
 
 /// Filed documents, and how many shared keys each of them requires.
@@ -129,15 +69,18 @@ impl ListCap {
 pub struct InvertedIndex<S: PostingStore> {
     /// The lists.
     pub store: S,
-    cap: ListCap,
+    /// Which keys documents are filed under and looked up by.
+    pub scheme: KeyScheme,
+    /// The number of texts that have the most frequent key.
+    pub most_frequent: u32,
     /// How many documents each full list has left out.
     left_out: FxHashMap<S::Key, u64>,
     /// How many documents at least one full list has left out.
     unlisted: u64,
     /// The minimum overlap of the document at each place.
     min_overlaps: Vec<MinOverlap>,
-    /// The keys of the document that is being filed.
-    filing: Vec<(S::Key, MinOverlap)>,
+    /// The keys of the newest document, as entered in their lists.
+    filed: Vec<(S::Key, MinOverlap)>,
 }
 
 /// Scratch space of look-ups, reused from one to the next.
@@ -151,16 +94,33 @@ pub struct Scratch {
     visited: u64,
 }
 
+impl Scratch {
+    /// Calls `act` with the keys of a document.
+    pub fn with_keys(
+        &mut self,
+        scheme: &KeyScheme,
+        sketches: &Sketches,
+        document: u32,
+        act: impl FnOnce(&[u64], &mut Scratch),
+    ) {
+        let mut keys = std::mem::take(&mut self.keys);
+        scheme.keys(sketches, document, &mut keys);
+        act(&keys, self);
+        self.keys = keys;
+    }
+}
+
 impl<S: PostingStore> InvertedIndex<S> {
     /// An index of what a store already holds, with the minimum overlaps of its documents.
-    pub fn new(store: S, cap: ListCap, min_overlaps: Vec<MinOverlap>) -> Self {
+    pub fn new(store: S, scheme: KeyScheme, min_overlaps: Vec<MinOverlap>) -> Self {
         InvertedIndex {
             store,
-            cap,
+            scheme,
+            most_frequent: 0,
             left_out: FxHashMap::default(),
             unlisted: 0,
             min_overlaps,
-            filing: Vec::new(),
+            filed: Vec::new(),
         }
     }
 
@@ -185,71 +145,69 @@ impl<S: PostingStore> InvertedIndex<S> {
             unlisted_pairs: pairs
                 .fold(0, u64::saturating_add)
                 .min(pairs_of(self.unlisted)),
-            most_frequent: self.store.most_frequent().unwrap_or(0),
+            most_frequent: match self.scheme.search {
+                Search::Postings { .. } => self.most_frequent,
+                // Documents share other keys because they are similar, not because of a template.
+                _ => 0,
+            },
         }
     }
 
-    /// Files a document.
-    pub fn insert(&mut self, sketches: &Sketches, document: u32) {
-        let place = self.len();
-        self.store.assign(document, place);
-        let (store, cap) = (&self.store, self.cap);
+    /// Files a document with these keys, and returns those in whose lists it is entered.
+    pub fn insert(&mut self, keys: &[S::Key]) -> &[(S::Key, MinOverlap)] {
+        let (place, max_list_len) = (self.len(), self.scheme.max_list_len());
+        let store = &self.store;
         let is_unlisted = Cell::new(false);
-        let is_closed = |key| {
-            let is_closed = cap.is_closed(store.list_len(key));
-            is_unlisted.set(is_unlisted.get() || is_closed);
-            is_closed
+        let is_full = |key| {
+            let is_full = store.list_len(key) >= max_list_len;
+            is_unlisted.set(is_unlisted.get() || is_full);
+            is_full
         };
-        store.filing_keys(sketches, document, is_closed, &mut self.filing);
-        // All keys of a document have the same minima and differ only in kind.
-        let mut minimum = MinOverlap::ONE;
-        for (key, min_overlap) in self.filing.drain(..) {
-            minimum = min_overlap;
-            if cap.is_closed(self.store.list_len(key)) {
+        let frequency = |key| store.frequency(key);
+        let (scheme, filed) = (&self.scheme, &mut self.filed);
+        let minimum = scheme.filing_keys(keys, frequency, is_full, filed);
+        filed.retain(|&(key, min_overlap)| {
+            let is_full = self.store.list_len(key) >= max_list_len;
+            if is_full {
                 *self.left_out.entry(key).or_default() += 1;
                 is_unlisted.set(true);
             } else {
-                self.store.push(key, place, min_overlap);
+                let is_common = min_overlap.is_common;
+                self.store.push(key, Posting { place, is_common });
             }
-        }
+            !is_full
+        });
         self.unlisted += u64::from(is_unlisted.get());
         self.min_overlaps.push(minimum);
+        &self.filed
     }
 
-    /// Adds to `found` the places from `since` on, ascending, whose documents share enough keys
-    /// with `document`.
-    pub fn near(
-        &self,
-        sketches: &Sketches,
-        document: u32,
-        since: u32,
-        scratch: &mut Scratch,
-        found: &mut Vec<u32>,
-    ) {
+    /// Adds to `found` the places from `since` on, ascending, whose documents share enough of
+    /// these keys of a document.
+    pub fn near(&self, keys: &[S::Key], since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
         let Scratch {
             shared,
             met,
-            keys,
             visited,
+            ..
         } = scratch;
         shared.resize(self.min_overlaps.len().max(shared.len()), [0; 2]);
-        for key in self.store.lookup_keys(sketches, document, since, keys) {
-            let list = self.store.list(key);
-            for posting in list.take_while(|posting| posting.place >= since) {
-                *visited += 1;
-                let counts = &mut shared[posting.place as usize];
-                if *counts == [0; 2] {
-                    met.push(posting.place);
-                }
-                let count = &mut counts[usize::from(posting.is_common)];
-                *count = count.saturating_add(1);
+        let lookup_keys = self.scheme.lookup_keys(keys);
+        self.store.visit(lookup_keys, since, |posting| {
+            *visited += 1;
+            let counts = &mut shared[posting.place as usize];
+            if *counts == [0; 2] {
+                met.push(posting.place);
             }
-        }
-        let own = self.store.min_overlap(sketches, document);
+            let count = &mut counts[usize::from(posting.is_common)];
+            *count = count.saturating_add(1);
+        });
+        let frequency = |key| self.store.frequency(key);
+        let of_document = self.scheme.min_overlap(keys, frequency);
         let begin = found.len();
         for place in met.drain(..) {
             let [rare, common] = std::mem::take(&mut shared[place as usize]);
-            let minimum = own.or_less(self.min_overlaps[place as usize]);
+            let minimum = of_document.or_less(self.min_overlaps[place as usize]);
             if minimum.is_reached(rare.into(), common.into()) {
                 found.push(place);
             }

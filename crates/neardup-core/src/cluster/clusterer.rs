@@ -7,12 +7,12 @@
 
 use crate::candidates::{
     CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, Places, SearchStatistics,
-    SketchStore,
 };
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
+use crate::sketch::SketchStore;
 use crate::verify::WithoutOwn;
 
 /// The number of documents that are decided together.
@@ -145,7 +145,7 @@ impl Clusterer {
     ///
     /// If the search has no keys to shuffle.
     pub fn joined(corpus: &Corpus, rule: Rule, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
-        let index = CandidateIndex::external(rule.search, joined, order)?;
+        let index = CandidateIndex::external(stored_sketches(corpus)?, joined, order)?;
         Ok(Clusterer::of(corpus, rule, index))
     }
 

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use neardup_hamming::{Fingerprints, MAX_PAIRS, collapsed};
 use rayon::slice::ParallelSliceMut;
 
-use crate::candidates::{CandidateIndex, Search, SearchStatistics, Sketches};
+use crate::candidates::{CandidateIndex, Search, SearchStatistics};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::judge::{Bounds, Judge, Rule};
+use crate::sketch::Sketches;
 
 /// The number of candidate pairs that are verified at a time.
 const PIECE: usize = 1 << 16;

@@ -3,11 +3,10 @@
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use super::counted::{Counting, Sampled, Sampling};
-use crate::candidates::Sketches;
 use crate::error::Result;
 use crate::normalize::without_sentence_ends;
 use crate::recipe::{Recipe, Scratch};
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, Sketches};
 use crate::weigh::DocumentFrequencies;
 
 /// One document, as a caller passes it in.

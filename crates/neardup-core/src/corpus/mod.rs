@@ -20,12 +20,11 @@ use std::sync::Arc;
 use neardup_hamming::Fingerprints;
 use rayon::prelude::*;
 
-use crate::candidates::{SketchStore, Sketches};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, SketchStore, Sketches};
 use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::{Samples, ShingleFrequencies};
@@ -191,7 +190,7 @@ impl Corpus {
     }
 
     /// The sketches of some documents, in memory or outside, as bytes in the format of
-    /// [`to_bytes`](crate::candidates::Sketches::to_bytes).
+    /// [`to_bytes`](crate::sketch::Sketches::to_bytes).
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub struct Restored<'a> {
     pub identity: u128,
     /// The number of features; [`UNREADABLE`] for one without text.
     pub features: u32,
-    /// See [`Sketches::to_bytes`](crate::candidates::Sketches::to_bytes).
+    /// See [`Sketches::to_bytes`](crate::sketch::Sketches::to_bytes).
     pub sketch: &'a [u8],
 }
 

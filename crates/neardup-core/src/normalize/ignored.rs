@@ -11,8 +11,8 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::classes::{self, Classes};
-use super::mapped::Span;
 use super::rewritten::Rewritten;
+use super::rewritten::Span;
 use super::tags;
 use crate::error::{Error, Result};
 

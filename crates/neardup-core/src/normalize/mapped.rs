@@ -1,10 +1,7 @@
 /*! Output of the normalize stage: the text alone, or the text with the origin of each
 character. */
 
-use super::rewritten::Rewritten;
-
-/// `begin..end`.
-pub(super) type Span = (u32, u32);
+use super::rewritten::{Rewritten, Span};
 
 /// A normalized text and the origin of each of its characters.
 #[derive(Clone, Debug, PartialEq, Eq)]

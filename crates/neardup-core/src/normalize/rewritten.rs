@@ -1,6 +1,7 @@
 //! A text of which parts were replaced or removed, and where its parts were.
 
-use super::mapped::Span;
+/// `begin..end`.
+pub(super) type Span = (u32, u32);
 
 /// A text made of parts of another, its original.
 pub(super) struct Rewritten {

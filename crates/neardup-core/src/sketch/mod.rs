@@ -27,6 +27,8 @@ mod distinct;
 mod hash;
 pub mod minhash;
 mod sample;
+mod sketch_store;
+mod sketches;
 mod sum;
 #[cfg(target_arch = "x86_64")]
 mod sum_x86;
@@ -44,6 +46,8 @@ pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
 pub use sample::{SAMPLE, is_kept};
 pub(crate) use sample::{Sampler, is_of, leading, level_of, of_level};
+pub use sketch_store::SketchStore;
+pub use sketches::{FeatureSamples, Signatures, Sketches};
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

@@ -1,15 +1,13 @@
 //! Keys that are shuffled between batches and buckets bring together whom keys in memory do.
 
-use neardup_core::candidates::{
-    Banding, CandidateIndex, Reach, Search, SearchStatistics, Shuffle, Sketches,
-};
+use neardup_core::candidates::{Banding, CandidateIndex, Reach, Search, SearchStatistics, Shuffle};
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
 use neardup_core::groups::Groups;
 use neardup_core::identity::FirstByText;
 use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
-use neardup_core::sketch::{Settings, Sketch};
+use neardup_core::sketch::{Settings, Sketch, Sketches};
 use neardup_core::verify::Measure;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

@@ -3,3 +3,4 @@
 pub mod bands;
 pub(super) mod prefix;
 pub mod rare_keys;
+pub mod search;

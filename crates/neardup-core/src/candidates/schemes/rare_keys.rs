@@ -2,8 +2,8 @@
 
 With samples, a document is filed under a few of its keys and looked up by all of them. A look-up
 finds every document filed under one of these keys; the number of shared keys decides whether the
-two are candidates. This number depends only on the two samples and on the [`HeavyHitters`] known
-when the first document was filed.
+two are candidates. This number depends only on the two samples and on the common keys known when the
+first document was filed.
 
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
 [`FEW`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
@@ -27,14 +27,7 @@ A key that many documents have is boilerplate, so its list is capped (`overlap.r
 documents are filed, a text posted a thousand times is in each list once and does not fill it.
 */
 
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
-
-use crate::candidates::key_numbers::Numbering;
-use crate::candidates::search::Reach;
-use crate::candidates::sketches::FeatureSamples;
-use crate::error::Result;
+use crate::candidates::schemes::search::Reach;
 
 /// The maximum number of texts that have a rare key.
 pub const FEW: u32 = 32;
@@ -52,55 +45,6 @@ const EDITED: f64 = 1.0 / 3.0;
 /// The largest minimum, which has five bits where it is stored. Documents filed under very many
 /// keys must share no more of them.
 const MAX_OVERLAP: f64 = 31.0;
-
-/// How many texts of a collection have a key, for keys that more than [`FEW`] texts have. Documents
-/// with the same text count once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeavyHitters {
-    counts: HashMap<u32, u32, FxBuildHasher>,
-}
-
-impl HeavyHitters {
-    /// Counts the keys of the samples of distinct texts.
-    ///
-    /// # Errors
-    /// If there are 2^32 keys or more.
-    pub fn of(samples: &FeatureSamples) -> Result<Self> {
-        let numbering = Numbering::of(samples.keys())?;
-        let counts = numbering.numbers.iter().zip(samples.keys());
-        let counts = counts.filter_map(|(&number, &key)| {
-            let documents = *numbering.lengths.get(number as usize)?;
-            (documents > FEW).then_some((key, documents))
-        });
-        Ok(HeavyHitters {
-            counts: counts.collect(),
-        })
-    }
-
-    /// Heavy hitters from keys and their counts; counts of [`FEW`] or less are dropped.
-    pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let counts = counts.into_iter().filter(|&(_, count)| count > FEW);
-        HeavyHitters {
-            counts: counts.collect(),
-        }
-    }
-
-    /// Keys and their counts, sorted by key.
-    pub fn sorted(&self) -> Vec<(u32, u32)> {
-        let mut all: Vec<_> = self
-            .counts
-            .iter()
-            .map(|(&key, &count)| (key, count))
-            .collect();
-        all.sort_unstable();
-        all
-    }
-
-    /// The number of texts that have a key; 0 for a rare one.
-    pub fn count(&self, key: u32) -> u32 {
-        self.counts.get(&key).copied().unwrap_or(0)
-    }
-}
 
 /// How many of a document's filing keys another document must share to be a candidate, and whether
 /// a given key is rare or common.

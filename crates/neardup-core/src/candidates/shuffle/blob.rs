@@ -5,7 +5,7 @@ key 4 bytes of the key and 4 of its count, sorted by key. *Entries*: 4 bytes of 
 of the minimum overlap and 8 of the document's number, sorted by key and number.
 */
 
-use super::MinOverlap;
+use crate::candidates::MinOverlap;
 use crate::error::{Error, Result};
 
 /// Size in bytes of the highest number, of a counted key, and of an entry.

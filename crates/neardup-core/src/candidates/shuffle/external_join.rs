@@ -1,7 +1,7 @@
 /*! The shuffle on one machine: through files, a few buckets or batches at a time.
 
 Takes the sketches of a corpus that are outside of memory, in priority order. Yields what an index
-with the [`external`](crate::candidates::stores::external) store needs: for each batch, the counts
+with the [`external`](super::external) store needs: for each batch, the counts
 and the lists of its keys. Lists in which many documents are filed are left to that store, which
 caps them as documents are kept.
 */
@@ -9,13 +9,14 @@ caps them as documents are kept.
 use std::path::Path;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::Shuffle;
 use super::partition_file::PartitionFile;
-use crate::candidates::search::Search;
-use crate::candidates::sketch_store::SketchStore;
+use crate::candidates::schemes::search::Search;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::sketch::SketchStore;
 
 /// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
 const SMALLEST_BATCH: usize = 4096;
@@ -40,7 +41,7 @@ pub struct JoinedKeys {
     pub(in crate::candidates) counts: PartitionFile,
     pub(in crate::candidates) lists: PartitionFile,
     /// The keys of lists that were not shuffled.
-    pub(in crate::candidates) long: Vec<u32>,
+    pub(in crate::candidates) long: FxHashSet<u32>,
 }
 
 /// A shuffle in progress; it advances a few batches or buckets at a time.
@@ -52,24 +53,20 @@ pub struct ExternalJoin {
     is_first: Vec<bool>,
     has_sketch: Vec<bool>,
     batch: usize,
-    step: Step,
-    /// The number of batches or buckets that this step has finished.
+    /// The step, and the number of batches or buckets that it has finished.
+    step: usize,
     done: usize,
-    keys: PartitionFile,
-    filed: PartitionFile,
-    counts: PartitionFile,
-    lists: PartitionFile,
-    long: Vec<u32>,
+    /// What each step writes: one row for each batch or bucket.
+    tables: [PartitionFile; 4],
+    long: FxHashSet<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Keys,
-    Count,
-    File,
-    Split,
-    Done,
-}
+/// The steps, each of all batches or of all buckets; see the [module](super).
+const KEYS: usize = 0;
+const COUNT: usize = 1;
+const FILE: usize = 2;
+const LISTS: usize = 3;
+const DONE: usize = 4;
 
 impl ExternalJoin {
     /// Starts the shuffle for the documents of `order`. `room` is the memory limit in bytes;
@@ -99,13 +96,11 @@ impl ExternalJoin {
             is_first,
             has_sketch,
             batch,
-            step: Step::Keys,
+            step: KEYS,
             done: 0,
-            keys: PartitionFile::new(buckets, folder),
-            filed: PartitionFile::new(buckets, folder),
-            counts: PartitionFile::new(batches, folder),
-            lists: PartitionFile::new(batches, folder),
-            long: Vec::new(),
+            tables: [buckets, batches, buckets, batches]
+                .map(|columns| PartitionFile::new(columns, folder)),
+            long: FxHashSet::default(),
         })
     }
 
@@ -122,60 +117,43 @@ impl ExternalJoin {
     ///
     /// If files cannot be written or read.
     pub fn advance(&mut self, store: &SketchStore) -> Result<bool> {
-        let at_once = 2 * rayon::current_num_threads();
         let all = match self.step {
-            Step::Keys | Step::File => self.order.len().div_ceil(self.batch),
-            Step::Count | Step::Split => self.shuffle.buckets(),
-            Step::Done => return Ok(false),
+            KEYS | FILE => self.order.len().div_ceil(self.batch),
+            COUNT | LISTS => self.shuffle.buckets(),
+            _ => return Ok(false),
         };
-        let range = self.done..(self.done + at_once).min(all);
-        let range = range.into_par_iter();
-        match self.step {
-            Step::Keys => {
-                let rows = range.map(|batch| self.keys_of(store, batch));
-                let rows: Vec<_> = rows.collect::<Result<_>>()?;
-                rows.iter().try_for_each(|row| self.keys.push(row))?;
-            }
-            Step::Count => {
-                let rows = range.map(|bucket| self.shuffle.count(&self.keys.column(bucket)?));
-                let rows: Vec<_> = rows.collect::<Result<_>>()?;
-                rows.iter().try_for_each(|row| self.counts.push(row))?;
-            }
-            Step::File => {
-                let rows = range.map(|batch| self.filed_of(store, batch));
-                let rows: Vec<_> = rows.collect::<Result<_>>()?;
-                rows.iter().try_for_each(|row| self.filed.push(row))?;
-            }
-            Step::Split | Step::Done => {
-                let rows = range.map(|bucket| {
-                    let asked = self.counts.row(bucket)?;
-                    let filed = self.filed.column(bucket)?;
-                    self.shuffle.lists(&filed, &asked, EXCHANGED)
-                });
-                let rows: Vec<_> = rows.collect::<Result<_>>()?;
-                for row in rows {
-                    self.lists.push(&row.of_batches)?;
-                    self.long.extend(row.long);
-                }
-            }
+        let range = self.done..(self.done + 2 * rayon::current_num_threads()).min(all);
+        let rows = range.clone().into_par_iter().map(|at| self.row(store, at));
+        for (row, long) in rows.collect::<Result<Vec<_>>>()? {
+            self.tables[self.step].push(&row)?;
+            self.long.extend(long);
         }
-        self.done = (self.done + at_once).min(all);
+        self.done = range.end;
         if self.done == all {
+            // Nothing else reads what the step before wrote.
+            if let COUNT | LISTS = self.step {
+                self.tables[self.step - 1] = PartitionFile::new(0, None);
+            }
             self.done = 0;
-            self.step = match self.step {
-                Step::Keys => Step::Count,
-                Step::Count => {
-                    self.keys = PartitionFile::new(0, None);
-                    Step::File
-                }
-                Step::File => Step::Split,
-                Step::Split | Step::Done => {
-                    self.filed = PartitionFile::new(0, None);
-                    Step::Done
-                }
-            };
+            self.step += 1;
         }
-        Ok(self.step != Step::Done)
+        Ok(self.step != DONE)
+    }
+
+    /// What the current step writes for a batch or bucket, and the keys of lists that it leaves out.
+    fn row(&self, store: &SketchStore, at: usize) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
+        let row = match self.step {
+            KEYS => self.keys_of(store, at)?,
+            COUNT => self.shuffle.count(&self.tables[KEYS].column(at)?)?,
+            FILE => self.filed_of(store, at)?,
+            _ => {
+                let asked = self.tables[COUNT].row(at)?;
+                let filed = self.tables[FILE].column(at)?;
+                let lists = self.shuffle.lists(&filed, &asked, EXCHANGED)?;
+                return Ok((lists.of_batches, lists.long));
+            }
+        };
+        Ok((row, Vec::new()))
     }
 
     fn documents(&self, batch: usize) -> (usize, &[u32]) {
@@ -194,7 +172,9 @@ impl ExternalJoin {
 
     fn filed_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
         let (begin, documents) = self.documents(batch);
-        let counts = self.shuffle.key_counts(&self.counts.column(batch)?)?;
+        let counts = self
+            .shuffle
+            .key_counts(&self.tables[COUNT].column(batch)?)?;
         let numbers: Vec<u64> = (begin as u64..).take(documents.len()).collect();
         let is_filed = |at: usize| self.is_first[begin + at] && self.has_sketch[begin + at];
         let sketches = store.read(documents)?;
@@ -208,14 +188,15 @@ impl ExternalJoin {
     ///
     /// If the shuffle is not done yet.
     pub fn finish(self) -> Result<JoinedKeys> {
-        if self.step != Step::Done {
+        if self.step != DONE {
             return Err(Error::input("the shuffle of keys", "done", "under way"));
         }
+        let [_, counts, _, lists] = self.tables;
         Ok(JoinedKeys {
             shuffle: self.shuffle,
             batch: self.batch,
-            counts: self.counts,
-            lists: self.lists,
+            counts,
+            lists,
             long: self.long,
         })
     }

@@ -2,7 +2,7 @@
 
 Documents come in *batches* of some thousand, in priority order. Keys are assigned to *buckets* by
 their hash. Every step works on one batch or one bucket alone. What they exchange is bytes
-([`blob`]): through files on one machine ([`external`](super::stores::external)), through a shuffle
+([`blob`]): through files on one machine ([`external`]), through a shuffle
 on a cluster.
 
 | step | of | takes | yields |
@@ -21,22 +21,22 @@ filed.
 */
 
 pub mod blob;
+pub mod external;
 pub mod external_join;
 pub mod partition_file;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::blob::{Counted, Entry};
+use super::heavy_hitters::HeavyHitters;
 use super::key_scheme::KeyScheme;
-use super::overlap::ListCap;
-use super::schemes::rare_keys::{HeavyHitters, MinOverlap};
-use super::search::Search;
-use super::sketches::Sketches;
+use super::schemes::search::Search;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::sketch::Sketches;
 
 /// The maximum number of buckets: with more, each blob would be only a few bytes.
 pub const MAX_BUCKETS: usize = 1 << 16;
@@ -44,17 +44,14 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 /// The steps of one search; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Shuffle {
-    search: Search,
-    bits: u32,
+    /// The keys under which documents of a batch are filed and by which they are looked up.
+    scheme: KeyScheme,
     buckets: usize,
-    cap: ListCap,
-    /// Those of the documents of the batch that a step works on.
-    groups: Groups,
 }
 
 /// The key counts of a batch: how many texts have each key that several texts have.
 #[derive(Debug, Default)]
-pub struct KeyCounts(FxHashMap<u32, u32>);
+pub struct KeyCounts(Vec<Counted>);
 
 /// The lists of one bucket.
 #[derive(Debug, Default)]
@@ -86,7 +83,7 @@ impl Shuffle {
     /// If the search has no keys, because its distance is large for the width of a fingerprint, or
     /// `buckets` is 0 or exceeds [`MAX_BUCKETS`].
     pub fn new(search: Search, bits: u32, buckets: usize) -> Result<Self> {
-        let scheme = KeyScheme::new(search, bits, Arc::default())?;
+        let scheme = KeyScheme::new(search, bits)?.folded();
         if !scheme.has_keys() {
             return Err(Error::parameter(
                 "max_distance",
@@ -98,29 +95,25 @@ impl Shuffle {
             let bounds = format!("1 to {MAX_BUCKETS}");
             return Err(Error::parameter("buckets", bounds, buckets));
         }
-        Ok(Shuffle {
-            cap: ListCap::new(scheme.max_list_len()),
-            search,
-            bits,
-            buckets,
-            groups: Groups::default(),
-        })
+        Ok(Shuffle { scheme, buckets })
     }
 
     /// The same steps for documents of these groups: those of a batch, or of all that batches are
     /// [selected](Self::of_batch) from.
     pub fn among(self, groups: Groups) -> Self {
-        Shuffle { groups, ..self }
+        let scheme = self.scheme.among(groups);
+        Shuffle { scheme, ..self }
     }
 
     /// The steps for a batch of these documents.
     pub fn of_batch(&self, documents: &[u32]) -> Self {
-        self.clone().among(self.groups.select(documents))
+        let scheme = self.scheme.of_batch(documents);
+        Shuffle { scheme, ..*self }
     }
 
-    /// The maximum number of documents of a list.
-    pub fn list_cap(&self) -> ListCap {
-        self.cap
+    /// The keys under which documents of a batch are filed and by which they are looked up.
+    pub fn scheme(&self) -> &KeyScheme {
+        &self.scheme
     }
 
     /// The number of buckets.
@@ -140,13 +133,13 @@ impl Shuffle {
         highest: u64,
         is_first: impl Fn(usize) -> bool,
     ) -> Result<Vec<Vec<u8>>> {
-        let scheme = self.key_scheme(sketches, Arc::default())?;
+        self.scheme.check(sketches, sketches.len())?;
         let mut dealt = vec![Vec::new(); self.buckets];
         let mut keys = Vec::new();
         for document in 0..sketches.len() as u32 {
-            scheme.lookup_keys(sketches, document, &mut keys);
+            self.scheme.keys(sketches, document, &mut keys);
             let counted = u32::from(is_first(document as usize));
-            for &key in &keys {
+            for &key in self.scheme.lookup_keys(&keys) {
                 dealt[self.bucket(key as u32)].push((key as u32, counted));
             }
         }
@@ -208,10 +201,9 @@ impl Shuffle {
     ///
     /// If a blob is damaged.
     pub fn key_counts(&self, counts: &[impl AsRef<[u8]>]) -> Result<KeyCounts> {
-        let mut all = FxHashMap::default();
+        let mut all = Vec::new();
         for blob in counts {
-            let (_, counted) = blob::read_counted(blob.as_ref())?;
-            all.extend(counted.map(|one| (one.key, one.texts)));
+            all.extend(blob::read_counted(blob.as_ref())?.1);
         }
         Ok(KeyCounts(all))
     }
@@ -231,19 +223,23 @@ impl Shuffle {
         counts: &KeyCounts,
         left_out: &[(u32, u64)],
     ) -> Result<Vec<Vec<u8>>> {
-        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
+        self.scheme.check(sketches, numbers.len())?;
+        let heavy_hitters = counts.heavy_hitters();
+        let frequency = |key: u64| heavy_hitters.count(key as u32);
+        let shared: FxHashSet<u32> = counts.0.iter().map(|one| one.key).collect();
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
-        let mut filed = Vec::new();
+        let (mut keys, mut filed) = (Vec::new(), Vec::new());
         for (document, &number) in numbers.iter().enumerate() {
             if !is_filed(document) {
                 continue;
             }
-            scheme.filing_keys(sketches, document as u32, |_| false, &mut filed);
+            self.scheme.keys(sketches, document as u32, &mut keys);
+            self.scheme
+                .filing_keys(&keys, frequency, |_| false, &mut filed);
             for &(key, min_overlap) in &filed {
                 let key = key as u32;
                 // A key that no other document has cannot lead to a candidate.
-                let is_listed = counts.0.contains_key(&key);
-                if is_listed && left_out.binary_search(&(key, number)).is_err() {
+                if shared.contains(&key) && left_out.binary_search(&(key, number)).is_err() {
                     dealt[self.bucket(key)].push(Entry {
                         key,
                         min_overlap,
@@ -283,7 +279,7 @@ impl Shuffle {
         // would take longer than everything else.
         let mut lists: FxHashMap<u32, &[Entry]> = FxHashMap::default();
         for list in all.chunk_by(|a, b| a.key == b.key) {
-            let held = &list[..self.cap.held(list.len())];
+            let held = &list[..list.len().min(self.scheme.max_list_len())];
             if list.len() > most {
                 found.long.push(list[0].key);
                 continue;
@@ -322,7 +318,7 @@ impl Shuffle {
         counts: &KeyCounts,
         lists: &[impl AsRef<[u8]>],
     ) -> Result<BatchCandidates> {
-        let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
+        self.scheme.check(sketches, numbers.len())?;
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
             for entry in blob::read_entries(blob.as_ref())? {
@@ -331,7 +327,8 @@ impl Shuffle {
                 shares.push(entry.min_overlap.to_bits());
             }
         }
-        let stored = FetchedIndex::new(scheme, &keys, &filed, &shares)?;
+        let scheme = self.scheme.clone();
+        let stored = FetchedIndex::new(scheme, counts.heavy_hitters(), &keys, &filed, &shares)?;
         let asked: Vec<u32> = (0..numbers.len())
             .filter(|&document| is_asked(document))
             .map(|document| document as u32)
@@ -346,17 +343,6 @@ impl Shuffle {
         Ok(found)
     }
 
-    /// The keys under which documents of a batch are filed and by which they are looked up.
-    pub(super) fn key_scheme(
-        &self,
-        sketches: &Sketches,
-        heavy_hitters: Arc<HeavyHitters>,
-    ) -> Result<KeyScheme> {
-        sketches.check_search(self.search)?;
-        let scheme = KeyScheme::new(self.search, self.bits, heavy_hitters)?;
-        Ok(scheme.folded().among(self.groups.clone()))
-    }
-
     /// The bucket of a key. Keys of samples are small numbers, so they are mixed first.
     fn bucket(&self, key: u32) -> usize {
         let mixed = u64::from(key.wrapping_mul(0x9E37_79B1));
@@ -365,19 +351,14 @@ impl Shuffle {
 }
 
 impl KeyCounts {
-    /// The number of texts that have a key; `None` if at most one has it.
-    pub fn of(&self, key: u32) -> Option<u32> {
-        self.0.get(&key).copied()
-    }
-
     /// The number of texts that have the most frequent key.
     pub fn largest(&self) -> u32 {
-        self.0.values().copied().max().unwrap_or(0)
+        self.0.iter().map(|one| one.texts).max().unwrap_or(0)
     }
 
     /// The heavy hitters among the counted keys.
     pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
-        let counts = self.0.iter().map(|(&key, &texts)| (key, texts));
+        let counts = self.0.iter().map(|one| (one.key, one.texts));
         Arc::new(HeavyHitters::from_counts(counts))
     }
 }

@@ -11,17 +11,17 @@ of the store does not depend on how documents are divided into batches.
 */
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 
+use crate::candidates::heavy_hitters::HeavyHitters;
 use crate::candidates::key_scheme::KeyScheme;
-use crate::candidates::overlap::{
-    InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
-};
+use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
+use crate::candidates::places::{Places, SearchStatistics};
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::{Places, SearchStatistics};
-use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
+use crate::sketch::Sketches;
 
 /// An entry to store for a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,71 +34,50 @@ pub struct NewEntry {
     pub min_overlap: MinOverlap,
 }
 
-type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
+/// The lists of keys.
+pub type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
 
-/// Lists fetched from a store; they grow as documents are filed.
-#[derive(Debug)]
+/// Lists fetched for a batch; they grow as documents are filed.
+#[derive(Debug, Default)]
 pub struct FetchedPostings {
-    scheme: KeyScheme,
-    lists: Lists,
-    /// The corpus document at each place; `None` for a stored document that is not attached.
-    documents: Vec<Option<u32>>,
-    new_entries: Vec<NewEntry>,
+    /// The common keys.
+    pub heavy_hitters: Arc<HeavyHitters>,
+    /// In the order of filing.
+    pub lists: Lists,
+    /// Whether documents of the batch share no other keys.
+    pub has_all_keys: bool,
 }
 
 impl PostingStore for FetchedPostings {
     type Key = u64;
 
-    #[inline]
-    fn lookup_keys<'a>(
-        &'a self,
-        sketches: &Sketches,
-        document: u32,
-        _since: u32,
-        buffer: &'a mut Vec<u64>,
-    ) -> impl Iterator<Item = u64> + use<'a> {
-        self.scheme.lookup_keys(sketches, document, buffer);
-        buffer.iter().copied()
-    }
-
-    fn filing_keys(
-        &self,
-        sketches: &Sketches,
-        document: u32,
-        is_closed: impl Fn(u64) -> bool,
-        filed: &mut Vec<(u64, MinOverlap)>,
-    ) {
-        self.scheme
-            .filing_keys(sketches, document, is_closed, filed);
-    }
-
-    fn min_overlap(&self, sketches: &Sketches, document: u32) -> MinOverlap {
-        self.scheme.min_overlap(sketches, document)
-    }
-
-    #[inline]
-    fn list(&self, key: u64) -> impl Iterator<Item = Posting> {
-        self.lists.get(&key).into_iter().flatten().rev().copied()
+    fn frequency(&self, key: u64) -> u32 {
+        self.heavy_hitters.count(key as u32)
     }
 
     fn list_len(&self, key: u64) -> usize {
         self.lists.get(&key).map_or(0, Vec::len)
     }
 
-    fn assign(&mut self, document: u32, _: u32) {
-        self.documents.push(Some(document));
+    #[inline]
+    fn visit(&self, keys: &[u64], since: u32, visit: impl FnMut(Posting)) {
+        let lists = keys.iter().filter_map(|key| self.lists.get(key));
+        let newest_first = lists.flat_map(|list| {
+            let all = list.iter().rev().copied();
+            all.take_while(|posting| posting.place >= since)
+        });
+        newest_first.for_each(visit);
     }
 
-    fn push(&mut self, key: u64, place: u32, min_overlap: MinOverlap) {
-        let is_common = min_overlap.is_common;
-        let list = self.lists.entry(key).or_default();
-        list.push(Posting { place, is_common });
-        self.new_entries
-            .extend(self.documents[place as usize].map(|document| NewEntry {
-                key,
-                document,
-                min_overlap,
-            }));
+    fn push(&mut self, key: u64, posting: Posting) {
+        match self.has_all_keys {
+            true => self
+                .lists
+                .get_mut(&key)
+                .into_iter()
+                .for_each(|list| list.push(posting)),
+            false => self.lists.entry(key).or_default().push(posting),
+        }
     }
 }
 
@@ -107,13 +86,16 @@ impl PostingStore for FetchedPostings {
 pub struct FetchedIndex {
     /// The numbers of all stored documents in the lists, ascending; the index is the place.
     numbers: Vec<u64>,
+    /// The corpus document at each place; `None` for a stored document that is not attached.
+    documents: Vec<Option<u32>>,
     index: InvertedIndex<FetchedPostings>,
+    new_entries: Vec<NewEntry>,
     /// Without keys: for each document of the batch, the places to compare.
     listed: Option<Places>,
 }
 
 impl FetchedIndex {
-    /// Lists made of entries in any order. An entry has a key, the number of a stored document, and
+    /// Lists made of entries in any order; `heavy_hitters` tells common keys. An entry has a key, the number of a stored document, and
     /// the bits of its [`MinOverlap`].
     ///
     /// # Errors
@@ -121,6 +103,7 @@ impl FetchedIndex {
     /// If the three slices differ in length.
     pub fn new(
         scheme: KeyScheme,
+        heavy_hitters: Arc<HeavyHitters>,
         keys: &[u64],
         numbers: &[u64],
         min_overlaps: &[u16],
@@ -162,13 +145,27 @@ impl FetchedIndex {
                 list.sort_unstable_by_key(|posting| posting.place);
             }
         }
-        Ok(FetchedIndex::of(
-            scheme,
-            ranks.numbers(),
+        let postings = FetchedPostings {
+            heavy_hitters,
             lists,
-            minima,
-            None,
-        ))
+            has_all_keys: false,
+        };
+        Ok(FetchedIndex::of(postings, scheme, ranks.numbers(), minima))
+    }
+
+    fn of(
+        postings: FetchedPostings,
+        scheme: KeyScheme,
+        numbers: Vec<u64>,
+        minima: Vec<MinOverlap>,
+    ) -> Self {
+        FetchedIndex {
+            documents: vec![None; numbers.len()],
+            numbers,
+            index: InvertedIndex::new(postings, scheme, minima),
+            new_entries: Vec::new(),
+            listed: None,
+        }
     }
 
     /// No lists, for a search without keys. The stored documents to compare with document `i` of
@@ -188,40 +185,15 @@ impl FetchedIndex {
         }
         let ranks = Ranks::of(numbers);
         let minima = vec![MinOverlap::ONE; ranks.len()];
+        let no_lists = FetchedPostings::default();
         let of_each = numbers.iter().map(|&number| ranks.of_number(number));
-        let listed = Places {
-            offsets: offsets.to_vec(),
-            places: of_each.collect(),
-        };
-        let lists = HashMap::default();
-        Ok(FetchedIndex::of(
-            scheme,
-            ranks.numbers(),
-            lists,
-            minima,
-            Some(listed),
-        ))
-    }
-
-    fn of(
-        scheme: KeyScheme,
-        numbers: Vec<u64>,
-        lists: Lists,
-        minima: Vec<MinOverlap>,
-        listed: Option<Places>,
-    ) -> Self {
-        let cap = ListCap::new(scheme.max_list_len());
-        let postings = FetchedPostings {
-            scheme,
-            lists,
-            documents: vec![None; numbers.len()],
-            new_entries: Vec::new(),
-        };
-        FetchedIndex {
-            index: InvertedIndex::new(postings, cap, minima),
-            numbers,
-            listed,
-        }
+        Ok(FetchedIndex {
+            listed: Some(Places {
+                offsets: offsets.to_vec(),
+                places: of_each.collect(),
+            }),
+            ..FetchedIndex::of(no_lists, scheme, ranks.numbers(), minima)
+        })
     }
 
     /// Fails unless this was made for a batch of `count` documents, which are the first of these
@@ -232,7 +204,7 @@ impl FetchedIndex {
     /// If the sketches are of another kind or too few, or the documents to compare were listed for
     /// a batch of another size.
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
-        self.index.store.scheme.check(sketches, count)?;
+        self.index.scheme.check(sketches, count)?;
         match &self.listed {
             Some(listed) if listed.offsets.len() != count + 1 => Err(Error::input(
                 "the stored documents to compare",
@@ -263,23 +235,23 @@ impl FetchedIndex {
     /// can find it. Does nothing if the number is in no list.
     pub fn attach(&mut self, number: u64, document: u32) {
         if let Ok(place) = self.numbers.binary_search(&number) {
-            self.index.store.documents[place] = Some(document);
+            self.documents[place] = Some(document);
         }
     }
 
     /// The corpus document at each place; `None` for a stored document that is not attached.
     pub fn documents(&self) -> &[Option<u32>] {
-        &self.index.store.documents
+        &self.documents
     }
 
     /// The entries filed for the batch, in order.
     pub fn new_entries(&self) -> &[NewEntry] {
-        &self.index.store.new_entries
+        &self.new_entries
     }
 
     /// Takes the entries filed since they were last taken, in order.
     pub fn take_new_entries(&mut self) -> Vec<NewEntry> {
-        std::mem::take(&mut self.index.store.new_entries)
+        std::mem::take(&mut self.new_entries)
     }
 
     /// The number of places, which is also the place of the next document filed.
@@ -299,7 +271,16 @@ impl FetchedIndex {
 
     /// Files a document of the batch.
     pub fn insert(&mut self, sketches: &Sketches, document: u32) {
-        self.index.insert(sketches, document);
+        let mut keys = Vec::new();
+        self.index.scheme.keys(sketches, document, &mut keys);
+        self.documents.push(Some(document));
+        let filed = self.index.insert(&keys).iter();
+        self.new_entries
+            .extend(filed.map(|&(key, min_overlap)| NewEntry {
+                key,
+                document,
+                min_overlap,
+            }));
     }
 
     /// Adds the places from `since` on that may be similar, ascending: those of stored documents
@@ -314,7 +295,10 @@ impl FetchedIndex {
         places: &mut Vec<u32>,
     ) {
         let Some(listed) = &self.listed else {
-            return self.index.near(sketches, document, since, scratch, places);
+            let scheme = &self.index.scheme;
+            return scratch.with_keys(scheme, sketches, document, |keys, scratch| {
+                self.index.near(keys, since, scratch, places);
+            });
         };
         let at = document as usize;
         let stored = &listed.places[listed.offsets[at]..listed.offsets[at + 1]];

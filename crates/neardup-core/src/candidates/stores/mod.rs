@@ -3,10 +3,8 @@
 | store | lists |
 |---|---|
 | [`numbered`] | in memory, of a collection that is known from the start |
-| [`fetched`] | rows fetched from a database, or from a shuffle |
-| [`external`] | in files, a batch of documents at a time |
+| [`fetched`] | those that a batch of documents needs, fetched from a database or a shuffle |
 */
 
-pub mod external;
 pub mod fetched;
 pub mod numbered;

@@ -8,34 +8,47 @@ several texts have.
 
 use std::hint::black_box;
 
+use neardup_hamming::Fingerprints;
+
 use crate::candidates::key_numbers::{Keys, SINGLE};
-use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
-use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, all, choose};
-use crate::candidates::search::{Reach, Search};
-use crate::candidates::sketches::Sketches;
+use crate::candidates::key_scheme::KeyScheme;
+use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
+use crate::candidates::schemes::rare_keys::FEW;
+use crate::candidates::schemes::search::Search;
 use crate::error::Result;
 use crate::groups::Groups;
 use crate::identity::DistinctTexts;
+use crate::sketch::Sketches;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
 /// filed a thousand at a time, under a few dozen keys each.
 const RECENT: usize = 1 << 18;
 
-/// Lists of the documents of one collection, with keys numbered from the rarest.
+/// Keys of which a look-up fetches the lists together.
+const TOGETHER: usize = 64;
+
+/// An index of the documents of one collection.
+#[derive(Clone, Debug)]
+pub struct NumberedIndex {
+    keys: Keys,
+    /// The lists.
+    pub index: InvertedIndex<NumberedPostings>,
+}
+
+/// Lists of keys that are numbered from the rarest.
 #[derive(Clone, Debug)]
 pub struct NumberedPostings {
-    search: Search,
-    keys: Keys,
+    /// How many texts have each key.
+    frequencies: Vec<u32>,
     lists: Vec<List>,
     /// Places in the order of filing.
     entries: Vec<u32>,
     /// A bit for each key that has a list with an entry.
     is_filed: Vec<u64>,
-    /// Bits of the keys under which documents were filed since [`mark`](PostingStore::mark). Several
-    /// keys share a bit.
+    /// Bits of the keys under which documents were filed since the first place of `recent_from`.
+    /// Several keys share a bit.
     is_recent: Vec<u64>,
-    /// The first place after that.
-    marked: u32,
+    recent_from: u32,
     /// The first key that is common.
     common_from: u32,
 }
@@ -49,80 +62,84 @@ struct List {
     len: u32,
 }
 
-impl InvertedIndex<NumberedPostings> {
+impl NumberedIndex {
     /// An empty index for the documents with these sketches, identities and groups.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn in_memory(
+    pub fn new(
         sketches: &Sketches,
         identities: &[u128],
         groups: &Groups,
         search: Search,
     ) -> Result<Self> {
+        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
+        let scheme = KeyScheme::new(search, bits)?.folded().among(groups.clone());
+        scheme.check(sketches, identities.len())?;
         let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
-        let keys = match (sketches, search) {
-            (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
-                Keys::of_bands(signatures, texts, banding, groups)?
-            }
-            (Sketches::Samples(samples), Search::Postings { .. }) => {
-                Keys::of_samples(samples, texts, groups)?
-            }
-            (Sketches::Samples(samples), Search::Prefix { .. }) => {
-                Keys::of_samples(samples, texts, groups)?.by_rarity()
-            }
-            _ => return Err(search.mismatch()),
-        };
-        let cap = ListCap::new(search.max_list_len());
-        let postings = NumberedPostings::new(keys, search, cap);
-        Ok(InvertedIndex::new(postings, cap, Vec::new()))
+        Ok(NumberedIndex::of(
+            Keys::of(&scheme, sketches, texts)?,
+            scheme,
+        ))
+    }
+
+    fn of(mut keys: Keys, scheme: KeyScheme) -> Self {
+        let frequencies = std::mem::take(&mut keys.lengths);
+        let most_frequent = frequencies.last().copied().unwrap_or(0);
+        let postings = NumberedPostings::new(frequencies, scheme.max_list_len());
+        let mut index = InvertedIndex::new(postings, scheme, Vec::new());
+        index.most_frequent = most_frequent;
+        NumberedIndex { keys, index }
+    }
+
+    /// Tells that documents will be looked up among those filed from now on, and returns the place
+    /// of the next one.
+    pub fn snapshot(&mut self) -> u32 {
+        let place = self.index.len();
+        let store = &mut self.index.store;
+        store.is_recent.fill(0);
+        store.recent_from = place;
+        place
+    }
+
+    /// Files a document.
+    pub fn insert(&mut self, document: u32) {
+        self.index.insert(self.keys.all(document as usize));
+    }
+
+    /// Adds the places from `since` on, ascending, whose documents share enough keys.
+    pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
+        let keys = self.keys.all(document as usize);
+        self.index.near(keys, since, scratch, found);
     }
 }
 
 impl NumberedPostings {
-    fn new(keys: Keys, search: Search, cap: ListCap) -> Self {
+    fn new(frequencies: Vec<u32>, max_list_len: usize) -> Self {
         let mut end = 0;
-        let lists = keys.lengths().iter().map(|&texts| {
+        let lists = frequencies.iter().map(|&texts| {
             // There are fewer than 2^32 keys.
             let begin = end as u32;
-            end += cap.held(texts as usize);
+            end += max_list_len.min(texts as usize);
             List { begin, len: 0 }
         });
-        let lists: Vec<List> = lists.collect();
-        let common_from = match search {
-            Search::Postings { .. } => keys.lengths().partition_point(|&many| many <= FEW),
-            _ => keys.lengths().len(),
-        };
         NumberedPostings {
-            search,
-            is_filed: vec![0; keys.lengths().len() / 64 + 1],
+            lists: lists.collect(),
+            is_filed: vec![0; frequencies.len() / 64 + 1],
             is_recent: vec![0; RECENT / 64],
-            marked: 0,
-            lists,
+            recent_from: 0,
             entries: vec![0; end],
-            common_from: common_from as u32,
-            keys,
+            common_from: frequencies.partition_point(|&texts| texts <= FEW) as u32,
+            frequencies,
         }
     }
 
-    /// The keys by which a document is looked up, [`SINGLE`] ones included.
-    fn keys_to_look_up(&self, document: u32) -> &[u32] {
-        match self.search {
-            Search::Prefix { threshold } => self.keys.prefix(document as usize, threshold),
-            _ => self.keys.all(document as usize),
-        }
-    }
-
-    /// The places in the list of a key.
+    /// The places in the list of a key that is filed.
     #[inline]
     fn places(&self, key: u32) -> &[u32] {
         let List { begin, len } = self.lists[key as usize];
         &self.entries[begin as usize..][..len as usize]
-    }
-
-    fn is_common(&self, key: u32) -> bool {
-        key >= self.common_from && key != SINGLE
     }
 }
 
@@ -130,104 +147,56 @@ impl PostingStore for NumberedPostings {
     type Key = u32;
 
     #[inline]
-    fn lookup_keys<'a>(
-        &'a self,
-        _: &Sketches,
-        document: u32,
-        since: u32,
-        buffer: &'a mut Vec<u64>,
-    ) -> impl Iterator<Item = u32> + use<'a> {
-        let (bits, mask) = match since > 0 && since >= self.marked {
-            true => (&self.is_recent, RECENT as u32 - 1),
-            false => (&self.is_filed, u32::MAX),
-        };
-        let keys = self.keys_to_look_up(document);
-        buffer.clear();
-        buffer.resize(keys.len(), 0);
-        let mut found = 0;
-        for &key in keys {
-            // Written in any case: which keys are filed, no processor could foresee.
-            buffer[found] = u64::from(key);
-            let word = bits.get((key & mask) as usize / 64).unwrap_or(&0);
-            found += usize::from(key != SINGLE && word >> (key % 64) & 1 == 1);
+    fn frequency(&self, key: u32) -> u32 {
+        match key < self.common_from {
+            true => 0,
+            // `SINGLE` is beyond all keys.
+            false => self.frequencies.get(key as usize).copied().unwrap_or(0),
         }
-        buffer.truncate(found);
-        // Lists lie anywhere in memory. Here, where nothing depends on what is read, the processor
-        // fetches several at a time.
-        let newest = |&key: &u64| self.places(key as u32).last().map_or(0, |&place| place);
-        black_box(buffer.iter().map(newest).fold(0, u32::wrapping_add));
-        buffer.iter().map(|&key| key as u32)
-    }
-
-    fn mark(&mut self, place: u32) {
-        self.is_recent.fill(0);
-        self.marked = place;
-    }
-
-    fn filing_keys(
-        &self,
-        _: &Sketches,
-        document: u32,
-        _: impl Fn(u32) -> bool,
-        filed: &mut Vec<(u32, MinOverlap)>,
-    ) {
-        let Search::Postings { threshold, reach } = self.search else {
-            let keys = self.keys_to_look_up(document).iter();
-            let shared = keys.filter(|&&key| key != SINGLE);
-            filed.extend(shared.map(|&key| (key, MinOverlap::ONE)));
-            return;
-        };
-        let keys = self.keys.all(document as usize);
-        // A key that no other document has cannot lead to a candidate.
-        let is_shared = |&(key, _): &(u32, MinOverlap)| key != SINGLE;
-        match reach {
-            Reach::Kept => {
-                let frequency = |key| match self.is_common(key) {
-                    true => self.keys.lengths()[key as usize],
-                    false => 0,
-                };
-                // The lists of rare keys never fill: all texts were counted.
-                filed.extend(choose(keys, threshold, frequency, |_| false).filter(is_shared));
-            }
-            Reach::All | Reach::Exhaustive => {
-                filed.extend(all(keys, threshold, |key| self.is_common(key)).filter(is_shared));
-            }
-        }
-    }
-
-    fn min_overlap(&self, _: &Sketches, document: u32) -> MinOverlap {
-        match self.search {
-            Search::Postings { threshold, reach } => {
-                let keys = self.keys.all(document as usize);
-                MinOverlap::of_keys(keys, |key| self.is_common(key), threshold, reach)
-            }
-            _ => MinOverlap::ONE,
-        }
-    }
-
-    #[inline]
-    fn list(&self, key: u32) -> impl Iterator<Item = Posting> {
-        let is_common = key >= self.common_from;
-        let posting = move |&place| Posting { place, is_common };
-        self.places(key).iter().rev().map(posting)
     }
 
     fn list_len(&self, key: u32) -> usize {
-        self.lists[key as usize].len as usize
+        self.lists
+            .get(key as usize)
+            .map_or(0, |list| list.len as usize)
     }
 
-    fn push(&mut self, key: u32, place: u32, _: MinOverlap) {
-        let List { begin, len } = &mut self.lists[key as usize];
-        self.entries[(*begin + *len) as usize] = place;
-        *len += 1;
-        self.is_filed[key as usize / 64] |= 1 << (key % 64);
-        self.is_recent[key as usize % RECENT / 64] |= 1 << (key % 64);
+    #[inline]
+    fn visit(&self, keys: &[u32], since: u32, mut visit: impl FnMut(Posting)) {
+        let (bits, mask) = match since > 0 && since >= self.recent_from {
+            true => (&self.is_recent, RECENT as u32 - 1),
+            false => (&self.is_filed, u32::MAX),
+        };
+        for keys in keys.chunks(TOGETHER) {
+            let (mut filed, mut count) = ([0; TOGETHER], 0);
+            for &key in keys {
+                // Written in any case: which keys are filed, no processor could foresee.
+                filed[count] = key;
+                let word = bits.get((key & mask) as usize / 64).unwrap_or(&0);
+                count += usize::from(key != SINGLE && word >> (key % 64) & 1 == 1);
+            }
+            let filed = &filed[..count];
+            // Lists lie anywhere in memory. Here, where nothing depends on what is read, the
+            // processor fetches several at a time.
+            let newest = |&key: &u32| self.places(key).last().map_or(0, |&place| place);
+            black_box(filed.iter().map(newest).fold(0, u32::wrapping_add));
+            for &key in filed {
+                let is_common = key >= self.common_from;
+                let places = self.places(key).iter().rev();
+                for &place in places.take_while(|&&place| place >= since) {
+                    visit(Posting { place, is_common });
+                }
+            }
+        }
     }
 
-    fn most_frequent(&self) -> Option<u32> {
-        match self.search {
-            Search::Postings { .. } => Some(self.keys.lengths().last().copied().unwrap_or(0)),
-            _ => None,
+    fn push(&mut self, key: u32, posting: Posting) {
+        // No other text has the key `SINGLE`, which has no list.
+        if let Some(List { begin, len }) = self.lists.get_mut(key as usize) {
+            self.entries[(*begin + *len) as usize] = posting.place;
+            *len += 1;
+            self.is_filed[key as usize / 64] |= 1 << (key % 64);
+            self.is_recent[key as usize % RECENT / 64] |= 1 << (key % 64);
         }
     }
 }
@@ -235,9 +204,9 @@ impl PostingStore for NumberedPostings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::Banding;
-    use crate::candidates::overlap::{Scratch, pairs_of};
-    use crate::candidates::search::SearchStatistics;
+    use crate::candidates::overlap::pairs_of;
+    use crate::candidates::places::SearchStatistics;
+    use crate::candidates::schemes::search::Reach;
     use crate::sketch::{Settings, Sketch};
 
     const THRESHOLD: f64 = 0.5;
@@ -278,25 +247,32 @@ mod tests {
         common as f64 / (a.len() + b.len() - common) as f64
     }
 
-    fn index(keys: Keys, search: Search) -> InvertedIndex<NumberedPostings> {
-        let cap = ListCap::new(usize::MAX);
-        let postings = NumberedPostings::new(keys, search, cap);
-        InvertedIndex::new(postings, cap, Vec::new())
-    }
-
-    fn no_sketches() -> Sketches {
-        Sketches::new(&Settings::Sample { size: 32 }).unwrap()
+    /// An empty index of documents with these keys.
+    fn index(documents: &[Vec<u32>], search: Search) -> NumberedIndex {
+        let mut sketches = Sketches::new(&Settings::Sample { size: 32 }).unwrap();
+        for keys in documents {
+            let mut values = keys.clone();
+            values.sort_unstable();
+            let sketch = Sketch {
+                values,
+                rate: 1,
+                ..Sketch::default()
+            };
+            sketches.push(&sketch).unwrap();
+        }
+        let identities: Vec<u128> = (0..documents.len() as u128).collect();
+        NumberedIndex::new(&sketches, &identities, &Groups::default(), search).unwrap()
     }
 
     /// Files the documents one after the other and returns the earlier documents found for each.
-    fn candidates(index: &mut InvertedIndex<NumberedPostings>, documents: u32) -> Vec<(u32, u32)> {
-        let (sketches, mut scratch, mut found) = (no_sketches(), Scratch::default(), Vec::new());
+    fn candidates(index: &mut NumberedIndex, documents: usize) -> Vec<(u32, u32)> {
+        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
         let mut pairs = Vec::new();
-        for document in 0..documents {
+        for document in 0..documents as u32 {
             found.clear();
-            index.near(&sketches, document, 0, &mut scratch, &mut found);
+            index.near(document, 0, &mut scratch, &mut found);
             pairs.extend(found.iter().map(|&place| (place, document)));
-            index.insert(&sketches, document);
+            index.insert(document);
         }
         pairs
     }
@@ -305,9 +281,8 @@ mod tests {
     fn a_prefix_misses_nothing() {
         let documents = documents();
         let threshold = THRESHOLD;
-        let keys = Keys::of_lists(&documents).by_rarity();
-        let mut index = index(keys, Search::Prefix { threshold });
-        let found = candidates(&mut index, documents.len() as u32);
+        let mut index = index(&documents, Search::Prefix { threshold });
+        let found = candidates(&mut index, documents.len());
         let mut similar = 0;
         for b in 0..documents.len() {
             for a in 0..b {
@@ -329,17 +304,19 @@ mod tests {
     #[test]
     fn what_was_added_since_a_place_is_found_alone() {
         let documents = documents();
-        let search = Search::Bands(Banding::new(1, 1).unwrap(), Reach::Kept);
-        let mut index = index(Keys::of_lists(&documents), search);
-        let sketches = no_sketches();
+        let search = Search::Postings {
+            threshold: 0.3,
+            reach: Reach::Exhaustive,
+        };
+        let mut index = index(&documents, search);
         for document in 0..200 {
-            index.insert(&sketches, document);
+            index.insert(document);
         }
         let mut scratch = Scratch::default();
         for document in 200..300 {
             let (mut all, mut since) = (Vec::new(), Vec::new());
-            index.near(&sketches, document, 0, &mut scratch, &mut all);
-            index.near(&sketches, document, 150, &mut scratch, &mut since);
+            index.near(document, 0, &mut scratch, &mut all);
+            index.near(document, 150, &mut scratch, &mut since);
             all.retain(|&place| place >= 150);
             assert_eq!(all, since);
         }
@@ -351,23 +328,9 @@ mod tests {
         threshold: f64,
         reach: Reach,
     ) -> (Vec<(u32, u32)>, SearchStatistics) {
-        let mut sketches = no_sketches();
-        for keys in documents {
-            let mut values = keys.clone();
-            values.sort_unstable();
-            let sketch = Sketch {
-                values,
-                rate: 1,
-                ..Sketch::default()
-            };
-            sketches.push(&sketch).unwrap();
-        }
-        let identities: Vec<u128> = (0..documents.len() as u128).collect();
-        let search = Search::Postings { threshold, reach };
-        let mut index =
-            InvertedIndex::in_memory(&sketches, &identities, &Groups::default(), search).unwrap();
-        let found = candidates(&mut index, documents.len() as u32);
-        (found, index.statistics())
+        let mut index = index(documents, Search::Postings { threshold, reach });
+        let found = candidates(&mut index, documents.len());
+        (found, index.index.statistics())
     }
 
     fn by_rare_keys(documents: &[Vec<u32>], threshold: f64, reach: Reach) -> Vec<(u32, u32)> {

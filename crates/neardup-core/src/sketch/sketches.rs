@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use neardup_hamming::Fingerprints;
 
-use super::Search;
 use crate::buckets::in_both;
 use crate::error::{Error, Result};
-use crate::groups::Groups;
 use crate::sketch::{self, Sketch, equal_values, is_kept};
 
 /// The sketches of the documents of a run, by document number.
@@ -185,33 +183,6 @@ impl Sketches {
         Ok(())
     }
 
-    /// Fails unless `search` works on sketches of this kind.
-    ///
-    /// # Errors
-    ///
-    /// If the sketches are of another kind, or signatures are too short for the bands.
-    pub fn check_search(&self, search: Search) -> Result<()> {
-        match (self, search) {
-            (Sketches::Fingerprints(_), Search::Near { .. })
-            | (Sketches::Samples(_), Search::Postings { .. } | Search::Prefix { .. }) => Ok(()),
-            (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
-                let values = banding.bands() as usize * banding.rows() as usize;
-                match values <= signatures.num_perm {
-                    true => Ok(()),
-                    false => Err(Error::parameter(
-                        "bands",
-                        format!(
-                            "few enough for signatures of {} values",
-                            signatures.num_perm
-                        ),
-                        format!("{} bands of {} values", banding.bands(), banding.rows()),
-                    )),
-                }
-            }
-            _ => Err(search.mismatch()),
-        }
-    }
-
     /// Fails unless these are the sketches of the first `count` documents, or of more.
     ///
     /// # Errors
@@ -345,19 +316,6 @@ impl FeatureSamples {
         self.keys.extend_from_slice(keys);
         self.offsets.push(self.keys.len() as u64);
         self.rates.push(rate.max(1));
-    }
-
-    /// Salts the keys of all documents, which keep their order.
-    pub(super) fn salt(&mut self, groups: &Groups) {
-        for (document, bounds) in (0..).zip(self.offsets.windows(2)) {
-            let keys = bounds[0] as usize..bounds[1] as usize;
-            groups.salt_keys(document, &mut self.keys[keys]);
-        }
-    }
-
-    /// Where each sample begins among all keys, followed by the end of the last one.
-    pub fn offsets(&self) -> &[u64] {
-        &self.offsets
     }
 
     /// All keys, one sample after the other.

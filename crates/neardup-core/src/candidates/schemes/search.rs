@@ -1,7 +1,8 @@
-//! What all searches share: the search method, list caps and the lists of places found.
+//! How candidates are found, and how long a list may become.
 
-use super::schemes::bands::Banding;
-use crate::error::Error;
+use super::bands::Banding;
+use crate::error::{Error, Result};
+use crate::sketch::Sketches;
 
 /// Maximum length of the list of a sample key if only kept documents are filed: text that more of
 /// them share is boilerplate.
@@ -52,13 +53,35 @@ pub enum Search {
 }
 
 impl Search {
-    /// The error for sketches of another kind than this method searches.
-    pub(super) fn mismatch(self) -> Error {
-        Error::parameter(
-            "search",
-            "one for the kind of sketches that the recipe makes",
-            format!("{self:?}"),
-        )
+    /// Fails unless this method works on sketches of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If the sketches are of another kind, or signatures are too short for the bands.
+    pub fn check(self, sketches: &Sketches) -> Result<()> {
+        match (self, sketches) {
+            (Search::Near { .. }, Sketches::Fingerprints(_))
+            | (Search::Postings { .. } | Search::Prefix { .. }, Sketches::Samples(_)) => Ok(()),
+            (Search::Bands(banding, _), Sketches::Signatures(signatures)) => {
+                let values = banding.bands() as usize * banding.rows() as usize;
+                match values <= signatures.num_perm() {
+                    true => Ok(()),
+                    false => Err(Error::parameter(
+                        "bands",
+                        format!(
+                            "few enough for signatures of {} values",
+                            signatures.num_perm()
+                        ),
+                        format!("{} bands of {} values", banding.bands(), banding.rows()),
+                    )),
+                }
+            }
+            _ => Err(Error::parameter(
+                "search",
+                "one for the kind of sketches that the recipe makes",
+                format!("{self:?}"),
+            )),
+        }
     }
 
     /// The same search, for an index in which all documents are filed.
@@ -95,60 +118,4 @@ impl Search {
             Search::Near { .. } | Search::Prefix { .. } => usize::MAX,
         }
     }
-}
-
-/// For each document looked up, the places of documents that may be similar.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// Where each document's list begins, followed by the end of the last list.
-    pub offsets: Vec<usize>,
-    /// Places in the order of filing, ascending inside each list.
-    pub places: Vec<u32>,
-}
-
-impl Places {
-    /// The result for one document.
-    pub fn of_one(places: Vec<u32>) -> Self {
-        Places {
-            offsets: vec![0, places.len()],
-            places,
-        }
-    }
-
-    /// Pairs of one of the looked-up `documents` and a place found for it.
-    pub fn pairs(&self, documents: &[u32]) -> impl Iterator<Item = (u32, u32)> {
-        let bounds = documents.iter().zip(self.offsets.windows(2));
-        bounds.flat_map(|(&document, bounds)| {
-            let places = self.places[bounds[0]..bounds[1]].iter();
-            places.map(move |&place| (document, place))
-        })
-    }
-
-    /// Keeps only the pairs of a looked-up document and a place for which `is_wanted` is true.
-    pub fn retain(&mut self, documents: &[u32], is_wanted: impl Fn(u32, u32) -> bool) {
-        let all = std::mem::take(&mut self.places);
-        let mut end = 0;
-        for (&document, bound) in documents.iter().zip(&mut self.offsets[1..]) {
-            let begin = std::mem::replace(&mut end, *bound);
-            let places = all[begin..end].iter().copied();
-            self.places
-                .extend(places.filter(|&place| is_wanted(document, place)));
-            *bound = self.places.len();
-        }
-    }
-}
-
-/// What a search met in its lists, and what full lists left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SearchStatistics {
-    /// The number of list entries visited in all look-ups.
-    pub visited: u64,
-    /// The number of lists to which a document was not added because they were full.
-    pub closed_lists: u64,
-    /// The number of documents that at least one full list left out.
-    pub unlisted: u64,
-    /// At most how many pairs of documents the same full list left out.
-    pub unlisted_pairs: u64,
-    /// The number of texts that have the most frequent key.
-    pub most_frequent: u32,
 }
