@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use neardup_core::error::Result;
-use neardup_core::spill::Spill;
+use neardup_core::spilled::Spilled;
 use rayon::prelude::*;
 
 use super::units::{Unit, Units, are_wrapped};
@@ -60,7 +60,7 @@ pub struct Repeats {
     /// The beginning, and its bytes, until it is whole.
     beginning: Option<(Vec<Option<String>>, usize)>,
     /// Units by the leading bits of their hashes.
-    parts: Vec<Spill>,
+    parts: Vec<Spilled<[u8; UNIT]>>,
     documents: u32,
     count: u64,
     each: usize,
@@ -125,7 +125,7 @@ impl Repeats {
                 bytes[16..20].copy_from_slice(&self.documents.to_be_bytes());
                 bytes[20..24].copy_from_slice(&unit.begin.to_be_bytes());
                 bytes[24..].copy_from_slice(&unit.end.to_be_bytes());
-                self.parts[part_of(unit.hash)].append(&bytes)?;
+                self.parts[part_of(unit.hash)].append(&[bytes])?;
             }
             self.count += units.len() as u64;
             self.documents += 1;
@@ -154,13 +154,13 @@ impl Repeats {
         let at_once = rayon::current_num_threads().max(1);
         let mut parts = self.parts;
         while !parts.is_empty() {
-            let some: Vec<Spill> = parts.drain(..at_once.min(parts.len())).collect();
+            let some: Vec<_> = parts.drain(..at_once.min(parts.len())).collect();
             let places: Vec<Vec<Place>> = some
                 .into_par_iter()
                 .map(|part| places_of(&part, least))
                 .collect::<Result<_>>()?;
             for place in places.iter().flatten() {
-                found.parts[(place.document / width) as usize].append(&to_bytes(place))?;
+                found.parts[(place.document / width) as usize].append(&[to_bytes(place)])?;
             }
         }
         Ok(found)
@@ -173,7 +173,7 @@ pub struct RepeatedPlaces {
     /// The number of all units that are long enough.
     pub units: u64,
     /// Places by document, `width` documents in each part.
-    parts: Vec<Spill>,
+    parts: Vec<Spilled<[u8; PLACE]>>,
     width: u32,
     /// The part that is sorted next.
     next: usize,
@@ -198,20 +198,20 @@ impl RepeatedPlaces {
             if self.taken < self.sorted.len() || self.next == PARTS || is_reached {
                 return Ok(found);
             }
-            let part = std::mem::replace(&mut self.parts[self.next], Spill::new(0));
+            let part = std::mem::replace(&mut self.parts[self.next], Spilled::new(0, None));
             self.next += 1;
             self.taken = 0;
             let mut buffer = Vec::new();
-            let bytes = part.read(0, part.len(), &mut buffer)?;
-            self.sorted = bytes.as_chunks().0.iter().map(from_bytes).collect();
+            let places = part.read(0..part.len(), &mut buffer)?;
+            self.sorted = places.iter().map(from_bytes).collect();
             self.sorted.par_sort_unstable();
         }
     }
 }
 
-fn spills(each: usize, folder: &Option<PathBuf>) -> Vec<Spill> {
+fn spills<T>(each: usize, folder: &Option<PathBuf>) -> Vec<Spilled<T>> {
     (0..PARTS)
-        .map(|_| Spill::within(folder.as_deref(), each))
+        .map(|_| Spilled::new(each, folder.as_deref()))
         .collect()
 }
 
@@ -220,11 +220,10 @@ fn part_of(hash: u128) -> usize {
 }
 
 /// The places of the units of a part that at least `least` documents have.
-fn places_of(part: &Spill, least: u32) -> Result<Vec<Place>> {
+fn places_of(part: &Spilled<[u8; UNIT]>, least: u32) -> Result<Vec<Place>> {
     let mut buffer = Vec::new();
-    let bytes = part.read(0, part.len(), &mut buffer)?;
     // Sorted by hash, document and begin, since the bytes of each are in that order.
-    let mut units: Vec<[u8; UNIT]> = bytes.as_chunks().0.to_vec();
+    let mut units = part.read(0..part.len(), &mut buffer)?.to_vec();
     units.sort_unstable();
     let mut found = Vec::new();
     for same in units.chunk_by(|a, b| a[..16] == b[..16]) {

@@ -26,7 +26,6 @@ use crate::groups::Groups;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
-use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::{Samples, ShingleFrequencies};
 use crate::weigh::DocumentFrequencies;
@@ -95,8 +94,7 @@ impl Memory {
 
     /// A file for sketches.
     fn sketch_store(&self, recipe: &Recipe) -> SketchStore {
-        let bytes = Spill::within(self.folder.as_deref(), WAITING);
-        SketchStore::new(recipe.sketch_settings(), bytes)
+        SketchStore::new(recipe.sketch_settings(), self.folder.as_deref())
     }
 }
 
@@ -148,9 +146,8 @@ impl Corpus {
         shingle: Option<usize>,
         memory: Memory,
     ) -> Result<Self> {
-        let bytes = Spill::within(memory.folder.as_deref(), memory.texts);
         let counts_words = recipe.needs_document_frequencies();
-        let texts = TextStore::of(bytes, counts_words);
+        let texts = TextStore::new(memory.texts, memory.folder.as_deref(), counts_words);
         Ok(Corpus {
             frequencies: counts_words.then(DocumentFrequencies::default),
             keeps_texts: keeps_texts || counts_words,

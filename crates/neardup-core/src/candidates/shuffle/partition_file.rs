@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::blob_file::BlobFile;
 use crate::error::Result;
-use crate::spill::Spill;
+use crate::ragged::Ragged;
+use crate::spilled::Spilled;
 
 /// Size of the write buffer in bytes.
 const WAITING: usize = 4 << 20;
@@ -13,7 +13,7 @@ const WAITING: usize = 4 << 20;
 /// bytes per blob.
 #[derive(Debug)]
 pub struct PartitionFile {
-    blobs: BlobFile,
+    blobs: Ragged<Spilled<u8>>,
     columns: usize,
 }
 
@@ -21,7 +21,7 @@ impl PartitionFile {
     /// An empty table in an unnamed file, in `folder` if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
         PartitionFile {
-            blobs: BlobFile::new(Spill::within(folder, WAITING)),
+            blobs: Ragged::new(Spilled::new(WAITING, folder)),
             columns,
         }
     }
@@ -69,8 +69,8 @@ impl PartitionFile {
     }
 
     /// The size of all blobs in bytes.
-    pub fn size(&self) -> u64 {
-        self.blobs.size()
+    pub fn size(&self) -> usize {
+        self.blobs.values().len()
     }
 }
 
