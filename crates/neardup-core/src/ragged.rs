@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spilled::Spilled;
 
 /// Lists by number, in one place for all of their values.
@@ -49,6 +49,11 @@ impl<V> Ragged<V> {
         &self.values
     }
 
+    /// All values, without their lists.
+    pub fn into_values(self) -> V {
+        self.values
+    }
+
     /// Where each list begins among all values, followed by the end of the last one.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
@@ -72,13 +77,17 @@ impl<V> Ragged<V> {
 impl<T: Copy> Ragged<Vec<T>> {
     /// The lists between these offsets.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If the offsets do not begin with 0 and end with the number of values.
-    pub fn of(offsets: Vec<usize>, values: Vec<T>) -> Self {
+    /// If the offsets do not ascend from 0 to the number of values.
+    pub fn of(offsets: Vec<usize>, values: Vec<T>) -> Result<Self> {
         let ends = [offsets.first(), offsets.last()];
-        assert_eq!(ends, [Some(&0), Some(&values.len())], "ends of the lists");
-        Ragged { values, offsets }
+        if ends != [Some(&0), Some(&values.len())] || !offsets.is_sorted() {
+            let expected = format!("ascending from 0 to {}", values.len());
+            let found = format!("{offsets:?}");
+            return Err(Error::input("the offsets of lists", expected, found));
+        }
+        Ok(Ragged { values, offsets })
     }
 
     /// A list.
@@ -95,6 +104,12 @@ impl<T: Copy> Ragged<Vec<T>> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> {
         let bounds = self.offsets.windows(2);
         bounds.map(|bounds| &self.values[bounds[0]..bounds[1]])
+    }
+
+    /// Each of some owners of the lists with each value of its list.
+    pub fn pairs<O: Copy>(&self, owners: &[O]) -> impl Iterator<Item = (O, T)> {
+        let lists = owners.iter().zip(self.iter());
+        lists.flat_map(|(&owner, list)| list.iter().map(move |&value| (owner, value)))
     }
 
     /// Adds a list.
@@ -192,7 +207,10 @@ mod tests {
         first.append(&rest);
         assert!(first.iter().eq(&lists));
         assert!((0..100).all(|at| first.list(at) == lists[at]));
-        assert_eq!(Ragged::of(first.offsets.clone(), lists.concat()), first);
+        assert_eq!(
+            Ragged::of(first.offsets.clone(), lists.concat()).unwrap(),
+            first
+        );
         first.retain(|list, value| list.is_multiple_of(2) && value != 8);
         let kept = |at: usize| {
             if at.is_multiple_of(2) && at != 8 {

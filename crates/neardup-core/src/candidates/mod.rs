@@ -40,8 +40,7 @@ pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
 pub use search::{
-    MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Places, Reach, Search,
-    SearchStatistics,
+    MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Reach, Search, SearchStatistics,
 };
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};

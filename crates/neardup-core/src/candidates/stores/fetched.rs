@@ -19,9 +19,10 @@ use crate::candidates::overlap::{
     InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
 };
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::{Places, SearchStatistics};
+use crate::candidates::search::SearchStatistics;
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
+use crate::ragged::Ragged;
 
 /// An entry to store for a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ pub struct FetchedIndex {
     numbers: Vec<u64>,
     index: InvertedIndex<FetchedPostings>,
     /// Without keys: for each document of the batch, the places to compare.
-    listed: Option<Places>,
+    listed: Option<Ragged<Vec<u32>>>,
 }
 
 impl FetchedIndex {
@@ -177,22 +178,11 @@ impl FetchedIndex {
     /// # Errors
     ///
     /// If the offsets do not ascend from 0 to the number of `numbers`.
-    pub fn listed(scheme: KeyScheme, offsets: &[usize], numbers: &[u64]) -> Result<Self> {
-        let ends = [offsets.first(), offsets.last()];
-        if ends != [Some(&0), Some(&numbers.len())] || !offsets.is_sorted() {
-            return Err(Error::input(
-                "the offsets of stored documents to compare",
-                format!("ascending from 0 to {}", numbers.len()),
-                format!("{offsets:?}"),
-            ));
-        }
+    pub fn listed(scheme: KeyScheme, offsets: Vec<usize>, numbers: &[u64]) -> Result<Self> {
         let ranks = Ranks::of(numbers);
         let minima = vec![MinOverlap::ONE; ranks.len()];
         let of_each = numbers.iter().map(|&number| ranks.of_number(number));
-        let listed = Places {
-            offsets: offsets.to_vec(),
-            places: of_each.collect(),
-        };
+        let listed = Ragged::of(offsets, of_each.collect())?;
         let lists = HashMap::default();
         Ok(FetchedIndex::of(
             scheme,
@@ -208,7 +198,7 @@ impl FetchedIndex {
         numbers: Vec<u64>,
         lists: Lists,
         minima: Vec<MinOverlap>,
-        listed: Option<Places>,
+        listed: Option<Ragged<Vec<u32>>>,
     ) -> Self {
         let cap = ListCap::new(scheme.max_list_len());
         let postings = FetchedPostings {
@@ -234,10 +224,10 @@ impl FetchedIndex {
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
         self.index.store.scheme.check(sketches, count)?;
         match &self.listed {
-            Some(listed) if listed.offsets.len() != count + 1 => Err(Error::input(
+            Some(listed) if listed.len() != count => Err(Error::input(
                 "the stored documents to compare",
                 format!("those of a batch of {count} documents"),
-                format!("those of {}", listed.offsets.len() - 1),
+                format!("those of {}", listed.len()),
             )),
             _ => Ok(()),
         }
@@ -252,7 +242,7 @@ impl FetchedIndex {
     pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
         self.check(sketches, count as usize)?;
         let all: Vec<u32> = (0..count).collect();
-        let mut places = self.look_up(sketches, &all).places;
+        let mut places = self.look_up(sketches, &all).into_values();
         places.sort_unstable();
         places.dedup();
         let number = |place: u32| self.numbers[place as usize];
@@ -316,9 +306,8 @@ impl FetchedIndex {
         let Some(listed) = &self.listed else {
             return self.index.near(sketches, document, since, scratch, places);
         };
-        let at = document as usize;
-        let stored = &listed.places[listed.offsets[at]..listed.offsets[at + 1]];
-        places.extend(stored.iter().filter(|&&place| place >= since));
+        let stored = listed.list(document as usize).iter();
+        places.extend(stored.filter(|&&place| place >= since));
         places.extend(since.max(self.numbers.len() as u32)..self.len());
     }
 
@@ -336,7 +325,7 @@ impl FetchedIndex {
         }
     }
 
-    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Places {
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Ragged<Vec<u32>> {
         Scratches::default().look_up(documents, |document, scratch, places| {
             self.near(sketches, document, 0, scratch, places);
         })
