@@ -153,11 +153,9 @@ impl Shuffle {
         let blobs = dealt.into_iter().map(|mut keys| {
             keys.sort_unstable();
             let runs = keys.chunk_by(|a, b| a.0 == b.0);
-            let counted = runs.map(|run| Counted {
-                key: run[0].0,
-                texts: run.iter().map(|&(_, counted)| counted).sum(),
-            });
-            blob::write_counted(highest, counted)
+            let texts = |run: &[(u32, u32)]| run.iter().map(|&(_, counted)| counted).sum();
+            let counted = runs.map(|run| Counted::from((run[0].0, texts(run))));
+            blob::write_counted(highest, &counted.collect::<Vec<_>>())
         });
         Ok(blobs.collect())
     }
@@ -176,7 +174,7 @@ impl Shuffle {
             let (number, counted) = blob::read_counted(blob.as_ref())?;
             highest.push(number);
             sizes.push(counted.len());
-            all.extend(counted.map(|one| (one.key, one.texts)));
+            all.extend(counted.iter().map(|&one| <(u32, u32)>::from(one)));
         }
         // The position of a record identifies its batch, so only keys and positions are sorted.
         let mut order: Vec<u64> = (0_u64..)
@@ -196,8 +194,8 @@ impl Shuffle {
             let (own, others) = rest.split_at(size);
             rest = others;
             let several = own.iter().filter(|&&(_, texts)| texts > 1);
-            let counted = several.map(|&(key, texts)| Counted { key, texts });
-            blob::write_counted(highest, counted)
+            let counted = several.map(|&both| Counted::from(both));
+            blob::write_counted(highest, &counted.collect::<Vec<_>>())
         });
         Ok(blobs.collect())
     }
@@ -211,7 +209,7 @@ impl Shuffle {
         let mut all = FxHashMap::default();
         for blob in counts {
             let (_, counted) = blob::read_counted(blob.as_ref())?;
-            all.extend(counted.map(|one| (one.key, one.texts)));
+            all.extend(counted.iter().map(|&one| <(u32, u32)>::from(one)));
         }
         Ok(KeyCounts(all))
     }
@@ -244,11 +242,7 @@ impl Shuffle {
                 // A key that no other document has cannot lead to a candidate.
                 let is_listed = counts.0.contains_key(&key);
                 if is_listed && left_out.binary_search(&(key, number)).is_err() {
-                    dealt[self.bucket(key)].push(Entry {
-                        key,
-                        min_overlap,
-                        number,
-                    });
+                    dealt[self.bucket(key)].push(Entry::new(key, min_overlap, number));
                 }
             }
         }
@@ -275,7 +269,7 @@ impl Shuffle {
     ) -> Result<Lists> {
         let mut all = Vec::new();
         for blob in filed {
-            all.extend(blob::read_entries(blob.as_ref())?);
+            all.extend_from_slice(blob::read_entries(blob.as_ref())?);
         }
         all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
         let mut found = Lists::default();
@@ -285,21 +279,22 @@ impl Shuffle {
         for list in all.chunk_by(|a, b| a.key == b.key) {
             let held = &list[..self.cap.held(list.len())];
             if list.len() > most {
-                found.long.push(list[0].key);
+                found.long.push(list[0].key.get());
                 continue;
             }
             if list.len() > held.len() {
-                let full = list.iter().map(|entry| (entry.key, entry.number));
+                let full = list.iter();
+                let full = full.map(|entry| (entry.key.get(), entry.number.get()));
                 found.full.extend(full);
             }
-            lists.insert(list[0].key, held);
+            lists.insert(list[0].key.get(), held);
         }
         let mut answer = Vec::new();
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
             answer.clear();
-            for list in counted.filter_map(|one| lists.get(&one.key)) {
-                let earlier = list.partition_point(|entry| entry.number < highest);
+            for list in counted.iter().filter_map(|one| lists.get(&one.key.get())) {
+                let earlier = list.partition_point(|entry| entry.number.get() < highest);
                 answer.extend_from_slice(&list[..earlier]);
             }
             found.of_batches.push(blob::write_entries(&answer));
@@ -326,9 +321,9 @@ impl Shuffle {
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
             for entry in blob::read_entries(blob.as_ref())? {
-                keys.push(u64::from(entry.key));
-                filed.push(entry.number);
-                shares.push(entry.min_overlap.to_bits());
+                keys.push(u64::from(entry.key.get()));
+                filed.push(entry.number.get());
+                shares.push(entry.min_overlap().to_bits());
             }
         }
         let stored = FetchedIndex::new(scheme, &keys, &filed, &shares)?;

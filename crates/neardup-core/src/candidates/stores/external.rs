@@ -101,8 +101,8 @@ impl PostingStore for ExternalPostings {
         let (begin, end) = self.bounds.get(&key).copied().unwrap_or_default();
         let shuffled = self.entries[begin as usize..end as usize].iter().rev();
         let shuffled = shuffled.filter_map(|entry| {
-            let place = self.places[entry.number as usize];
-            let is_common = entry.min_overlap.is_common;
+            let place = self.places[entry.number.get() as usize];
+            let is_common = entry.min_overlap().is_common;
             (place != NOWHERE).then_some(Posting { place, is_common })
         });
         let long = self.long.get(&key).into_iter();
@@ -214,9 +214,12 @@ impl ExternalPostings {
         let mut bounds = FxHashMap::default();
         for bytes in self.joined.lists.column(number)? {
             let first = entries.len();
-            entries.extend(blob::read_entries(&bytes)?);
+            entries.extend_from_slice(blob::read_entries(&bytes)?);
             let known = self.order.len() as u64;
-            if let Some(entry) = entries[first..].iter().find(|one| one.number >= known) {
+            if let Some(entry) = entries[first..]
+                .iter()
+                .find(|one| one.number.get() >= known)
+            {
                 return Err(Error::input(
                     "the stored keys of an earlier run",
                     format!("those of {known} documents"),
@@ -226,7 +229,7 @@ impl ExternalPostings {
             let mut at = first as u32;
             for list in entries[first..].chunk_by(|a, b| a.key == b.key) {
                 let end = at + list.len() as u32;
-                bounds.insert(list[0].key, (at, end));
+                bounds.insert(list[0].key.get(), (at, end));
                 at = end;
             }
         }
