@@ -17,8 +17,8 @@ depend on Python or on file formats: it takes slices and returns vectors.
 
 pub mod anchors;
 pub mod background;
-mod buckets;
-mod bytes;
+pub mod buckets;
+pub mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;

@@ -227,6 +227,20 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> Spilled<T> {
         buffer.extend_from_slice(&self.waiting[part]);
         Ok(buffer)
     }
+
+    /// All values.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn into_values(self) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        match self.get(0..self.len()) {
+            Some(together) => values.extend_from_slice(together),
+            None => drop(self.read(0..self.len(), &mut values)?),
+        }
+        Ok(values)
+    }
 }
 
 /// The part of a range that lies in `len` values from `begin` on.

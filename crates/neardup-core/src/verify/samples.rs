@@ -333,9 +333,7 @@ impl HashFile {
     ///
     /// If the file cannot be read.
     pub(super) fn hashes(self) -> Result<Vec<u32>> {
-        let mut hashes = Vec::new();
-        self.0.read(0..self.0.len(), &mut hashes)?;
-        Ok(hashes)
+        self.0.into_values()
     }
 }
 
