@@ -67,11 +67,6 @@ impl PartitionFile {
         let mut buffer = Vec::new();
         Ok(self.blobs.read(at..at + 1, &mut buffer)?.to_vec())
     }
-
-    /// The size of all blobs in bytes.
-    pub fn size(&self) -> usize {
-        self.blobs.values().len()
-    }
 }
 
 #[cfg(test)]
@@ -85,7 +80,6 @@ mod tests {
             let blobs: Vec<Vec<u8>> = (0..3).map(|at| vec![row; at]).collect();
             table.push(&blobs).unwrap();
         }
-        assert_eq!(table.size(), 15);
         assert!(table.has_shape(5, 3) && !table.has_shape(3, 5));
         for column in 0..3 {
             let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();
