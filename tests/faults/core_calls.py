@@ -277,8 +277,8 @@ class Maker:
     def blobs(self, name: str) -> list[bytes]:
         known = self.made.get("blobs", [])
         if name in ("sketches", "identities") or not known:
-            corpus = self.of("Corpus")
-            known = [corpus.identities() if name == "identities" else corpus.sketches()]
+            rows = self.of("Corpus").rows(0, 30)
+            known = [pa.array(rows[0 if name == "identities" else 2]).to_pylist()]
         like = self.rng.choice(known)
         return [self.blob(like=item) for item in (like[1:] if self.is_odd() else like)]
 
@@ -357,7 +357,7 @@ def _lists(m: Maker) -> None:
 def _shuffle(m: Maker) -> None:
     """One round of the shuffle, with damage at any step."""
     shuffle, corpus = m.of("Shuffle"), m.of("Corpus")
-    sketches = [m.blob(like=sketch) for sketch in corpus.sketches()]
+    sketches = [m.blob(like=sketch) for sketch in pa.array(corpus.rows(0, 30)[2]).to_pylist()]
     given: dict[str, Any] = {"on": shuffle, "sketches": sketches}
     given["numbers"] = np.arange(len(sketches), dtype=np.int64)
     keys = m.call("Shuffle.keys", on=shuffle, sketches=sketches, highest=len(sketches))

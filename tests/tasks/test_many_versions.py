@@ -55,7 +55,7 @@ def truth(texts):
         compiled(RECIPE),
         _core.Background(corpus),
         pa.array(texts, pa.large_string()),
-        corpus.sketches(),
+        pa.array(corpus.rows(0, len(corpus))[2]).to_pylist(),
         corpus.features().astype(np.uint32),
         a.astype(np.uint32),
         b.astype(np.uint32),

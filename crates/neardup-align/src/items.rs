@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use neardup_core::error::Result;
+use neardup_core::ragged::Ragged;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -61,9 +62,8 @@ pub struct Items {
     /// A set bit for each winnowed shingle, at the upper bits of its hash.
     bits: Vec<u64>,
     shift: u32,
-    /// The items that a shingle brings, one list after the other.
-    lists: Vec<u32>,
-    list_ends: Vec<u32>,
+    /// The items that a shingle brings, by its number.
+    lists: Ragged<Vec<u32>>,
     /// The number of documents that have each shingle.
     documents: Vec<AtomicU32>,
 }
@@ -123,7 +123,7 @@ impl Items {
                 shingles,
             });
         }
-        let (lists, list_ends) = listed(&mut items, numbers.len());
+        let lists = listed(&mut items, numbers.len());
         // One bit in sixteen is set.
         let width = (16 * numbers.len()).next_power_of_two().max(64);
         let shift = 64 - width.ilog2();
@@ -142,7 +142,6 @@ impl Items {
             bits,
             shift,
             lists,
-            list_ends,
         })
     }
 
@@ -281,9 +280,7 @@ impl Items {
     }
 
     fn items_of(&self, number: u32) -> &[u32] {
-        let number = number as usize;
-        let begin = number.checked_sub(1).map_or(0, |at| self.list_ends[at]);
-        &self.lists[begin as usize..self.list_ends[number] as usize]
+        self.lists.list(number as usize)
     }
 }
 
@@ -331,8 +328,8 @@ fn sketched(aligner: &Aligner, text: &str, shortest: u32) -> Result<(usize, Vec<
     Ok((letters.len(), chosen))
 }
 
-/// The items that each shingle brings: lists, and where each ends. Sets what items ask for.
-fn listed(items: &mut [Item], shingles: usize) -> (Vec<u32>, Vec<u32>) {
+/// The items that each shingle brings. Sets what items ask for.
+fn listed(items: &mut [Item], shingles: usize) -> Ragged<Vec<u32>> {
     let own = |item: &Item| {
         let mut own: Vec<u32> = item.shingles.iter().map(|&(number, _)| number).collect();
         own.sort_unstable();
@@ -354,16 +351,13 @@ fn listed(items: &mut [Item], shingles: usize) -> (Vec<u32>, Vec<u32>) {
         pairs.extend(chosen.into_iter().map(|number| (number, at as u32)));
     }
     pairs.sort_unstable();
-    let mut ends = vec![0_u32; shingles];
-    for &(number, _) in &pairs {
-        ends[number as usize] += 1;
+    let mut pairs = pairs.into_iter().peekable();
+    let mut lists = Ragged::default();
+    for number in 0..shingles as u32 {
+        let items = std::iter::from_fn(|| pairs.next_if(|&(of, _)| of == number));
+        lists.push_with(|all: &mut Vec<u32>| all.extend(items.map(|(_, item)| item)));
     }
-    let mut end = 0;
-    for one in &mut ends {
-        end += *one;
-        *one = end;
-    }
-    (pairs.into_iter().map(|(_, item)| item).collect(), ends)
+    lists
 }
 
 /// The number of different shingles.

@@ -1,5 +1,7 @@
 //! The text that is checked, prepared for comparison with many sources.
 
+use neardup_core::buckets::deal;
+
 use super::letters::Letters;
 use super::shingles::hashes;
 
@@ -28,22 +30,8 @@ impl Paper {
         let hashes = hashes(&letters);
         let bits = hashes.len().max(1).ilog2() + 1;
         let shift = u64::BITS - bits;
-        let bucket = |hash: u64| (hash >> shift) as usize;
-        let mut ends = vec![0_u32; (1 << bits) + 1];
-        for &hash in &hashes {
-            ends[bucket(hash) + 1] += 1;
-        }
-        for at in 1..ends.len() {
-            ends[at] += ends[at - 1];
-        }
-        let mut places = vec![0; hashes.len()];
-        for (at, &hash) in hashes.iter().enumerate() {
-            let next = &mut ends[bucket(hash)];
-            places[*next as usize] = at as u32;
-            *next += 1;
-        }
-        // Each entry has become the end of its own bucket, and the last one is too many.
-        ends.pop();
+        let bucket = |at: u32| (hashes[at as usize] >> shift) as usize;
+        let (mut places, ends) = deal(0..hashes.len() as u32, 1 << bits, bucket);
         let mut begin = 0;
         for &end in &ends {
             // Stable: the places of one shingle ascend.

@@ -5,13 +5,13 @@ and then decides. A store that takes documents one by one does not know its futu
 time to time it counts the documents that it has, and it decides by these counts, so the counts must
 be stored and be small. Only what is *not* rare is stored, a few per cent of all shingles; the
 decisions are the same as with all counts.
-
-The bytes have one little-endian format for all machines.
 */
 
 use std::sync::Arc;
 
-use crate::bytes::Bytes;
+use zerocopy::little_endian::{U32, U64};
+
+use crate::bytes::{Bytes, Counted, put, put_part};
 use crate::candidates::HeavyHitters;
 use crate::corpus::Corpus;
 use crate::error::Result;
@@ -82,13 +82,14 @@ impl Background {
 
     /// The background as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = FORMAT.to_le_bytes().to_vec();
-        bytes.extend(self.documents.to_le_bytes());
-        write_counts(&self.heavy_hitters.sorted(), &mut bytes);
+        let mut bytes = Vec::new();
+        put(&U32::new(FORMAT), &mut bytes);
+        put(&U64::new(self.documents), &mut bytes);
+        put_part(&counted(&self.heavy_hitters.sorted()), &mut bytes);
         if let Some(frequencies) = &self.frequencies {
-            bytes.extend(frequencies.level().to_le_bytes());
-            bytes.extend(frequencies.texts().to_le_bytes());
-            write_counts(frequencies.counts(), &mut bytes);
+            put(&U32::new(frequencies.level()), &mut bytes);
+            put(&U64::new(frequencies.texts()), &mut bytes);
+            put_part(&counted(frequencies.counts()), &mut bytes);
         }
         bytes
     }
@@ -101,20 +102,18 @@ impl Background {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
         rest.format(FORMAT)?;
-        let documents = rest.u64()?;
         let mut background = Background {
-            documents,
-            heavy_hitters: Arc::new(HeavyHitters::from_counts(read_counts(&mut rest)?)),
+            documents: rest.record::<U64>()?.get(),
+            heavy_hitters: Arc::new(HeavyHitters::from_counts(counts(&mut rest)?)),
             frequencies: None,
         };
         if !rest.is_empty() {
-            let (level, texts) = (rest.u32()?, rest.u64()?);
+            let (level, texts) = (rest.record::<U32>()?.get(), rest.record::<U64>()?.get());
             // A hash has 32 bits, so no table has a higher level.
             if level > u32::BITS {
                 return Err(rest.damaged(format!("level {level}")));
             }
-            let counts = read_counts(&mut rest)?;
-            let counted = ShingleFrequencies::from_counts(level, texts, counts);
+            let counted = ShingleFrequencies::from_counts(level, texts, counts(&mut rest)?);
             background.frequencies = Some(Arc::new(counted));
         }
         rest.end()?;
@@ -122,17 +121,12 @@ impl Background {
     }
 }
 
-fn write_counts(counts: &[(u32, u32)], bytes: &mut Vec<u8>) {
-    bytes.extend((counts.len() as u64).to_le_bytes());
-    for (hash, count) in counts {
-        bytes.extend(hash.to_le_bytes());
-        bytes.extend(count.to_le_bytes());
-    }
+fn counted(counts: &[(u32, u32)]) -> Vec<Counted> {
+    counts.iter().map(|&both| Counted::from(both)).collect()
 }
 
-fn read_counts(rest: &mut Bytes<'_>) -> Result<Vec<(u32, u32)>> {
-    let counts = (0..rest.count(8)?).map(|_| Ok((rest.u32()?, rest.u32()?)));
-    counts.collect()
+fn counts<'a>(rest: &mut Bytes<'a>) -> Result<impl Iterator<Item = (u32, u32)> + use<'a>> {
+    Ok(rest.part::<Counted>()?.iter().map(|&both| both.into()))
 }
 
 #[cfg(test)]

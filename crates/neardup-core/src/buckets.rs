@@ -9,7 +9,7 @@ use rayon::prelude::*;
 const SMALL: u32 = 16;
 
 /// Deals values out, fewer than 2^32. Returns them bucket by bucket, and where each bucket ends.
-pub(crate) fn deal<T: Copy + Default>(
+pub fn deal<T: Copy + Default>(
     values: impl Iterator<Item = T> + Clone,
     buckets: usize,
     bucket: impl Fn(T) -> usize,

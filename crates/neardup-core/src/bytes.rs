@@ -1,10 +1,71 @@
-//! Reads stored little-endian numbers from bytes.
+/*! The one layout of bytes that go to a file, an index or another machine.
+
+A message is some single records, then *parts*: the number of records in 8 bytes, and the records. Records
+have a fixed size and no padding, and all numbers are little-endian. What is stored for longer than a run
+begins with the number of its format.
+
+| message | single records | parts |
+|---|---|---|
+| [background](crate::background) | format, documents; level, texts | counted keys; counted shingles |
+| [counted keys](crate::candidates::shuffle::blob) of a batch | highest number | counted keys |
+| [entries](crate::candidates::shuffle::blob) of lists | | entries |
+| [samples](crate::verify::sample_bytes), for each document | number, shingles | hashes |
+| [sketch](crate::candidates::Sketches::to_bytes) of a document | | its values, without their number |
+| [counts](crate::verify::count_bytes) of hashes | | none: 7 bits a byte, since these are most of what a cluster moves |
+*/
 
 use std::borrow::Cow;
 
-use zerocopy::FromBytes;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{Error, Result};
+
+/// What a part consists of.
+pub(crate) trait Record:
+    FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned
+{
+}
+
+impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned> Record for R {}
+
+/// A key or hash, and the number of texts that have it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
+)]
+#[repr(C)]
+pub struct Counted {
+    /// The key or hash.
+    pub key: U32,
+    /// The number of texts that have it.
+    pub texts: U32,
+}
+
+impl From<(u32, u32)> for Counted {
+    fn from((key, texts): (u32, u32)) -> Self {
+        Counted {
+            key: key.into(),
+            texts: texts.into(),
+        }
+    }
+}
+
+impl From<Counted> for (u32, u32) {
+    fn from(counted: Counted) -> Self {
+        (counted.key.get(), counted.texts.get())
+    }
+}
+
+/// Appends a single record.
+pub(crate) fn put<R: IntoBytes + Immutable + ?Sized>(record: &R, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(record.as_bytes());
+}
+
+/// Appends a part.
+pub(crate) fn put_part<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
+    put(&U64::new(records.len() as u64), bytes);
+    put(records, bytes);
+}
 
 /// The bytes that have not been read yet.
 pub(crate) struct Bytes<'a> {
@@ -22,12 +83,34 @@ impl<'a> Bytes<'a> {
         self.rest.is_empty()
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32> {
-        Ok(self.items(1, u32::from_le_bytes)?[0])
+    /// A single record.
+    pub(crate) fn record<R: Record>(&mut self) -> Result<R> {
+        let (record, rest) = R::read_from_prefix(self.rest).map_err(|_| self.too_short())?;
+        self.rest = rest;
+        Ok(record)
     }
 
-    pub(crate) fn u64(&mut self) -> Result<u64> {
-        Ok(self.items(1, u64::from_le_bytes)?[0])
+    /// The records of a part.
+    pub(crate) fn part<R: Record>(&mut self) -> Result<&'a [R]> {
+        let count = self.record::<U64>()?.get();
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let (records, rest) =
+            <[R]>::ref_from_prefix_with_elems(self.rest, count).map_err(|_| self.too_short())?;
+        self.rest = rest;
+        Ok(records)
+    }
+
+    fn too_short(&self) -> Error {
+        self.damaged("its end too early")
+    }
+
+    /// A part of numbers, not copied if they lie as in memory.
+    pub(crate) fn numbers(&mut self) -> Result<Cow<'a, [u32]>> {
+        let numbers = self.part::<U32>()?;
+        Ok(match <[u32]>::ref_from_bytes(numbers.as_bytes()) {
+            Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),
+            _ => numbers.iter().map(|number| number.get()).collect(),
+        })
     }
 
     /// A number in 7 bits a byte, the lowest first.
@@ -47,56 +130,14 @@ impl<'a> Bytes<'a> {
         Err(self.damaged("a number without an end, or of more than 64 bits"))
     }
 
-    /// `count` items of `N` bytes each.
-    pub(crate) fn items<T, const N: usize>(
-        &mut self,
-        count: usize,
-        of: fn([u8; N]) -> T,
-    ) -> Result<Vec<T>> {
-        let (items, _) = self.take(count, N)?.as_chunks::<N>();
-        Ok(items.iter().map(|&bytes| of(bytes)).collect())
-    }
-
-    /// `count` numbers, not copied if they lie as in memory.
-    pub(crate) fn numbers(&mut self, count: usize) -> Result<Cow<'a, [u32]>> {
-        let bytes = self.take(count, size_of::<u32>())?;
-        match <[u32]>::ref_from_bytes(bytes) {
-            Ok(numbers) if cfg!(target_endian = "little") => Ok(Cow::Borrowed(numbers)),
-            _ => {
-                let numbers = bytes.as_chunks().0.iter();
-                Ok(numbers.map(|&number| u32::from_le_bytes(number)).collect())
-            }
-        }
-    }
-
-    fn take(&mut self, count: usize, size: usize) -> Result<&'a [u8]> {
-        let size = count
-            .checked_mul(size)
-            .filter(|&size| size <= self.rest.len());
-        let size = size.ok_or_else(|| self.damaged("its end too early"))?;
-        let (now, rest) = self.rest.split_at(size);
-        self.rest = rest;
-        Ok(now)
-    }
-
     /// Fails unless the bytes have this format.
     pub(crate) fn format(&mut self, format: u32) -> Result<()> {
-        match self.u32()? {
+        match self.record::<U32>()?.get() {
             found if found == format => Ok(()),
             found => {
                 let expected = format!("of format {format}");
                 Err(Error::input(self.what, expected, found))
             }
-        }
-    }
-
-    /// Reads the number of items of `size` bytes each, and checks that this many bytes
-    /// remain.
-    pub(crate) fn count(&mut self, size: u64) -> Result<u64> {
-        let count = self.u64()?;
-        match count.checked_mul(size) {
-            Some(bytes) if bytes <= self.rest.len() as u64 => Ok(count),
-            _ => Err(self.damaged("its end too early")),
         }
     }
 
@@ -118,18 +159,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_message_of_another_length_is_refused() {
+        let counted = [(1, 2), (u32::MAX, 7)].map(Counted::from);
+        let mut bytes = Vec::new();
+        put(&U32::new(9), &mut bytes);
+        put_part(&counted, &mut bytes);
+        let read = |bytes: &[u8]| {
+            let mut rest = Bytes::new("counts", bytes);
+            rest.format(9)?;
+            let read = rest.part::<Counted>()?.to_vec();
+            rest.end().map(|()| read)
+        };
+        assert_eq!(read(&bytes).unwrap(), counted);
+        assert!((0..bytes.len()).all(|end| read(&bytes[..end]).is_err()));
+        bytes.push(0);
+        assert!(read(&bytes).is_err());
+        // More records than there can be.
+        bytes[11] = 0xFF;
+        assert!(read(&bytes).is_err());
+    }
+
+    #[test]
     fn numbers_are_the_same_wherever_they_lie() {
         let expected = [1, 1 << 31, 7];
-        let bytes: Vec<u8> = expected
-            .iter()
-            .flat_map(|&one: &u32| one.to_le_bytes())
-            .collect();
         // Some of these places in memory are not a multiple of four.
         for moved in 0..4 {
-            let all = [&vec![0; moved], bytes.as_slice()].concat();
-            let mut rest = Bytes::new("numbers", &all[moved..]);
-            assert_eq!(*rest.numbers(3).unwrap(), expected);
-            assert!(rest.numbers(1).is_err());
+            let mut bytes = vec![0; moved];
+            put_part(&expected.map(U32::new), &mut bytes);
+            let mut rest = Bytes::new("numbers", &bytes[moved..]);
+            assert_eq!(*rest.numbers().unwrap(), expected);
         }
     }
 

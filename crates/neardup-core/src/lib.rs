@@ -17,9 +17,8 @@ depend on Python or on file formats: it takes slices and returns vectors.
 
 pub mod anchors;
 pub mod background;
-pub mod blob_file;
-mod buckets;
-mod bytes;
+pub mod buckets;
+pub mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
@@ -27,10 +26,11 @@ pub mod groups;
 pub mod identity;
 pub mod judge;
 pub mod normalize;
+pub mod ragged;
 pub mod recipe;
 pub mod segment;
 pub mod sketch;
-pub mod spill;
+pub mod spilled;
 pub mod texts;
 pub mod verify;
 pub mod weigh;

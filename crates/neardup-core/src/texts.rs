@@ -1,56 +1,54 @@
 /*! The texts of a run, kept out of memory.
 
 Verification needs the texts of a candidate pair again, long after the input was read.
-Texts are appended here as they are read, in memory or in a file ([`Spill`]). 8 bytes
+Texts are appended here as they are read, in memory or in a file ([`Spilled`]). 8 bytes
 per document stay in memory, or 24 if titles and units are kept too.
 
 A record consists of three strings: the normalized text, the title, and the units made
 by the caller's own segmenter. Title and units are often empty.
 */
 
-use crate::blob_file::BlobFile;
+use std::path::Path;
+
 use crate::error::{Error, Result};
-use crate::spill::Spill;
+use crate::ragged::Ragged;
+use crate::spilled::Spilled;
 
 /// Append-only texts, addressed by number.
 #[derive(Debug)]
 pub struct TextStore {
     /// The parts of each record.
-    blobs: BlobFile,
-    /// Parts of a record.
-    parts: usize,
+    parts: Ragged<Spilled<u8>>,
+    /// The number of parts of a record.
+    of_each: usize,
 }
 
 /// Text, title and units.
 const ALL_PARTS: usize = 3;
 
 impl TextStore {
-    /// A store of texts only that holds up to `budget` bytes in memory.
-    pub fn new(budget: usize) -> Self {
-        TextStore::of(Spill::new(budget), false)
-    }
-
-    /// A store in `bytes`, which must be empty. `with_all` keeps titles and units too.
-    pub fn of(bytes: Spill, with_all: bool) -> Self {
-        let blobs = BlobFile::new(bytes);
-        let parts = if with_all { ALL_PARTS } else { 1 };
-        TextStore { blobs, parts }
+    /// A store that holds up to `budget` bytes in memory; an unnamed file in `folder` takes what is more.
+    /// `with_all` keeps titles and units too.
+    pub fn new(budget: usize, folder: Option<&Path>, with_all: bool) -> Self {
+        TextStore {
+            parts: Ragged::new(Spilled::new(budget, folder)),
+            of_each: if with_all { ALL_PARTS } else { 1 },
+        }
     }
 
     /// The number of records.
     pub fn len(&self) -> usize {
-        self.blobs.len() / self.parts
+        self.parts.len() / self.of_each
     }
 
     /// True before the first record.
     pub fn is_empty(&self) -> bool {
-        self.blobs.is_empty()
+        self.parts.is_empty()
     }
 
     /// Bytes in memory, and in the file.
     pub fn bytes(&self) -> (u64, u64) {
-        let in_file = self.blobs.in_file();
-        (self.blobs.size() - in_file, in_file)
+        self.parts.values().bytes()
     }
 
     /// Appends one record. In a store of texts only, title and units must be empty. After an error, the
@@ -61,13 +59,13 @@ impl TextStore {
     /// If the temporary file cannot be made or written: usually a full disk.
     pub fn push(&mut self, text: &str, title: &str, units: &str) -> Result<()> {
         let all = [text, title, units];
-        let mut parts = all[..self.parts].iter();
-        parts.try_for_each(|part| self.blobs.push(part.as_bytes()))
+        let mut parts = all[..self.of_each].iter();
+        parts.try_for_each(|part| self.parts.push(part.as_bytes()))
     }
 
     /// Keeps the first `len` records, and nothing of an incomplete one.
     pub fn truncate(&mut self, len: usize) {
-        self.blobs.truncate(len * self.parts);
+        self.parts.truncate(len * self.of_each);
     }
 
     /// The normalized text of record `id`; `buffer` holds it if it has to be read.
@@ -77,14 +75,13 @@ impl TextStore {
     /// If there is no such record, or the temporary file cannot be read.
     pub fn text<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
         self.check(id)?;
-        self.part(id * self.parts, id * self.parts + 1, buffer)
+        self.part(id * self.of_each, id * self.of_each + 1, buffer)
     }
 
     /// Bytes of the text of record `id`; 0 if there is no such record.
     pub fn size(&self, id: usize) -> usize {
-        let first = id * self.parts;
         match id < self.len() {
-            true => (self.blobs.begin(first + 1) - self.blobs.begin(first)) as usize,
+            true => self.parts.range(id * self.of_each).len(),
             false => 0,
         }
     }
@@ -96,11 +93,11 @@ impl TextStore {
     /// If there is no such record, or the temporary file cannot be read.
     pub fn record<'a>(&'a self, id: usize, buffer: &'a mut Vec<u8>) -> Result<Record<'a>> {
         self.check(id)?;
-        let first = id * self.parts;
-        let begin = self.blobs.begin(first);
-        let all = self.part(first, first + self.parts, buffer)?;
-        let cut = |part: usize| match part < self.parts {
-            true => (self.blobs.begin(first + part + 1) - begin) as usize,
+        let first = id * self.of_each;
+        let begin = self.parts.range(first).start;
+        let all = self.part(first, first + self.of_each, buffer)?;
+        let cut = |part: usize| match part < self.of_each {
+            true => self.parts.range(first + part).end - begin,
             false => all.len(),
         };
         Ok(Record {
@@ -120,7 +117,7 @@ impl TextStore {
 
     /// The bytes of parts `first..last`.
     fn part<'a>(&'a self, first: usize, last: usize, buffer: &'a mut Vec<u8>) -> Result<&'a str> {
-        let bytes = self.blobs.read(first..last, buffer)?;
+        let bytes = self.parts.read(first..last, buffer)?;
         simdutf8::basic::from_utf8(bytes).map_err(|_| {
             Error::input(
                 "the temporary file of texts",
@@ -158,7 +155,7 @@ mod tests {
             })
             .collect();
         for budget in [0, 100, 1 << 20] {
-            let mut store = TextStore::of(Spill::new(budget), true);
+            let mut store = TextStore::new(budget, None, true);
             for (text, title, units) in &records {
                 store.push(text, title, units).unwrap();
             }
@@ -173,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_not_there_is_an_error() {
-        let store = TextStore::new(10);
+        let store = TextStore::new(10, None, false);
         let error = store.text(3, &mut Vec::new()).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -149,8 +149,8 @@ impl Corpus {
         })
     }
 
-    /// Identities, feature counts and sketches of some documents, as Arrow arrays for
-    /// [`adopt`](Self::adopt).
+    /// Identities (16 bytes, equal for equal texts), feature counts (null for an unreadable document) and
+    /// sketches of some documents, as Arrow arrays for [`restore`](Self::restore).
     fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[ArrowArray; 3]> {
         let end = end.min(self.inner.len() as u32);
         let begin = begin.min(end);
@@ -171,15 +171,17 @@ impl Corpus {
         ])
     }
 
-    /// Adds documents that another corpus has sketched, from the arrays that `rows` and `texts`
-    /// returned there.
-    fn adopt(
+    /// Adds documents that were sketched before, from the arrays that `rows` returned. Their normalized
+    /// texts are counted as the texts of new documents are; original ones, which a store has, are not.
+    #[pyo3(signature = (identities, features, sketches, texts, *, normalized))]
+    fn restore(
         &mut self,
         py: Python<'_>,
         identities: ArrowArray,
         features: ArrowArray,
         sketches: ArrowArray,
         texts: ArrowArray,
+        normalized: bool,
     ) -> PyResult<()> {
         let mut documents = restored(&identities, &features, &sketches)?;
         let texts = strings(texts.array())?;
@@ -190,7 +192,10 @@ impl Corpus {
             document.text = text;
         }
         self.state = next_state();
-        self.threads.run(py, || self.inner.adopt(&documents))
+        self.threads.run(py, || match normalized {
+            true => self.inner.adopt(&documents),
+            false => self.inner.restore(&documents),
+        })
     }
 
     /// The normalized texts of some documents.
@@ -229,47 +234,6 @@ impl Corpus {
         if let Some(known) = background.inner.shingle_frequencies() {
             self.inner.set_shingle_frequencies(Arc::clone(known));
         }
-    }
-
-    /// Adds documents of a store: original texts, the identity of each (16 bytes),
-    /// feature counts, and sketches as bytes.
-    fn restore(
-        &mut self,
-        py: Python<'_>,
-        texts: ArrowArray,
-        identities: Vec<Vec<u8>>,
-        features: Vec<u32>,
-        sketches: Vec<Vec<u8>>,
-    ) -> PyResult<()> {
-        let texts = strings(texts.array())?;
-        let lengths = [identities.len(), features.len(), sketches.len()];
-        if lengths.iter().any(|&length| length != texts.len()) {
-            return Err(raise(Error::input(
-                "documents to restore",
-                format!(
-                    "one identity, count and sketch for each of {} texts",
-                    texts.len()
-                ),
-                format!("{lengths:?}"),
-            )));
-        }
-        self.state = next_state();
-        let identities: Vec<u128> = identities
-            .iter()
-            .map(|bytes| identity(bytes))
-            .collect::<PyResult<_>>()?;
-        let documents: Vec<Restored<'_>> = texts
-            .into_iter()
-            .zip(identities)
-            .zip(features.into_iter().zip(&sketches))
-            .map(|((text, identity), (features, sketch))| Restored {
-                text,
-                identity,
-                features,
-                sketch,
-            })
-            .collect();
-        self.threads.run(py, || self.inner.restore(&documents))
     }
 
     /// The samples of the documents from `first` on, one for each of `numbers`; before the corpus is
@@ -315,13 +279,6 @@ impl Corpus {
         .collect()
     }
 
-    /// 16 bytes for each document; documents with the same text have the same bytes.
-    fn identities(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
-        (0..self.inner.len())
-            .map(|document| PyBytes::new(py, &self.inner.identity(document).to_le_bytes()).unbind())
-            .collect()
-    }
-
     /// The number of different texts among some documents, by their places.
     fn distinct_texts(&self, documents: PyReadonlyArray1<'_, i64>) -> PyResult<usize> {
         let len = self.inner.len();
@@ -337,14 +294,6 @@ impl Corpus {
         found.sort_unstable();
         found.dedup();
         Ok(found.len())
-    }
-
-    /// The sketch of each document as bytes.
-    fn sketches(&self, py: Python<'_>) -> PyResult<Vec<Py<PyBytes>>> {
-        let all = self.sketches_in_memory()?;
-        Ok((0..self.inner.len() as u32)
-            .map(|document| PyBytes::new(py, &all.to_bytes(document)).unbind())
-            .collect())
     }
 
     fn __len__(&self) -> usize {

@@ -137,7 +137,7 @@ impl FetchedIndex {
     /// documents to compare are those between two offsets.
     #[staticmethod]
     fn listed(scheme: &KeyScheme, offsets: Vec<usize>, numbers: Vec<u64>) -> PyResult<Self> {
-        let inner = candidates::FetchedIndex::listed(scheme.inner.clone(), &offsets, &numbers);
+        let inner = candidates::FetchedIndex::listed(scheme.inner.clone(), offsets, &numbers);
         Ok(FetchedIndex {
             inner: Some(inner.map_err(raise)?),
         })

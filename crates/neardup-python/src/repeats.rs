@@ -92,7 +92,9 @@ impl Repeats {
         let column = |of: fn(&Place) -> u32| -> Bound<'py, PyArray1<u32>> {
             places.iter().map(of).collect::<Vec<u32>>().into_pyarray(py)
         };
-        let hashes = places.iter().map(|place| format!("{:032x}", place.hash));
+        let hashes = places
+            .iter()
+            .map(|place| format!("{:032x}", { place.hash }));
         let hashes = LargeStringArray::from_iter_values(hashes);
         Ok((
             column(|place| place.document),

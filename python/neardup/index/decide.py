@@ -54,19 +54,26 @@ def restore(
     texts: pa.LargeStringArray | None = None,
 ) -> None:
     """Add stored documents with their stored sketches to a corpus."""
+    texts = pa.nulls(len(rows), pa.large_string()) if texts is None else texts
+    types = {"identity": pa.binary(16), "features": pa.uint32(), "sketch": pa.large_binary()}
     try:
-        corpus.restore(
-            pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
-            [row["identity"] for row in rows],
-            [row["features"] for row in rows],
-            [row["sketch"] for row in rows],
+        identities, features, sketches = (
+            pa.array([row[name] for row in rows], kind) for name, kind in types.items()
         )
-    except (InputError, TypeError) as error:
+        corpus.restore(identities, features, sketches, texts, normalized=False)
+    except (InputError, TypeError, pa.ArrowInvalid) as error:
         numbers = ", ".join(str(row["number"]) for row in rows[:3])
         template = N_(
             "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
         )
         raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
+
+
+def identities_of(corpus: _core.Corpus) -> list[bytes]:
+    """Return 16 bytes for each document, which are equal for equal texts."""
+    steps = range(0, len(corpus), _core.MAX_BATCH)
+    parts = [pa.array(corpus.rows(begin, begin + _core.MAX_BATCH)[0]) for begin in steps]
+    return [identity for part in parts for identity in part.to_pylist()]
 
 
 class Decider:
@@ -113,7 +120,7 @@ class Decider:
                 postings.shares.astype(np.uint16),
             )
         wanted = set(stored.candidates(corpus).tolist())
-        identities = sorted(set(corpus.identities()))
+        identities = sorted(set(identities_of(corpus)))
         wanted.update(session.kept_with(identities, not_before=not_before))
         rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=not_before)
         numbers = [row["number"] for row in rows]

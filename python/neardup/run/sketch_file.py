@@ -202,7 +202,7 @@ class SketchFiles:
                         # Places of text that point anywhere would be followed.
                         batch.validate(full=True)
                         names = ("identity", "features", "sketch", "text")
-                        corpus.adopt(*(batch[name] for name in names))
+                        corpus.restore(*(batch[name] for name in names), normalized=True)
                         # Copies, since a part of a batch would hold all of it in memory.
                         collected.ids.append(pa.concat_arrays([batch["id"]]))
                         if "group" in batch.schema.names:

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use neardup_core::error::Result;
-use neardup_core::spill::Spill;
+use neardup_core::spilled::Spilled;
 use rayon::prelude::*;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::units::{Unit, Units, are_wrapped};
 
@@ -15,14 +16,19 @@ const SAMPLED: (usize, usize) = (1_000, 16 << 20);
 /// Parts that are sorted one after the other.
 const PARTS: usize = 64;
 
-/// Bytes of a unit: its hash, document, begin and end.
-const UNIT: usize = 28;
-
-/// Bytes of a place: document, begin, end, hash, count, documents.
-const PLACE: usize = 36;
+/// A unit of a document. They are sorted by hash, document and begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, FromBytes, IntoBytes, Immutable)]
+#[repr(C, packed)]
+struct Filed {
+    hash: u128,
+    document: u32,
+    begin: u32,
+    end: u32,
+}
 
 /// A place of a repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, FromBytes, IntoBytes, Immutable)]
+#[repr(C, packed)]
 pub struct Place {
     /// The number of the document.
     pub document: u32,
@@ -60,7 +66,7 @@ pub struct Repeats {
     /// The beginning, and its bytes, until it is whole.
     beginning: Option<(Vec<Option<String>>, usize)>,
     /// Units by the leading bits of their hashes.
-    parts: Vec<Spill>,
+    parts: Vec<Spilled<Filed>>,
     documents: u32,
     count: u64,
     each: usize,
@@ -120,12 +126,12 @@ impl Repeats {
             .collect::<Result<_>>()?;
         for units in found {
             for unit in &units {
-                let mut bytes = [0_u8; UNIT];
-                bytes[..16].copy_from_slice(&unit.hash.to_be_bytes());
-                bytes[16..20].copy_from_slice(&self.documents.to_be_bytes());
-                bytes[20..24].copy_from_slice(&unit.begin.to_be_bytes());
-                bytes[24..].copy_from_slice(&unit.end.to_be_bytes());
-                self.parts[part_of(unit.hash)].append(&bytes)?;
+                self.parts[part_of(unit.hash)].append(&[Filed {
+                    hash: unit.hash,
+                    document: self.documents,
+                    begin: unit.begin,
+                    end: unit.end,
+                }])?;
             }
             self.count += units.len() as u64;
             self.documents += 1;
@@ -154,13 +160,13 @@ impl Repeats {
         let at_once = rayon::current_num_threads().max(1);
         let mut parts = self.parts;
         while !parts.is_empty() {
-            let some: Vec<Spill> = parts.drain(..at_once.min(parts.len())).collect();
+            let some: Vec<_> = parts.drain(..at_once.min(parts.len())).collect();
             let places: Vec<Vec<Place>> = some
                 .into_par_iter()
-                .map(|part| places_of(&part, least))
+                .map(|part| places_of(part, least))
                 .collect::<Result<_>>()?;
             for place in places.iter().flatten() {
-                found.parts[(place.document / width) as usize].append(&to_bytes(place))?;
+                found.parts[(place.document / width) as usize].append(&[*place])?;
             }
         }
         Ok(found)
@@ -173,7 +179,7 @@ pub struct RepeatedPlaces {
     /// The number of all units that are long enough.
     pub units: u64,
     /// Places by document, `width` documents in each part.
-    parts: Vec<Spill>,
+    parts: Vec<Spilled<Place>>,
     width: u32,
     /// The part that is sorted next.
     next: usize,
@@ -198,20 +204,18 @@ impl RepeatedPlaces {
             if self.taken < self.sorted.len() || self.next == PARTS || is_reached {
                 return Ok(found);
             }
-            let part = std::mem::replace(&mut self.parts[self.next], Spill::new(0));
+            let part = std::mem::replace(&mut self.parts[self.next], Spilled::new(0, None));
             self.next += 1;
             self.taken = 0;
-            let mut buffer = Vec::new();
-            let bytes = part.read(0, part.len(), &mut buffer)?;
-            self.sorted = bytes.as_chunks().0.iter().map(from_bytes).collect();
+            self.sorted = part.into_values()?;
             self.sorted.par_sort_unstable();
         }
     }
 }
 
-fn spills(each: usize, folder: &Option<PathBuf>) -> Vec<Spill> {
+fn spills<T>(each: usize, folder: &Option<PathBuf>) -> Vec<Spilled<T>> {
     (0..PARTS)
-        .map(|_| Spill::within(folder.as_deref(), each))
+        .map(|_| Spilled::new(each, folder.as_deref()))
         .collect()
 }
 
@@ -220,70 +224,31 @@ fn part_of(hash: u128) -> usize {
 }
 
 /// The places of the units of a part that at least `least` documents have.
-fn places_of(part: &Spill, least: u32) -> Result<Vec<Place>> {
-    let mut buffer = Vec::new();
-    let bytes = part.read(0, part.len(), &mut buffer)?;
-    // Sorted by hash, document and begin, since the bytes of each are in that order.
-    let mut units: Vec<[u8; UNIT]> = bytes.as_chunks().0.to_vec();
+fn places_of(part: Spilled<Filed>, least: u32) -> Result<Vec<Place>> {
+    let mut units = part.into_values()?;
     units.sort_unstable();
     let mut found = Vec::new();
-    for same in units.chunk_by(|a, b| a[..16] == b[..16]) {
+    for same in units.chunk_by(|a, b| a.hash == b.hash) {
         let documents = 1 + same
             .windows(2)
-            .filter(|pair| pair[0][16..20] != pair[1][16..20])
+            .filter(|pair| pair[0].document != pair[1].document)
             .count() as u32;
         if documents < least || same.len() < 2 {
             continue;
         }
         for (at, unit) in same.iter().enumerate() {
-            let number = |begin: usize| {
-                u32::from_be_bytes([
-                    unit[begin],
-                    unit[begin + 1],
-                    unit[begin + 2],
-                    unit[begin + 3],
-                ])
-            };
-            let mut hash = [0; 16];
-            hash.copy_from_slice(&unit[..16]);
             let is_first = at == 0;
             found.push(Place {
-                document: number(16),
-                begin: number(20),
-                end: number(24),
-                hash: u128::from_be_bytes(hash),
+                document: unit.document,
+                begin: unit.begin,
+                end: unit.end,
+                hash: unit.hash,
                 count: if is_first { same.len() as u32 } else { 0 },
                 documents: if is_first { documents } else { 0 },
             });
         }
     }
     Ok(found)
-}
-
-fn to_bytes(place: &Place) -> [u8; PLACE] {
-    let mut bytes = [0; PLACE];
-    bytes[..4].copy_from_slice(&place.document.to_le_bytes());
-    bytes[4..8].copy_from_slice(&place.begin.to_le_bytes());
-    bytes[8..12].copy_from_slice(&place.end.to_le_bytes());
-    bytes[12..28].copy_from_slice(&place.hash.to_le_bytes());
-    bytes[28..32].copy_from_slice(&place.count.to_le_bytes());
-    bytes[32..].copy_from_slice(&place.documents.to_le_bytes());
-    bytes
-}
-
-fn from_bytes(bytes: &[u8; PLACE]) -> Place {
-    let number =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&bytes[12..28]);
-    Place {
-        document: number(0),
-        begin: number(4),
-        end: number(8),
-        hash: u128::from_le_bytes(hash),
-        count: number(28),
-        documents: number(32),
-    }
 }
 
 #[cfg(test)]

@@ -12,14 +12,15 @@ one, among the documents added since the snapshot ([`near_since`](CandidateIndex
 use neardup_hamming::{Fingerprints, HammingIndex};
 
 use super::overlap::{Scratch, Scratches};
-use super::places::{Places, SearchStatistics};
 use super::schemes::search::Search;
 use super::shuffle::external::ExternalIndex;
 use super::shuffle::external_join::JoinedKeys;
+use super::statistics::SearchStatistics;
 use super::stores::fetched::{FetchedIndex, NewEntry};
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::ragged::Ragged;
 use crate::sketch::{SketchStore, Sketches};
 
 /// Documents filed for look-up.
@@ -168,17 +169,15 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Places> {
+    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Ragged<Vec<u32>>> {
         if let Kind::Hamming(index) = &self.kind {
             let mut queries = Fingerprints::new(index.fingerprints().bits())?;
             for &document in documents {
                 queries.push(&row(sketches, document))?;
             }
             let near = index.near_many(&queries, index.max_distance())?;
-            return Ok(Places {
-                offsets: near.offsets.iter().map(|&at| at as usize).collect(),
-                places: near.ids,
-            });
+            let offsets = near.offsets.iter().map(|&at| at as usize);
+            return Ragged::of(offsets.collect(), near.ids);
         }
         let near = |document, scratch: &mut _, places: &mut _| {
             self.near_by_keys(sketches, document, 0, scratch, places);
@@ -186,7 +185,7 @@ impl CandidateIndex {
         let mut found = self.scratches.look_up(documents, near);
         if let Kind::Fetched(index) = &self.kind {
             let is_attached = |place: u32| index.documents()[place as usize].is_some();
-            found.retain(documents, |_, place| is_attached(place));
+            found.retain(|_, place| is_attached(place));
         }
         Ok(found)
     }
@@ -196,18 +195,25 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Places> {
-        let mut places = Vec::new();
+    pub fn near_since(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        since: u32,
+    ) -> Result<Ragged<Vec<u32>>> {
+        let mut found = Ragged::default();
         if let Kind::Hamming(index) = &self.kind {
             let mut near = Vec::new();
             index.near_since(&row(sketches, document), since, &mut near)?;
-            places.extend(near.iter().map(|&(place, _)| place));
+            found.push_with(|places| places.extend(near.iter().map(|&(place, _)| place)));
         } else {
             self.scratches.with(|scratch| {
-                self.near_by_keys(sketches, document, since, scratch, &mut places);
+                found.push_with(|places| {
+                    self.near_by_keys(sketches, document, since, scratch, places);
+                });
             });
         }
-        Ok(Places::of_one(places))
+        Ok(found)
     }
 
     fn near_by_keys(

@@ -21,9 +21,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::key_scheme::KeyScheme;
-use super::places::{Places, SearchStatistics};
 use super::schemes::rare_keys::MinOverlap;
 use super::schemes::search::Search;
+use super::statistics::SearchStatistics;
+use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
 /// The number of documents that one task looks up.
@@ -243,34 +244,24 @@ impl Scratches {
         all.iter().map(|scratch| scratch.visited).sum()
     }
 
-    /// Looks documents up on all threads; `near` adds to the places found.
+    /// For each document the places that `near` adds, on all threads.
     pub fn look_up(
         &self,
         documents: &[u32],
         near: impl Fn(u32, &mut Scratch, &mut Vec<u32>) + Sync,
-    ) -> Places {
-        let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
-            .par_chunks(TASK)
-            .map(|documents| {
-                self.with(|scratch| {
-                    let mut places = Vec::new();
-                    let ends = documents.iter().map(|&document| {
-                        near(document, scratch, &mut places);
-                        places.len()
-                    });
-                    (ends.collect(), places)
-                })
+    ) -> Ragged<Vec<u32>> {
+        let parts = documents.par_chunks(TASK).map(|documents| {
+            self.with(|scratch| {
+                let mut found = Ragged::default();
+                for &document in documents {
+                    found.push_with(|places| near(document, scratch, places));
+                }
+                found
             })
-            .collect();
-        let mut found = Places {
-            offsets: vec![0],
-            places: Vec::new(),
-        };
-        for (ends, places) in parts {
-            let begin = found.places.len();
-            found.offsets.extend(ends.iter().map(|end| begin + end));
-            found.places.extend(places);
-        }
+        });
+        let parts: Vec<Ragged<Vec<u32>>> = parts.collect();
+        let mut found = Ragged::default();
+        parts.iter().for_each(|part| found.append(part));
         found
     }
 }

@@ -6,12 +6,13 @@
 //! resolved one by one, so the result is that of a loop over single documents, for any chunk size.
 
 use crate::candidates::{
-    CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, Places, SearchStatistics,
+    CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, SearchStatistics,
 };
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
+use crate::ragged::Ragged;
 use crate::sketch::SketchStore;
 use crate::verify::WithoutOwn;
 
@@ -317,7 +318,7 @@ impl Clusterer {
             let mut found_near = self.index.near(corpus.sketches(), &[document])?;
             let pairs = self.candidate_pairs(corpus, &[document], &mut found_near);
             let similarities = self.judge.similarities(corpus, &pairs)?;
-            let similar = found_near.places.iter().zip(similarities);
+            let similar = found_near.values().iter().zip(similarities);
             found.extend(similar.filter_map(|(&place, similarity)| {
                 let kept = self.kept[place as usize];
                 let is_other = same.is_none_or(|same| same.kept != kept);
@@ -429,7 +430,7 @@ impl Clusterer {
             let some = &some[..self.lookups.min(some.len())];
             let mut found = self.index.near(corpus.sketches(), some)?;
             best.extend(self.best(corpus, some, &mut found)?);
-            self.lookups = (some.len() * CANDIDATES / found.places.len().max(1)).clamp(1, CHUNK);
+            self.lookups = (some.len() * CANDIDATES / found.values().len().max(1)).clamp(1, CHUNK);
         }
         Ok(best)
     }
@@ -444,7 +445,7 @@ impl Clusterer {
     ) -> Result<Option<Best>> {
         let sketches = corpus.sketches();
         let mut found = self.index.near_since(sketches, document, snapshot)?;
-        if found.places.is_empty() {
+        if found.values().is_empty() {
             return Ok(before);
         }
         let since = self.best(corpus, &[document], &mut found)?[0];
@@ -456,13 +457,13 @@ impl Clusterer {
         &mut self,
         corpus: &Corpus,
         documents: &[u32],
-        found: &mut Places,
+        found: &mut Ragged<Vec<u32>>,
     ) -> Result<Vec<Option<Best>>> {
         let pairs = self.candidate_pairs(corpus, documents, found);
-        let best = self.judge.best(corpus, &pairs, &found.offsets[1..])?;
+        let best = self.judge.best(corpus, &pairs, &found.offsets()[1..])?;
         let best = best.into_iter().map(|best| {
             best.map(|(at, similarity)| Best {
-                place: found.places[at],
+                place: found.values()[at],
                 similarity,
             })
         });
@@ -474,12 +475,10 @@ impl Clusterer {
         &self,
         corpus: &Corpus,
         documents: &[u32],
-        found: &mut Places,
+        found: &mut Ragged<Vec<u32>>,
     ) -> Vec<(u32, u32)> {
         let kept = |place: u32| self.kept[place as usize];
-        found.retain(documents, |document, place| {
-            self.judge.is_candidate(corpus, document, kept(place))
-        });
+        found.retain(|at, place| self.judge.is_candidate(corpus, documents[at], kept(place)));
         let pairs = found.pairs(documents);
         pairs
             .map(|(document, place)| (document, kept(place)))

@@ -9,6 +9,7 @@ use crate::candidates::{CandidateIndex, Search, SearchStatistics};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::judge::{Bounds, Judge, Rule};
+use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
 /// The number of candidate pairs that are verified at a time.
@@ -230,22 +231,19 @@ impl PairSearch {
                 *next = range.end;
                 let snapshot = index.snapshot();
                 let found = index.near(corpus.sketches(), &searched[range.clone()])?;
-                let mut pairs = Vec::with_capacity(found.places.len());
+                let mut pairs = Vec::with_capacity(found.values().len());
                 let judge = &self.judge;
                 // As many documents as should yield about one piece, judging by the last look-up.
-                let found_each = found.places.len() / range.len() + 1;
+                let found_each = found.values().len() / range.len() + 1;
                 *lookups = (PIECE / found_each).clamp(1, CHUNK);
-                for (place, bounds) in range.zip(found.offsets.windows(2)) {
+                for (place, before) in range.zip(found.iter()) {
                     let document = searched[place];
-                    let mut since = Vec::new();
+                    let mut since = Ragged::default();
                     if others.is_none() {
-                        since = index
-                            .near_since(corpus.sketches(), document, snapshot)?
-                            .places;
+                        since = index.near_since(corpus.sketches(), document, snapshot)?;
                         index.insert(corpus.sketches(), document)?;
                     }
-                    let before = &found.places[bounds[0]..bounds[1]];
-                    let places = before.iter().chain(&since);
+                    let places = before.iter().chain(since.values());
                     let found = places.map(|&other| documents((place as u32, other)));
                     pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }

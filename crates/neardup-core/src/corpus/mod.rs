@@ -25,7 +25,6 @@ use crate::groups::Groups;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Sketch, SketchStore, Sketches};
-use crate::spill::Spill;
 use crate::texts::TextStore;
 use crate::verify::{Samples, ShingleFrequencies};
 use crate::weigh::DocumentFrequencies;
@@ -94,8 +93,7 @@ impl Memory {
 
     /// A file for sketches.
     fn sketch_store(&self, recipe: &Recipe) -> SketchStore {
-        let bytes = Spill::within(self.folder.as_deref(), WAITING);
-        SketchStore::new(recipe.sketch_settings(), bytes)
+        SketchStore::new(recipe.sketch_settings(), self.folder.as_deref())
     }
 }
 
@@ -147,9 +145,8 @@ impl Corpus {
         shingle: Option<usize>,
         memory: Memory,
     ) -> Result<Self> {
-        let bytes = Spill::within(memory.folder.as_deref(), memory.texts);
         let counts_words = recipe.needs_document_frequencies();
-        let texts = TextStore::of(bytes, counts_words);
+        let texts = TextStore::new(memory.texts, memory.folder.as_deref(), counts_words);
         Ok(Corpus {
             frequencies: counts_words.then(DocumentFrequencies::default),
             keeps_texts: keeps_texts || counts_words,

@@ -1,30 +1,34 @@
 //! Sketches of more documents than fit into memory.
 
+use std::path::Path;
+
 use super::sketches::Sketches;
-use crate::blob_file::BlobFile;
 use crate::error::Result;
+use crate::ragged::Ragged;
 use crate::sketch::Settings;
-use crate::spill::Spill;
+use crate::spilled::Spilled;
+
+/// Size of the write buffer in bytes.
+const WAITING: usize = 4 << 20;
 
 /// Sketches in a file, by document number. In memory they cost 8 bytes per document.
 #[derive(Debug)]
 pub struct SketchStore {
     settings: Settings,
-    sketches: BlobFile,
+    sketches: Ragged<Spilled<u8>>,
 }
 
 impl SketchStore {
     /// Bytes in memory, and in the file.
     pub fn bytes(&self) -> (u64, u64) {
-        let in_file = self.sketches.in_file();
-        (self.sketches.size() - in_file, in_file)
+        self.sketches.values().bytes()
     }
 
-    /// An empty store that writes to `bytes`, which must be empty.
-    pub fn new(settings: &Settings, bytes: Spill) -> Self {
+    /// An empty store in an unnamed file, in `folder` if there is one.
+    pub fn new(settings: &Settings, folder: Option<&Path>) -> Self {
         SketchStore {
             settings: settings.clone(),
-            sketches: BlobFile::new(bytes),
+            sketches: Ragged::new(Spilled::new(WAITING, folder)),
         }
     }
 
@@ -39,8 +43,8 @@ impl SketchStore {
     }
 
     /// Bytes of all sketches.
-    pub fn size(&self) -> u64 {
-        self.sketches.size()
+    pub fn size(&self) -> usize {
+        self.sketches.values().len()
     }
 
     /// Adds the sketches of the next documents, all or none.
@@ -66,11 +70,11 @@ impl SketchStore {
         let mut buffer = Vec::new();
         for run in documents.chunk_by(|a, b| a + 1 == *b) {
             let run = run[0] as usize..run[run.len() - 1] as usize + 1;
-            let begin = self.sketches.begin(run.start);
-            let bytes = self.sketches.read(run.clone(), &mut buffer)?;
-            let at = |document| (self.sketches.begin(document) - begin) as usize;
+            let mut rest = self.sketches.read(run.clone(), &mut buffer)?;
             for document in run {
-                sketches.push_bytes(&bytes[at(document)..at(document + 1)])?;
+                let (bytes, later) = rest.split_at(self.sketches.range(document).len());
+                sketches.push_bytes(bytes)?;
+                rest = later;
             }
         }
         Ok(sketches)
@@ -95,7 +99,7 @@ mod tests {
             };
             all.push(&sketch).unwrap();
         }
-        let mut store = SketchStore::new(&settings, Spill::new(100));
+        let mut store = SketchStore::new(&settings, None);
         store.extend(&all).unwrap();
         for documents in [vec![], vec![3, 4, 5, 9, 8, 49, 0], (0..50).collect()] {
             let read = store.read(&documents).unwrap();

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use neardup_hamming::Fingerprints;
+use zerocopy::FromBytes;
+use zerocopy::little_endian::U32;
 
 use crate::buckets::in_both;
 use crate::error::{Error, Result};
@@ -163,22 +165,22 @@ impl Sketches {
                 let words: Vec<u64> = bytes.chunks(8).map(word).collect();
                 fingerprints.push(&words)?;
             }
-            Sketches::Signatures(signatures) => {
-                let size = 4 * signatures.num_perm;
-                if bytes.len() != size {
-                    return wrong(format!("{size} bytes"));
+            Sketches::Signatures(signatures) => match <[U32]>::ref_from_bytes(bytes) {
+                Ok(all) if all.len() == signatures.num_perm => {
+                    signatures
+                        .values
+                        .extend(all.iter().map(|value| value.get()));
                 }
-                signatures.values.extend(values(bytes));
-            }
-            Sketches::Samples(samples) => {
-                if bytes.len() < 4 || !bytes.len().is_multiple_of(4) {
-                    return wrong("four bytes and four for each key".to_owned());
+                _ => return wrong(format!("{} bytes", 4 * signatures.num_perm)),
+            },
+            Sketches::Samples(samples) => match <[U32]>::ref_from_bytes(bytes) {
+                Ok([rate, keys @ ..]) => {
+                    samples.rates.push(rate.get().max(1));
+                    samples.keys.extend(keys.iter().map(|key| key.get()));
+                    samples.offsets.push(samples.keys.len() as u64);
                 }
-                let mut values = values(bytes);
-                samples.rates.push(values.next().unwrap_or(1).max(1));
-                samples.keys.extend(values);
-                samples.offsets.push(samples.keys.len() as u64);
-            }
+                _ => return wrong("four bytes and four for each key".to_owned()),
+            },
         }
         Ok(())
     }
@@ -353,15 +355,6 @@ fn values_to_bytes(values: &[u32]) -> Vec<u8> {
         .iter()
         .flat_map(|value| value.to_le_bytes())
         .collect()
-}
-
-fn values(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    let value = |four: &[u8]| {
-        four.iter()
-            .rev()
-            .fold(0, |all, &byte| all << 8 | u32::from(byte))
-    };
-    bytes.chunks_exact(4).map(value)
 }
 
 fn word(bytes: &[u8]) -> u64 {

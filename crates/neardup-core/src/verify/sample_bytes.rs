@@ -2,8 +2,8 @@
 
 A machine samples the shingles of its own documents, and of most pairs that another machine compares,
 samples decide: they are moved in place of the texts. The bytes are a sequence of documents by
-ascending number, all little-endian: 8 bytes for the number, and 4 each for the distinct shingles of the
-text, of which the highest bit says that the text is short, the number of hashes, and each hash, ascending.
+ascending number, in the [layout](crate::bytes) of all bytes: its number, the distinct shingles of the text, of
+which the highest bit says that the text is short, and the hashes, ascending.
 The sample of a short text is only counted.
 */
 
@@ -11,12 +11,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use zerocopy::little_endian::{U32, U64};
 
 use super::counted_sample::CountedSample;
 use super::sample::text_level;
 use super::samples::Samples;
 use super::shingle_frequencies::{Several, ShingleFrequencies};
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, put, put_part};
 use crate::error::Result;
 use crate::sketch::is_of;
 
@@ -36,9 +37,9 @@ pub fn samples_to_bytes(
     first: u32,
     numbers: impl Iterator<Item = u64>,
 ) -> Result<Vec<u8>> {
-    let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
     for (document, number) in (first..).zip(numbers) {
-        if let Some((hashes, shingles)) = samples.hashes_of(document, &mut buffer)? {
+        if let Some((hashes, shingles)) = samples.hashes_of(document)? {
             let stored = Stored {
                 number,
                 shingles: shingles as u32,
@@ -146,23 +147,23 @@ struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.number.to_le_bytes());
         let short = if self.is_short { IS_SHORT } else { 0 };
-        for part in [self.shingles | short, self.hashes.len() as u32] {
-            bytes.extend(part.to_le_bytes());
-        }
-        bytes.extend(self.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+        put(&U64::new(self.number), bytes);
+        put(&U32::new(self.shingles | short), bytes);
+        let hashes: Vec<U32> = self.hashes.iter().map(|&hash| hash.into()).collect();
+        put_part(&hashes, bytes);
     }
 
     fn read(rest: &mut Bytes<'a>) -> Result<Self> {
-        let number = rest.u64()?;
-        let (shingles, count) = (rest.u32()?, rest.u32()?);
+        let number = rest.record::<U64>()?.get();
+        let shingles = rest.record::<U32>()?.get();
         let (shingles, is_short) = (shingles & !IS_SHORT, shingles & IS_SHORT != 0);
         let level = text_level(shingles as usize);
-        let hashes = rest.numbers(count as usize)?;
+        let hashes = rest.numbers()?;
+        let count = hashes.len();
         let is_ascending = hashes.is_sorted_by(|a, b| a < b);
         let is_sampled = hashes.last().is_none_or(|&last| is_of(level, last));
-        if !is_ascending || !is_sampled || count > shingles {
+        if !is_ascending || !is_sampled || count > shingles as usize {
             return Err(rest.damaged(format!("{count} hashes of level {level}")));
         }
         Ok(Stored {
@@ -213,10 +214,7 @@ mod tests {
     }
 
     fn stored(samples: &Samples, document: u32, number: u64) -> Stored<'_> {
-        let (hashes, shingles) = samples
-            .hashes_of(document, &mut Vec::new())
-            .unwrap()
-            .unwrap();
+        let (hashes, shingles) = samples.hashes_of(document).unwrap().unwrap();
         Stored {
             number,
             shingles: shingles as u32,
@@ -235,7 +233,7 @@ mod tests {
         let last = bytes_of(&samples, 2, &[7]);
         assert_eq!(parts_of(&last), [own(2, 7)]);
         // A number, two counts, and the hashes.
-        assert_eq!(last.len(), 8 + 8 + 4 * own(2, 7).hashes.len());
+        assert_eq!(last.len(), 8 + 12 + 4 * own(2, 7).hashes.len());
     }
 
     #[test]
@@ -289,7 +287,7 @@ mod tests {
             select_samples(&bytes, &[1]).unwrap_err().to_string()
         };
         // The number of shingles, the number of hashes, the first hash.
-        for (at, value) in [(8, 39), (9, 4), (12, 39), (19, 255)] {
+        for (at, value) in [(8, 39), (9, 4), (12, 39), (23, 255)] {
             let error = changed(at, value);
             assert!(error.contains("stored samples"), "{at}: {error}");
         }

@@ -18,10 +18,7 @@ use super::sample::text_level;
 use super::shingle_frequencies::{Several, ShingleFrequencies};
 use crate::buckets::deal;
 use crate::error::Result;
-use crate::spill::Spill;
-
-/// Hashes that are written to the file at once.
-const WRITTEN: usize = 1 << 18;
+use crate::spilled::Spilled;
 
 /// Hashes that are read from the file at once, about. Tests have several blocks too.
 const BLOCK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
@@ -46,7 +43,7 @@ pub struct Samples {
     most: usize,
     folder: Option<PathBuf>,
     /// The other samples, in the order of documents.
-    file: Spill,
+    file: Spilled<u32>,
     /// The first document whose sample may be in the file, once there is one.
     filed: Option<usize>,
     /// The first document whose sample was not placed yet: it and later ones are in memory.
@@ -92,7 +89,7 @@ impl Samples {
             places: Vec::new(),
             hashes: Vec::new(),
             most,
-            file: Spill::within(folder.as_deref(), 0),
+            file: Spilled::new(0, folder.as_deref()),
             folder,
             filed: None,
             unplaced: 0,
@@ -108,7 +105,7 @@ impl Samples {
 
     /// Bytes in memory, and in the file.
     pub fn bytes(&self) -> (u64, u64) {
-        ((HASH * self.hashes.len()) as u64, self.file.len())
+        ((HASH * self.hashes.len()) as u64, self.file.bytes().1)
     }
 
     /// Whether there are no documents.
@@ -187,7 +184,7 @@ impl Samples {
 
     /// The number of hashes, in memory and in the file.
     pub fn hashes(&self) -> u64 {
-        self.hashes.len() as u64 + self.file.len() / HASH as u64
+        (self.hashes.len() + self.file.len()) as u64
     }
 
     /// Passes all samples on, in blocks: those in memory are one. What is in the file is read.
@@ -211,7 +208,7 @@ impl Samples {
             let (block, later) = rest.split_at(rest.partition_point(is_near));
             rest = later;
             let end = block.last().map_or(begin, Place::end);
-            let hashes = self.read(begin, end, &mut buffer)?;
+            let hashes = self.file.read(begin as usize..end as usize, &mut buffer)?;
             let within = |place: &Place| {
                 let from = (place.begin - begin) as usize;
                 &hashes[from..][..place.len as usize]
@@ -231,7 +228,7 @@ impl Samples {
         let files = (HASH as u64 * self.hashes() / memory).next_power_of_two();
         // So many that the hashes of one have a leading bit in common.
         let bits = files.ilog2().clamp(1, MOST_FILES);
-        let file = || Spill::within(self.folder.as_deref(), 0);
+        let file = || Spilled::new(0, self.folder.as_deref());
         let mut files: Vec<_> = (0..1 << bits).map(|_| HashFile(file())).collect();
         self.for_each_block(|block| {
             let hashes = block.iter().flat_map(|sample| sample.iter().copied());
@@ -239,19 +236,12 @@ impl Samples {
             let (dealt, ends) = deal(hashes, files.len(), file_of);
             let mut begin = 0;
             for (file, end) in files.iter_mut().zip(ends) {
-                let part = &dealt[begin..end as usize];
-                let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-                file.0.append(&bytes)?;
+                file.0.append(&dealt[begin..end as usize])?;
                 begin = end as usize;
             }
             Ok(())
         })?;
         Ok(files)
-    }
-
-    /// Reads hashes from the file.
-    fn read(&self, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<u32>> {
-        read(&self.file, begin, end, buffer)
     }
 
     /// Whether the text of a document is short, before these are [dropped](Self::drop_short).
@@ -286,11 +276,8 @@ impl Samples {
             return Ok(());
         };
         let begin = first.begin;
-        let to = self.file.len() / HASH as u64;
-        for part in self.hashes[begin as usize..].chunks(WRITTEN) {
-            let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-            self.file.append(&bytes)?;
-        }
+        let to = self.file.len() as u64;
+        self.file.append(&self.hashes[begin as usize..])?;
         self.hashes.truncate(begin as usize);
         for place in &mut self.places[document..] {
             place.begin = place.begin - begin + to;
@@ -357,18 +344,17 @@ impl Samples {
     /// # Errors
     ///
     /// If they cannot be read from the file.
-    pub(super) fn hashes_of(
-        &self,
-        document: u32,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Option<(Cow<'_, [u32]>, usize)>> {
+    pub(super) fn hashes_of(&self, document: u32) -> Result<Option<(Cow<'_, [u32]>, usize)>> {
         let document = self.owner(document);
         let place = self.places.get(document);
         let Some(place) = place.filter(|place| place.shingles != NONE) else {
             return Ok(None);
         };
         let hashes = match self.in_file().contains(&document) {
-            true => self.read(place.begin, place.end(), buffer)?.into(),
+            true => {
+                let range = place.begin as usize..place.end() as usize;
+                self.file.read(range, &mut Vec::new())?.to_vec().into()
+            }
             false => self.in_memory(place).into(),
         };
         Ok(Some((hashes, place.shingles as usize)))
@@ -402,7 +388,7 @@ impl Samples {
 }
 
 /// Hashes in a file that have the same leading bits.
-pub(super) struct HashFile(Spill);
+pub(super) struct HashFile(Spilled<u32>);
 
 impl HashFile {
     /// Reads all hashes; the file is gone then.
@@ -411,14 +397,8 @@ impl HashFile {
     ///
     /// If the file cannot be read.
     pub(super) fn hashes(self) -> Result<Vec<u32>> {
-        read(&self.0, 0, self.0.len() / HASH as u64, &mut Vec::new())
+        self.0.into_values()
     }
-}
-
-fn read(file: &Spill, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<u32>> {
-    let bytes = file.read(begin * HASH as u64, end * HASH as u64, buffer)?;
-    let hashes = bytes.as_chunks().0.iter();
-    Ok(hashes.map(|&hash| u32::from_le_bytes(hash)).collect())
 }
 
 /// Reads the samples that are in the file, and looks their shingles up in a table.
@@ -439,11 +419,12 @@ impl Make for InFile<'_> {
         size
     }
 
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Looked> {
+    fn make(&self, document: u32, _: &mut Vec<u8>) -> Result<Looked> {
         let InFile(samples, table) = self;
         let place = samples.places[samples.owner(document)];
-        let hashes = samples.read(place.begin, place.end(), buffer)?;
-        Ok(Looked::up(&hashes, table))
+        let range = place.begin as usize..place.end() as usize;
+        let mut buffer = Vec::new();
+        Ok(Looked::up(samples.file.read(range, &mut buffer)?, table))
     }
 
     fn bytes(made: &Looked) -> usize {

@@ -398,7 +398,7 @@ mod tests {
     use super::*;
 
     fn store(all: &[&str]) -> TextStore {
-        let mut texts = TextStore::new(1 << 20);
+        let mut texts = TextStore::new(1 << 20, None, false);
         for text in all {
             texts.push(text, "", "").unwrap();
         }

@@ -115,7 +115,10 @@ fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32
         CandidateIndex::new(sketches, &identities, &Groups::default(), search, count).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
-        let places = index.near_since(sketches, document, 0).unwrap().places;
+        let places = index
+            .near_since(sketches, document, 0)
+            .unwrap()
+            .into_values();
         pairs.extend(
             places
                 .iter()

@@ -28,7 +28,7 @@ from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.index.background import store
-from neardup.index.decide import Decider, Verdicts
+from neardup.index.decide import Decider, Verdicts, identities_of
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, has_documents, taken
@@ -170,7 +170,7 @@ class _Decided:
             self.kept_for[step], self.similarity[step] = columns[0], columns[1]
             self.distance[step], self.identical[step] = columns[2], columns[3]
             progress.advance(0)
-        self._identities = corpus.identities()
+        self._identities = identities_of(corpus)
 
     def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
         """Return what some documents repeat."""

@@ -117,7 +117,9 @@ class Incoming:
     def sketches(self) -> tuple[list[bytes], list[int], list[bytes]]:
         """Identity, number of features (-1 if unreadable) and sketch of each document."""
         corpus = self.corpus
-        return corpus.identities(), corpus.features().tolist(), corpus.sketches()
+        columns: list[Any] = [pa.array(column) for column in corpus.rows(0, len(corpus))]
+        identities, _, sketches = columns
+        return identities.to_pylist(), corpus.features().tolist(), sketches.to_pylist()
 
     @cached_property
     def packed(self) -> list[bytes]:

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, Scratch};
-use crate::candidates::shuffle::blob::{self, Entry};
+use crate::candidates::shuffle::blob;
 use crate::candidates::shuffle::external_join::JoinedKeys;
 use crate::candidates::stores::fetched::FetchedPostings;
 use crate::error::{Error, Result};
@@ -135,12 +135,11 @@ impl ExternalIndex {
         let lists = &mut self.index.store.lists;
         lists.retain(|&key, _| self.joined.long.contains(&(key as u32)));
         for bytes in self.joined.lists.column(number)? {
-            let entries: Vec<Entry> = blob::read_entries(&bytes)?.collect();
-            for of_key in entries.chunk_by(|a, b| a.key == b.key) {
-                let list = lists.entry(of_key[0].key.into()).or_default();
+            for of_key in blob::read_entries(&bytes)?.chunk_by(|a, b| a.key == b.key) {
+                let list = lists.entry(of_key[0].key.get().into()).or_default();
                 let postings = of_key.iter().map(|entry| Posting {
-                    place: self.places[entry.number as usize],
-                    is_common: entry.min_overlap.is_common,
+                    place: self.places[entry.number.get() as usize],
+                    is_common: entry.min_overlap().is_common,
                 });
                 list.reserve_exact(of_key.len());
                 list.extend(postings.filter(|posting| posting.place != NOWHERE));

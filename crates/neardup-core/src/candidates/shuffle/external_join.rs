@@ -85,7 +85,7 @@ impl ExternalJoin {
         folder: Option<&Path>,
     ) -> Result<Self> {
         let threads = rayon::current_num_threads();
-        let bytes = store.size() as usize;
+        let bytes = store.size();
         // A sketch has at least 4 bytes for each key; for bands it has more.
         let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
         let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);

@@ -146,11 +146,9 @@ impl Shuffle {
         let blobs = dealt.into_iter().map(|mut keys| {
             keys.sort_unstable();
             let runs = keys.chunk_by(|a, b| a.0 == b.0);
-            let counted = runs.map(|run| Counted {
-                key: run[0].0,
-                texts: run.iter().map(|&(_, counted)| counted).sum(),
-            });
-            blob::write_counted(highest, counted)
+            let texts = |run: &[(u32, u32)]| run.iter().map(|&(_, counted)| counted).sum();
+            let counted = runs.map(|run| Counted::from((run[0].0, texts(run))));
+            blob::write_counted(highest, &counted.collect::<Vec<_>>())
         });
         Ok(blobs.collect())
     }
@@ -169,7 +167,7 @@ impl Shuffle {
             let (number, counted) = blob::read_counted(blob.as_ref())?;
             highest.push(number);
             sizes.push(counted.len());
-            all.extend(counted.map(|one| (one.key, one.texts)));
+            all.extend(counted.iter().map(|&one| <(u32, u32)>::from(one)));
         }
         // The position of a record identifies its batch, so only keys and positions are sorted.
         let mut order: Vec<u64> = (0_u64..)
@@ -189,8 +187,8 @@ impl Shuffle {
             let (own, others) = rest.split_at(size);
             rest = others;
             let several = own.iter().filter(|&&(_, texts)| texts > 1);
-            let counted = several.map(|&(key, texts)| Counted { key, texts });
-            blob::write_counted(highest, counted)
+            let counted = several.map(|&both| Counted::from(both));
+            blob::write_counted(highest, &counted.collect::<Vec<_>>())
         });
         Ok(blobs.collect())
     }
@@ -203,7 +201,8 @@ impl Shuffle {
     pub fn key_counts(&self, counts: &[impl AsRef<[u8]>]) -> Result<KeyCounts> {
         let mut all = Vec::new();
         for blob in counts {
-            all.extend(blob::read_counted(blob.as_ref())?.1);
+            let (_, counted) = blob::read_counted(blob.as_ref())?;
+            all.extend_from_slice(counted);
         }
         Ok(KeyCounts(all))
     }
@@ -226,7 +225,7 @@ impl Shuffle {
         self.scheme.check(sketches, numbers.len())?;
         let heavy_hitters = counts.heavy_hitters();
         let frequency = |key: u64| heavy_hitters.count(key as u32);
-        let shared: FxHashSet<u32> = counts.0.iter().map(|one| one.key).collect();
+        let shared: FxHashSet<u32> = counts.0.iter().map(|one| one.key.get()).collect();
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
         let (mut keys, mut filed) = (Vec::new(), Vec::new());
         for (document, &number) in numbers.iter().enumerate() {
@@ -240,11 +239,7 @@ impl Shuffle {
                 let key = key as u32;
                 // A key that no other document has cannot lead to a candidate.
                 if shared.contains(&key) && left_out.binary_search(&(key, number)).is_err() {
-                    dealt[self.bucket(key)].push(Entry {
-                        key,
-                        min_overlap,
-                        number,
-                    });
+                    dealt[self.bucket(key)].push(Entry::new(key, min_overlap, number));
                 }
             }
         }
@@ -271,7 +266,7 @@ impl Shuffle {
     ) -> Result<Lists> {
         let mut all = Vec::new();
         for blob in filed {
-            all.extend(blob::read_entries(blob.as_ref())?);
+            all.extend_from_slice(blob::read_entries(blob.as_ref())?);
         }
         all.sort_unstable_by_key(|entry: &Entry| (entry.key, entry.number));
         let mut found = Lists::default();
@@ -281,21 +276,22 @@ impl Shuffle {
         for list in all.chunk_by(|a, b| a.key == b.key) {
             let held = &list[..list.len().min(self.scheme.max_list_len())];
             if list.len() > most {
-                found.long.push(list[0].key);
+                found.long.push(list[0].key.get());
                 continue;
             }
             if list.len() > held.len() {
-                let full = list.iter().map(|entry| (entry.key, entry.number));
+                let full = list.iter();
+                let full = full.map(|entry| (entry.key.get(), entry.number.get()));
                 found.full.extend(full);
             }
-            lists.insert(list[0].key, held);
+            lists.insert(list[0].key.get(), held);
         }
         let mut answer = Vec::new();
         for blob in asked {
             let (highest, counted) = blob::read_counted(blob.as_ref())?;
             answer.clear();
-            for list in counted.filter_map(|one| lists.get(&one.key)) {
-                let earlier = list.partition_point(|entry| entry.number < highest);
+            for list in counted.iter().filter_map(|one| lists.get(&one.key.get())) {
+                let earlier = list.partition_point(|entry| entry.number.get() < highest);
                 answer.extend_from_slice(&list[..earlier]);
             }
             found.of_batches.push(blob::write_entries(&answer));
@@ -322,9 +318,9 @@ impl Shuffle {
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
             for entry in blob::read_entries(blob.as_ref())? {
-                keys.push(u64::from(entry.key));
-                filed.push(entry.number);
-                shares.push(entry.min_overlap.to_bits());
+                keys.push(u64::from(entry.key.get()));
+                filed.push(entry.number.get());
+                shares.push(entry.min_overlap().to_bits());
             }
         }
         let scheme = self.scheme.clone();
@@ -353,12 +349,12 @@ impl Shuffle {
 impl KeyCounts {
     /// The number of texts that have the most frequent key.
     pub fn largest(&self) -> u32 {
-        self.0.iter().map(|one| one.texts).max().unwrap_or(0)
+        self.0.iter().map(|one| one.texts.get()).max().unwrap_or(0)
     }
 
     /// The heavy hitters among the counted keys.
     pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
-        let counts = self.0.iter().map(|one| (one.key, one.texts));
+        let counts = self.0.iter().map(|&one| <(u32, u32)>::from(one));
         Arc::new(HeavyHitters::from_counts(counts))
     }
 }

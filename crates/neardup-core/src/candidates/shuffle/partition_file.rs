@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::blob_file::BlobFile;
 use crate::error::Result;
-use crate::spill::Spill;
+use crate::ragged::Ragged;
+use crate::spilled::Spilled;
 
 /// Size of the write buffer in bytes.
 const WAITING: usize = 4 << 20;
@@ -13,7 +13,7 @@ const WAITING: usize = 4 << 20;
 /// bytes per blob.
 #[derive(Debug)]
 pub struct PartitionFile {
-    blobs: BlobFile,
+    blobs: Ragged<Spilled<u8>>,
     columns: usize,
 }
 
@@ -21,7 +21,7 @@ impl PartitionFile {
     /// An empty table in an unnamed file, in `folder` if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
         PartitionFile {
-            blobs: BlobFile::new(Spill::within(folder, WAITING)),
+            blobs: Ragged::new(Spilled::new(WAITING, folder)),
             columns,
         }
     }
@@ -67,11 +67,6 @@ impl PartitionFile {
         let mut buffer = Vec::new();
         Ok(self.blobs.read(at..at + 1, &mut buffer)?.to_vec())
     }
-
-    /// The size of all blobs in bytes.
-    pub fn size(&self) -> u64 {
-        self.blobs.size()
-    }
 }
 
 #[cfg(test)]
@@ -85,7 +80,6 @@ mod tests {
             let blobs: Vec<Vec<u8>> = (0..3).map(|at| vec![row; at]).collect();
             table.push(&blobs).unwrap();
         }
-        assert_eq!(table.size(), 15);
         assert!(table.has_shape(5, 3) && !table.has_shape(3, 5));
         for column in 0..3 {
             let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();

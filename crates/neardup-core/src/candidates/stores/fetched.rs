@@ -18,9 +18,10 @@ use rustc_hash::FxBuildHasher;
 use crate::candidates::heavy_hitters::HeavyHitters;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
-use crate::candidates::places::{Places, SearchStatistics};
 use crate::candidates::schemes::rare_keys::MinOverlap;
+use crate::candidates::statistics::SearchStatistics;
 use crate::error::{Error, Result};
+use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
 /// An entry to store for a kept document.
@@ -91,7 +92,7 @@ pub struct FetchedIndex {
     index: InvertedIndex<FetchedPostings>,
     new_entries: Vec<NewEntry>,
     /// Without keys: for each document of the batch, the places to compare.
-    listed: Option<Places>,
+    listed: Option<Ragged<Vec<u32>>>,
 }
 
 impl FetchedIndex {
@@ -174,24 +175,13 @@ impl FetchedIndex {
     /// # Errors
     ///
     /// If the offsets do not ascend from 0 to the number of `numbers`.
-    pub fn listed(scheme: KeyScheme, offsets: &[usize], numbers: &[u64]) -> Result<Self> {
-        let ends = [offsets.first(), offsets.last()];
-        if ends != [Some(&0), Some(&numbers.len())] || !offsets.is_sorted() {
-            return Err(Error::input(
-                "the offsets of stored documents to compare",
-                format!("ascending from 0 to {}", numbers.len()),
-                format!("{offsets:?}"),
-            ));
-        }
+    pub fn listed(scheme: KeyScheme, offsets: Vec<usize>, numbers: &[u64]) -> Result<Self> {
         let ranks = Ranks::of(numbers);
         let minima = vec![MinOverlap::ONE; ranks.len()];
         let no_lists = FetchedPostings::default();
         let of_each = numbers.iter().map(|&number| ranks.of_number(number));
         Ok(FetchedIndex {
-            listed: Some(Places {
-                offsets: offsets.to_vec(),
-                places: of_each.collect(),
-            }),
+            listed: Some(Ragged::of(offsets, of_each.collect())?),
             ..FetchedIndex::of(no_lists, scheme, ranks.numbers(), minima)
         })
     }
@@ -206,10 +196,10 @@ impl FetchedIndex {
     pub fn check(&self, sketches: &Sketches, count: usize) -> Result<()> {
         self.index.scheme.check(sketches, count)?;
         match &self.listed {
-            Some(listed) if listed.offsets.len() != count + 1 => Err(Error::input(
+            Some(listed) if listed.len() != count => Err(Error::input(
                 "the stored documents to compare",
                 format!("those of a batch of {count} documents"),
-                format!("those of {}", listed.offsets.len() - 1),
+                format!("those of {}", listed.len()),
             )),
             _ => Ok(()),
         }
@@ -224,7 +214,7 @@ impl FetchedIndex {
     pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
         self.check(sketches, count as usize)?;
         let all: Vec<u32> = (0..count).collect();
-        let mut places = self.look_up(sketches, &all).places;
+        let mut places = self.look_up(sketches, &all).into_values();
         places.sort_unstable();
         places.dedup();
         let number = |place: u32| self.numbers[place as usize];
@@ -300,9 +290,8 @@ impl FetchedIndex {
                 self.index.near(keys, since, scratch, places);
             });
         };
-        let at = document as usize;
-        let stored = &listed.places[listed.offsets[at]..listed.offsets[at + 1]];
-        places.extend(stored.iter().filter(|&&place| place >= since));
+        let stored = listed.list(document as usize).iter();
+        places.extend(stored.filter(|&&place| place >= since));
         places.extend(since.max(self.numbers.len() as u32)..self.len());
     }
 
@@ -320,7 +309,7 @@ impl FetchedIndex {
         }
     }
 
-    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Places {
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Ragged<Vec<u32>> {
         Scratches::default().look_up(documents, |document, scratch, places| {
             self.near(sketches, document, 0, scratch, places);
         })

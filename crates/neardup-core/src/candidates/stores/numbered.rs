@@ -205,8 +205,8 @@ impl PostingStore for NumberedPostings {
 mod tests {
     use super::*;
     use crate::candidates::overlap::pairs_of;
-    use crate::candidates::places::SearchStatistics;
     use crate::candidates::schemes::search::Reach;
+    use crate::candidates::statistics::SearchStatistics;
     use crate::sketch::{Settings, Sketch};
 
     const THRESHOLD: f64 = 0.5;
