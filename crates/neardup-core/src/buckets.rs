@@ -153,7 +153,7 @@ mod tests {
         let list = |seed: u64, count: u64, of: u64| {
             let numbers = (0..count).map(|at| xxh3_64(&(seed << 32 | at).to_le_bytes()) % of);
             let mut numbers: Vec<u32> = numbers.map(|number| number as u32).collect();
-            numbers.extend((seed % 2 == 0).then_some(u32::MAX));
+            numbers.extend(seed.is_multiple_of(2).then_some(u32::MAX));
             numbers.sort_unstable();
             numbers.dedup();
             numbers
