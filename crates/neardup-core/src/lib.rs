@@ -22,6 +22,7 @@ mod buckets;
 mod bytes;
 pub mod candidates;
 pub mod cluster;
+pub mod constants;
 pub mod corpus;
 pub mod groups;
 pub mod identity;

@@ -39,10 +39,7 @@ pub use candidate_index::CandidateIndex;
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::{HeavyHitters, MinOverlap};
-pub use search::{
-    MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Places, Reach, Search,
-    SearchStatistics,
-};
+pub use search::{Places, Reach, Search, SearchStatistics};
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use sketch_store::SketchStore;

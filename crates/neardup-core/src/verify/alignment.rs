@@ -24,38 +24,14 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::noise::Noise;
-use super::opposed::{LINE_LETTERS, are_opposed};
+use super::opposed::are_opposed;
 use super::units::{Units, is_negation, is_number, is_numeral};
 use crate::anchors::anchors;
 use crate::buckets::in_both;
-
-/// Units of an anchor.
-const ANCHOR: usize = 4;
-
-/// Two rows of units are aligned without anchors if the product of their lengths is at most the
-/// square of this.
-const WITHOUT_ANCHORS: usize = 256;
-
-/// Two rows of units between anchors are aligned by their longest common subsequence if the product
-/// of their lengths is at most the square of this. Else they count as rewritten.
-pub const EXACT: usize = 4096;
-
-/// The least number of units of a stretch between two differences.
-pub(super) const SHORTEST: usize = 3;
-
-/// The most units, of either text, of a short gap: a place that was [edited](Aligned::edited), and
-/// in which a number is [replaced](Aligned::replaced).
-const SHORT_GAP: usize = 12;
-
-/// The most units of a line of credit, a source or a date: characters, or words where words have spaces
-/// between them.
-const LINE: [usize; 2] = [12, 4];
-
-/// The least number of units, of each text, that a name or a value has.
-const SLOT: usize = 2;
-
-/// The least number of units that a sentence must have of its own to say something.
-const SENTENCE: usize = 5;
+use crate::constants::{
+    ANCHOR, EXACT, LINE, LINE_LETTERS, SENTENCE, SENTENCE_PARTS, SHORT_GAP, SHORTEST, SLOT,
+    WITHOUT_ANCHORS,
+};
 
 /// What the alignment of two texts says, by numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -318,7 +294,7 @@ fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
             equal.next();
         }
         let own = sentence.len() - both;
-        own >= SENTENCE && 2 * own >= sentence.len()
+        own >= SENTENCE && SENTENCE_PARTS * own >= sentence.len()
     })
 }
 

@@ -25,26 +25,14 @@ use super::resemblance::Overlap;
 use super::sample::Sample;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::{Scratch, Weighed, Weighing};
+use crate::constants::{EARLY_LEVELS, EARLY_MARGIN, HIGHEST, MISSED};
 use crate::sketch::of_level;
-
-/// The share of the pairs at the threshold that an estimate may lose.
-const MISSED: f64 = 1e-6;
 
 /// Pairs whose samples are fetched together.
 const TOGETHER: usize = 32;
 
 /// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
 const LARGEST: usize = 256;
-
-/// A higher threshold is taken for this one, of which the least probability is not too small for a
-/// floating-point number.
-const HIGHEST: f64 = 0.9;
-
-/// A quarter of a sample is the part of it that is two levels higher.
-const EARLY: u32 = 2;
-
-/// A quarter of a sample rules a pair out if the similarity by it is below this part of the threshold.
-const MARGIN: f64 = 3.0;
 
 /// What the samples of two texts say about their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +183,7 @@ impl<'t> SampleBounds<'t> {
         scratch.look_up(Some(number), a.hashes, table);
         let both = (a.of_level(level), b.of_level(level));
         scratch.begin();
-        if self.are_far(both, level + EARLY, scratch) {
+        if self.are_far(both, level + EARLY_LEVELS, scratch) {
             return BySamples::TooLow;
         }
         let by = |least| ratio.weighed(least).scattered;
@@ -234,7 +222,7 @@ impl<'t> SampleBounds<'t> {
         let least = least.unwrap_or_else(|| scratch.lightest(both, level));
         let all = self.ratio.all(sets_of(both, common));
         common < self.fewest.of(all)
-            && MARGIN * self.ratio.weighed(least).similarity < self.threshold
+            && EARLY_MARGIN * self.ratio.weighed(least).similarity < self.threshold
     }
 }
 
@@ -362,7 +350,7 @@ mod tests {
                 let by = Weighed::resemblance;
                 let whole = scratch.weigh((&a, &b), 0, &table, 0.0, by);
                 scratch.begin();
-                let far = bounds.are_far((&a, &b), EARLY, &mut scratch);
+                let far = bounds.are_far((&a, &b), EARLY_LEVELS, &mut scratch);
                 if let Weighing::Done(whole) = whole
                     && whole.resemblance() >= 0.45
                 {

@@ -136,8 +136,8 @@ pub(super) fn level(a: usize, b: usize) -> u32 {
 mod tests {
     use super::super::content::tests::{table, text};
     use super::super::resemblance::Shingles;
-    use super::super::shingle_frequencies::RARE;
     use super::*;
+    use crate::constants::RARE;
 
     /// Compares two texts in both orders, and as the verifier does.
     fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {

@@ -61,34 +61,15 @@ use super::noise::{least_for, lifted};
 use super::resemblance::{Overlap, Shingles};
 use super::sample::{sample_text, text_level};
 use super::shingle_frequencies::ShingleFrequencies;
-use super::short::{Letters, SHORT};
+use super::short::Letters;
 use super::units::Units;
 use super::weighed::{Own, Scratch, Weighed, Weighing};
+use crate::constants::{LEFT, MOST_NUMBERS, NEEDED, NUMBERS_FACTOR, REACH, SHORT, SLOTS};
 use crate::segment::ShingleLen;
 use crate::sketch::{of_level, shingle_hashes};
 
 /// Shares are integers, in millionths.
 const ONE: u64 = 1_000_000;
-
-/// Letters and digits for which one replaced number speaks.
-const REACH: u64 = 200;
-
-/// More replaced numbers than this say no more.
-const MOST_NUMBERS: u64 = 2;
-
-/// How much the share of replaced numbers, beyond the edited share, counts.
-const FACTOR: u64 = 6;
-
-/// What two texts with the default threshold have of resemblance and alignment together, in
-/// hundredths; in scripts without spaces between words, and in others.
-const NEEDED: [u64; 2] = [108, 120];
-
-/// The least number of other names or values in the same places of text of many that make another text
-/// of one form.
-const SLOTS: usize = 3;
-
-/// What those are short of a similarity of 1, in hundredths.
-const LEFT: u64 = 60;
 
 /// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
@@ -326,7 +307,7 @@ fn numbers(aligned: &Aligned) -> u64 {
     let replaced = aligned.replaced;
     let of_numbers = share(replaced, replaced + aligned.agree);
     let edited = share(aligned.edited, aligned.equal + aligned.edited);
-    let of_numbers = by_length(replaced).min(FACTOR * of_numbers.saturating_sub(edited));
+    let of_numbers = by_length(replaced).min(NUMBERS_FACTOR * of_numbers.saturating_sub(edited));
     of_numbers.max(by_length(aligned.negated))
 }
 
@@ -392,9 +373,8 @@ impl Evidence {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::shingle_frequencies::RARE;
-    use super::super::weighed::KNOWN;
     use super::*;
+    use crate::constants::{KNOWN, RARE};
 
     /// Distinct characters, which are a unit and a shingle of length 1 each: none of them a number.
     pub(in super::super) fn text(range: std::ops::Range<u32>) -> String {

@@ -47,7 +47,7 @@ mod units;
 mod verifier;
 mod weighed;
 
-pub use alignment::{Aligned, EXACT, equal_places};
+pub use alignment::{Aligned, equal_places};
 pub use containment::{Containment, Direction};
 pub use content::{Evidence, Profile, content_sample};
 pub use measure::Measure;
@@ -57,9 +57,9 @@ pub use sample::Sample;
 pub(crate) use sample::sample_text;
 pub use samples::Samples;
 pub use shingle_frequencies::{
-    DEFAULT_ENTRIES, RARE, ShingleFrequencies, common_of_counts, counts_of, counts_of_hashes,
+    DEFAULT_ENTRIES, ShingleFrequencies, common_of_counts, counts_of, counts_of_hashes,
 };
-pub use short::{SHORT, is_short};
+pub use short::is_short;
 pub use units::Units;
 pub use verifier::{Verifier, WithoutOwn};
-pub use weighed::{KNOWN, Scratch, Weighed};
+pub use weighed::{Scratch, Weighed};

@@ -35,27 +35,7 @@ copies of which 2 to 10 percent of the characters were replaced they are in 99 o
 use rustc_hash::FxHashMap;
 
 use super::units::{Units, is_negation, is_number, is_word};
-
-/// The most units of a small difference, of either text.
-const SMALL: usize = 2;
-
-/// The least share of the longer text that is aligned, in percent.
-const ALIGNED: usize = 85;
-
-/// The least number of small differences.
-const FEWEST: usize = 4;
-
-/// As many times the weighty differences are small, at least.
-const TIMES: usize = 4;
-
-/// The least share of the longer text from the first difference to the last one, in percent.
-const SPREAD: usize = 50;
-
-/// Shingles that one replaced character breaks.
-const SHINGLES: f64 = 5.0;
-
-/// Texts whose shingles resemble each other less are not compared for scattered edits.
-const LEAST: f64 = 1.0 / 3.0;
+use crate::constants::{ALIGNED, BROKEN_SHINGLES, FEWEST, SCATTERED, SMALL, SPREAD, TIMES};
 
 /// The differences of two aligned texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,19 +124,19 @@ pub(super) fn may_be_scattered(a: &Units, b: &Units) -> bool {
 /// The highest similarity of two texts with scattered differences and this resemblance of shingles. Then
 /// single characters, far from each other, break the shingles.
 pub(super) fn lifted(resemblance: f64) -> f64 {
-    if resemblance < LEAST {
+    if resemblance < SCATTERED {
         return resemblance;
     }
-    let replaced = (1.0 - resemblance) / (1.0 + resemblance) / SHINGLES;
+    let replaced = (1.0 - resemblance) / (1.0 + resemblance) / BROKEN_SHINGLES;
     resemblance.max((1.0 - replaced) / (1.0 + replaced))
 }
 
 /// The least resemblance of shingles that is [lifted] to a similarity.
 pub(super) fn least_for(similarity: f64) -> f64 {
-    let replaced = SHINGLES * (1.0 - similarity) / (1.0 + similarity);
+    let replaced = BROKEN_SHINGLES * (1.0 - similarity) / (1.0 + similarity);
     // A little less, so that rounding loses no pair.
     let lifts = (1.0 - replaced) / (1.0 + replaced) - 1e-9;
-    similarity.min(lifts.max(LEAST))
+    similarity.min(lifts.max(SCATTERED))
 }
 
 #[cfg(test)]
@@ -246,7 +226,7 @@ mod tests {
         for similarity in [0.0, 0.2, 0.4, 0.7, 0.9, 0.99, 1.0] {
             let least = least_for(similarity);
             assert!(lifted(least + 1e-8) >= similarity && least <= similarity);
-            assert!(least < 1e-3 + LEAST || lifted(least - 1e-3) < similarity);
+            assert!(least < 1e-3 + SCATTERED || lifted(least - 1e-3) < similarity);
         }
         // 5 of 100 characters replaced: 25 shingles of 100 of each text.
         assert!((lifted(75.0 / 125.0) - 95.0 / 105.0).abs() < 1e-12);

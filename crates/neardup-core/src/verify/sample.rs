@@ -5,9 +5,10 @@ The sample of a text of n distinct shingles has those of the largest [level](cra
 n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fewer.
 */
 
+use crate::constants::SAMPLE;
 use crate::segment::ShingleLen;
 use crate::sketch::{
-    Distinct, SAMPLE, Sampler, Share, drop_repeats, level_of, of_level, shingle_hashes_in,
+    Distinct, Sampler, Share, drop_repeats, level_of, of_level, shingle_hashes_in,
 };
 
 /// The sampled shingles of one text.

@@ -32,25 +32,10 @@ costs a look-up of each hash of a sample of about 200 in a table of the other on
 */
 
 use super::shingle_frequencies::ShingleFrequencies;
+use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
-
-/// A shingle is of *many* if it is in more than R + `MANY` texts, where R is the limit of a rare one; else
-/// it is of *few*.
-const MANY: u32 = 16;
-
-/// An edit replaces shingles of the majority form by about as many of few. So a text may say something of
-/// its own only if its unshared shingles of few are more than this many times the other text's
-/// unshared shingles of the majority form.
-const EDITS: usize = 2;
-
-/// Two texts say something else if they share less of what few texts carry.
-const OTHER: f64 = 0.1;
-
-/// The least number of sampled shingles, of both texts together, that say
-/// anything about what is common.
-pub const KNOWN: usize = 24;
 
 /// The shingles of two texts that were looked up, weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -298,7 +283,7 @@ struct Alone {
 impl Alone {
     fn of(counts: impl Iterator<Item = u32>, median: u32, rare: u32) -> Self {
         let usual = weight(median, rare);
-        let majority = median - median / 5;
+        let majority = median - median / MAJORITY_PARTS;
         let mut found = Alone::default();
         for count in counts {
             let own = weight(count, rare);
@@ -331,8 +316,8 @@ fn weight(count: u32, rare: u32) -> u16 {
 ///
 /// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
 /// with a line of its own. Where it is a sentence, [`Own`] has these shingles weigh nothing.
-static WEIGHTS: [u16; 33] = {
-    let mut weights = [RARE_WEIGHT; 33];
+static WEIGHTS: [u16; LIGHTEST + 1] = {
+    let mut weights = [RARE_WEIGHT; LIGHTEST + 1];
     let mut more = 1;
     while more < weights.len() {
         let root = (1_000_000 * more as u64).isqrt();

@@ -6,7 +6,7 @@ two are candidates. This number depends only on the two samples and on the [`Hea
 when the first document was filed.
 
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
-[`FEW`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
+[`RARE_KEY_TEXTS`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
 with the same text count once, so exact copies do not make a key common. The smallest keys are also
 in every sample with a larger rate. The other keys are needed because copies of a text that is
 posted in a hundred versions share few rare keys. A search for every pair files a document under all
@@ -34,26 +34,16 @@ use rustc_hash::FxBuildHasher;
 use crate::candidates::key_numbers::Numbering;
 use crate::candidates::search::Reach;
 use crate::candidates::sketches::FeatureSamples;
+use crate::constants::{
+    ALL_KEYS_SHARE, COMMON_KEYS, RARE_KEY_DIVISOR, RARE_KEY_TEXTS, RARE_KEYS, SCATTERED,
+};
 use crate::error::Result;
-
-/// The maximum number of texts that have a rare key.
-pub const FEW: u32 = 32;
-
-/// The maximum number of rare keys that a document is filed under.
-pub const RARE_KEYS: usize = 16;
-
-/// The maximum number of other keys that a document is filed under.
-pub const COMMON_KEYS: usize = 8;
-
-/// Texts that differ in scattered edits resemble each other this little, whatever the threshold. Versions
-/// of one text share few rare keys, so the number of all keys decides about these.
-const EDITED: f64 = 1.0 / 3.0;
 
 /// The largest minimum, which has five bits where it is stored. Documents filed under very many
 /// keys must share no more of them.
 const MAX_OVERLAP: f64 = 31.0;
 
-/// How many texts of a collection have a key, for keys that more than [`FEW`] texts have. Documents
+/// How many texts of a collection have a key, for keys that more than [`RARE_KEY_TEXTS`] texts have. Documents
 /// with the same text count once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeavyHitters {
@@ -70,16 +60,18 @@ impl HeavyHitters {
         let counts = numbering.numbers.iter().zip(samples.keys());
         let counts = counts.filter_map(|(&number, &key)| {
             let documents = *numbering.lengths.get(number as usize)?;
-            (documents > FEW).then_some((key, documents))
+            (documents > RARE_KEY_TEXTS).then_some((key, documents))
         });
         Ok(HeavyHitters {
             counts: counts.collect(),
         })
     }
 
-    /// Heavy hitters from keys and their counts; counts of [`FEW`] or less are dropped.
+    /// Heavy hitters from keys and their counts; counts of [`RARE_KEY_TEXTS`] or less are dropped.
     pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let counts = counts.into_iter().filter(|&(_, count)| count > FEW);
+        let counts = counts
+            .into_iter()
+            .filter(|&(_, count)| count > RARE_KEY_TEXTS);
         HeavyHitters {
             counts: counts.collect(),
         }
@@ -132,10 +124,10 @@ impl MinOverlap {
                 any: enough,
             };
         }
-        let any = (rare + common) as f64 * threshold.min(EDITED) * 0.75;
+        let any = (rare + common) as f64 * threshold.min(SCATTERED) * ALL_KEYS_SHARE;
         MinOverlap {
             is_common: false,
-            rare: (rare as f64 * threshold / 3.0)
+            rare: (rare as f64 * threshold / RARE_KEY_DIVISOR)
                 .floor()
                 .clamp(1.0, MAX_OVERLAP) as u8,
             any: any.ceil().clamp(1.0, MAX_OVERLAP) as u8,

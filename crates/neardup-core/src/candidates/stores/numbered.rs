@@ -10,9 +10,10 @@ use std::hint::black_box;
 
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::overlap::{InvertedIndex, ListCap, Posting, PostingStore};
-use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, all, choose};
+use crate::candidates::schemes::rare_keys::{MinOverlap, all, choose};
 use crate::candidates::search::{Reach, Search};
 use crate::candidates::sketches::Sketches;
+use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
 use crate::groups::Groups;
 use crate::identity::DistinctTexts;
@@ -91,7 +92,9 @@ impl NumberedPostings {
         });
         let lists: Vec<List> = lists.collect();
         let common_from = match search {
-            Search::Postings { .. } => keys.lengths().partition_point(|&many| many <= FEW),
+            Search::Postings { .. } => keys
+                .lengths()
+                .partition_point(|&many| many <= RARE_KEY_TEXTS),
             _ => keys.lengths().len(),
         };
         NumberedPostings {
