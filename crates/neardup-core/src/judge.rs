@@ -17,10 +17,11 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::similar::Similar;
 use crate::verify::sample_bytes::NumberedSamples;
 use crate::verify::{
     Aligned, Containment, Direction, Evidence, Measure, Overlap, Profile, ShingleFrequencies,
-    Shingles, Units, Verifier, WithoutOwn,
+    Shingles, Units, Verifier,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -290,7 +291,7 @@ impl Judge {
     }
 
     /// See [`Verifier::take_own`].
-    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
         self.verifier.as_mut()?.take_own(document)
     }
 
@@ -356,7 +357,7 @@ impl Judge {
         corpus: &Corpus,
         pairs: &[(u32, u32)],
         groups: &[usize],
-    ) -> Result<Vec<Option<(usize, f64)>>> {
+    ) -> Result<Vec<Option<Similar<usize>>>> {
         self.candidates += pairs.len() as u64;
         let bounds = self.rule.bounds;
         let best = match &mut self.verifier {
@@ -365,17 +366,15 @@ impl Judge {
                 verifier.best(corpus.texts(), corpus.samples(), pairs, groups, counts)?
             }
             None => {
-                let of_pair = |(at, &(a, b)): (usize, &(u32, u32))| {
-                    Some((at, bounds.by_sketches(corpus, a, b)?))
+                let of_pair = |of: usize| {
+                    let similarity = bounds.by_sketches(corpus, pairs[of].0, pairs[of].1)?;
+                    Some(Similar { of, similarity })
                 };
-                let mut begin = 0;
-                let of_group = groups.iter().map(|&end| {
-                    let own = std::mem::replace(&mut begin, end)..end;
-                    let similar = own.clone().zip(&pairs[own]).filter_map(of_pair);
-                    // The last of equal ones is taken, so from the last one on.
-                    similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b))
-                });
-                of_group.collect()
+                let begins = [0].iter().chain(groups);
+                let of_group = begins
+                    .zip(groups)
+                    .map(|(&begin, &end)| (begin..end).filter_map(of_pair));
+                of_group.map(Similar::best).collect()
             }
         };
         self.verified += best.iter().flatten().count() as u64;

@@ -30,6 +30,7 @@ pub mod judge;
 pub mod normalize;
 pub mod recipe;
 pub mod segment;
+pub mod similar;
 pub mod sketch;
 pub mod spill;
 pub mod texts;

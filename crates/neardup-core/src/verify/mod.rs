@@ -61,5 +61,5 @@ pub use shingle_frequencies::{
 };
 pub use short::is_short;
 pub use units::Units;
-pub use verifier::{Verifier, WithoutOwn};
+pub use verifier::Verifier;
 pub use weighed::{Scratch, Weighed};

@@ -18,6 +18,7 @@ use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
 use crate::error::Result;
+use crate::similar::Similar;
 use crate::texts::TextStore;
 
 /// Bytes of features kept between loads, by default.
@@ -42,7 +43,7 @@ pub struct Verifier {
     samples: Cache<Box<[u32]>>,
     /// Documents with a candidate that is not similar only because of what one says of its own: of
     /// several the one that would be the most similar, the first of equal ones.
-    own: FxHashMap<u32, WithoutOwn>,
+    own: FxHashMap<u32, Similar<u32>>,
 }
 
 impl Verifier {
@@ -86,7 +87,7 @@ impl Verifier {
 
     /// Forgets a document that [`best`](Self::best) was asked for, and returns the candidate of it that
     /// would be similar but for what one of the two says of its own.
-    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
         self.own.remove(&document)
     }
 
@@ -158,7 +159,7 @@ impl Verifier {
         pairs: &[(u32, u32)],
         groups: &[usize],
         counts: impl Fn((u32, u32), f64) -> bool,
-    ) -> Result<Vec<Option<(usize, f64)>>> {
+    ) -> Result<Vec<Option<Similar<usize>>>> {
         let comparisons = self.comparisons(texts, samples, pairs)?;
         let mut begin = 0;
         let mut contests: Vec<Contest> = Vec::with_capacity(groups.len());
@@ -187,9 +188,14 @@ impl Verifier {
                 }
                 if let Some(similarity) = verdict.without_own {
                     let (document, other) = pairs[at];
-                    let next = WithoutOwn { other, similarity };
-                    let most = self.own.entry(document).or_insert(next);
-                    *most = most.more_similar(next);
+                    let next = Similar {
+                        of: other,
+                        similarity,
+                    };
+                    let best = self.own.entry(document).or_insert(next);
+                    if next.order(best).is_lt() {
+                        *best = next;
+                    }
                 }
             }
             many *= 2;
@@ -320,26 +326,6 @@ struct Verdict {
     /// The similarity that the pair would have but for what one text says of its own, if only that
     /// keeps it from being similar.
     without_own: Option<f64>,
-}
-
-/// A candidate of a document that would be similar but for what one of the two says of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WithoutOwn {
-    /// The candidate.
-    pub other: u32,
-    /// The similarity that the two would have.
-    pub similarity: f64,
-}
-
-impl WithoutOwn {
-    /// The more similar one; of equal ones that with the smaller number.
-    fn more_similar(self, next: WithoutOwn) -> WithoutOwn {
-        let order = next.similarity.total_cmp(&self.similarity);
-        match order.then(self.other.cmp(&next.other)).is_gt() {
-            true => next,
-            false => self,
-        }
-    }
 }
 
 /// Makes the features of texts that a measure compares.
@@ -531,9 +517,11 @@ mod tests {
                 let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups, |_, _| true);
                 for (text, best) in best.unwrap().into_iter().enumerate() {
                     let own = text * 32..(text + 1) * 32;
-                    let similar = own.filter_map(|at| Some((at, expected[at]?)));
-                    let first = similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b));
-                    assert_eq!(best, first);
+                    let similar = own.filter_map(|of| {
+                        let similarity = expected[of]?;
+                        Some(Similar { of, similarity })
+                    });
+                    assert_eq!(best, Similar::best(similar));
                 }
                 let ratio = Ratio::of(measure).unwrap();
                 let by_samples = verifier().by_samples((&every[0], &table), ratio, &pairs);
