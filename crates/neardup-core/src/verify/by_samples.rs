@@ -18,12 +18,11 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::containment::{self, Containment, Direction};
-use super::content::Most;
-use super::measure::Measure;
 use super::noise::least_for;
 use super::resemblance::Overlap;
-use super::sample::Sample;
+use super::sample::{Sample, text_level};
 use super::shingle_frequencies::ShingleFrequencies;
+use super::verdict::Most;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::constants::{EARLY_LEVELS, EARLY_MARGIN, HIGHEST, MISSED};
 use crate::sketch::of_level;
@@ -55,31 +54,22 @@ pub(super) enum Ratio {
 }
 
 impl Ratio {
-    /// That of a measure that weighs shingles.
-    pub(super) fn of(measure: Measure) -> Option<Self> {
-        match measure {
-            Measure::Content { .. } => Some(Ratio::Resemblance),
-            Measure::Containment { direction, .. } => Some(Ratio::Containment(direction)),
-            Measure::Resemblance { .. } | Measure::Aligned => None,
-        }
-    }
-
-    /// The level at which two texts are weighed, unless that of the table is higher.
-    fn level(self, a: &Sample<'_>, b: &Sample<'_>) -> u32 {
+    /// The level at which two texts with so many shingles are weighed, unless that of the table is higher.
+    pub(super) fn level(self, a: usize, b: usize) -> u32 {
         match self {
-            Ratio::Resemblance => a.level.max(b.level),
-            Ratio::Containment(_) => containment::level(a.shingles, b.shingles),
+            Ratio::Resemblance => text_level(a.max(b)),
+            Ratio::Containment(_) => containment::level(a, b),
         }
     }
 
-    fn weighed(self, weighed: Weighed) -> Most {
+    pub(super) fn weighed(self, weighed: Weighed) -> Most {
         match self {
             Ratio::Resemblance => Most::weighed(weighed),
             Ratio::Containment(direction) => Most::of(direction.of(Containment::weighed(weighed))),
         }
     }
 
-    fn of_sets(self, sets: Overlap) -> Most {
+    pub(super) fn of_sets(self, sets: Overlap) -> Most {
         match self {
             Ratio::Resemblance => Most::unweighed(sets.resemblance()),
             Ratio::Containment(direction) => Most::of(direction.of(Containment::of_overlap(sets))),
@@ -175,7 +165,7 @@ impl<'t> SampleBounds<'t> {
             threshold,
             ..
         } = self;
-        let own = ratio.level(a, b);
+        let own = ratio.level(a.shingles, b.shingles);
         let level = own.max(table.level());
         if level < a.level.max(b.level) {
             return BySamples::Open;

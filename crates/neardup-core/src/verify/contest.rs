@@ -1,6 +1,6 @@
 //! The candidates of one document, of which the most similar one is wanted.
 
-use super::measure::Comparison;
+use super::verdict::Most;
 use crate::similar::Similar;
 
 /// Candidates that may be similar, and the best one so far.
@@ -13,10 +13,10 @@ pub(super) struct Contest {
 
 impl Contest {
     /// Candidates numbered from `first`.
-    pub(super) fn of(first: usize, comparisons: &[Option<Comparison>]) -> Self {
-        let all = (first..).zip(comparisons);
-        let open = all.filter_map(|(of, comparison)| {
-            let similarity = (*comparison)?.most();
+    pub(super) fn of(first: usize, bounds: &[Option<Most>]) -> Self {
+        let all = (first..).zip(bounds);
+        let open = all.filter_map(|(of, most)| {
+            let similarity = (*most)?.scattered;
             Some(Similar { of, similarity })
         });
         let mut open: Vec<Similar<usize>> = open.collect();
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn only_what_may_win_is_aligned() {
-        let most = [0.5, 0.9, 0.9, 0.6, 0.8].map(|most| Some(Comparison::at_most(most)));
+        let most = [0.5, 0.9, 0.9, 0.6, 0.8].map(|most| Some(Most::of(most)));
         let mut contest = Contest::of(10, &most);
         assert_eq!(contest.next(1).collect::<Vec<_>>(), [11]);
         contest.enter(11, 0.7);

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::cache::Make;
+use super::cache::Source;
 use super::sample::{Sample, text_level};
 use super::samples::Samples;
 use crate::bytes::Bytes;
@@ -37,7 +37,7 @@ pub fn samples_to_bytes(
     let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
     for (document, number) in (first..).zip(numbers) {
         let is_in_file = samples.size(document).is_some();
-        let read = is_in_file.then(|| samples.make(document, &mut buffer));
+        let read = is_in_file.then(|| samples.value(document, &mut buffer));
         let read = read.transpose()?;
         if let Some(sample) = samples.get(document, read.as_deref()) {
             let short = if samples.is_short(document) {

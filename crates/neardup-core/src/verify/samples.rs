@@ -9,7 +9,7 @@ which there is no room in memory go to a file, in the order of the documents.
 
 use std::path::PathBuf;
 
-use super::cache::Make;
+use super::cache::{Cached, Source};
 use super::sample::{Sample, text_level};
 use crate::buckets::deal;
 use crate::error::Result;
@@ -361,8 +361,8 @@ fn read(file: &Spill, begin: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<
 }
 
 /// Reads the samples that are in the file.
-impl Make for Samples {
-    type Made = Box<[u32]>;
+impl Source for Samples {
+    type Value = Box<[u32]>;
 
     fn size(&self, document: u32) -> Option<usize> {
         let document = self.owner(document);
@@ -371,16 +371,16 @@ impl Make for Samples {
         (place.shingles != NONE).then_some(HASH * place.len as usize)
     }
 
-    fn most(&self, size: usize) -> usize {
-        size
-    }
-
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made> {
+    fn value(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Value> {
         let place = self.places[self.owner(document)];
         self.read(place.begin, place.end(), buffer)
     }
+}
 
-    fn bytes(made: &Self::Made) -> usize {
-        size_of_val(&**made)
+impl Cached for Box<[u32]> {
+    const GROWTH: usize = 1;
+
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&**self)
     }
 }

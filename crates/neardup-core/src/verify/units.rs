@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::cache::Cached;
 use crate::constants::NEGATIONS;
 use crate::normalize::numbers::{self, Date, Kind, Number, Numbers};
 use crate::normalize::{SENTENCE_END, SENTENCE_MARKS, is_letter_or_digit};
@@ -145,11 +146,6 @@ impl Units {
         self.row.len()
     }
 
-    /// The memory that they take.
-    pub(super) fn heap_bytes(&self) -> usize {
-        8 * (self.row.len() + 2 * self.days.len() + self.sentences.len())
-    }
-
     /// True if the text has no letters and digits.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()
@@ -184,6 +180,14 @@ impl Units {
             sentences: Box::default(),
             is_spaced: false,
         }
+    }
+}
+
+impl Cached for Units {
+    const GROWTH: usize = 8;
+
+    fn heap_bytes(&self) -> usize {
+        8 * (self.row.len() + 2 * self.days.len() + self.sentences.len())
     }
 }
 
