@@ -152,12 +152,12 @@ pub fn evidence<'py>(
     aligned.set_item("replaced", found.aligned.replaced)?;
     aligned.set_item("negated", found.aligned.negated)?;
     aligned.set_item("passage", found.aligned.passage)?;
-    aligned.set_item("core", found.aligned.core())?;
-    aligned.set_item("at_end", found.aligned.is_at_end())?;
-    aligned.set_item("gaps", found.aligned.gaps)?;
-    aligned.set_item("replacements", found.aligned.replacements)?;
+    aligned.set_item("core", found.layout.core)?;
+    aligned.set_item("at_end", found.layout.is_at_end)?;
+    aligned.set_item("gaps", found.layout.gaps)?;
+    aligned.set_item("replacements", found.layout.replacements)?;
     aligned.set_item("slots", found.aligned.slots)?;
-    aligned.set_item("recurring", found.aligned.recurring)?;
+    aligned.set_item("recurring", found.layout.recurring)?;
     aligned.set_item("scattered", found.aligned.is_scattered())?;
     aligned.set_item("letters", found.aligned.letters)?;
     aligned.set_item("spaced", found.aligned.is_spaced)?;

@@ -1,19 +1,10 @@
 /*! The measure `containment(k)`: how much of one text lies in another.
 
-A text that was shortened, and a text that was quoted in an answer, resemble the longer text little,
-but nearly all of their shingles are in it:
+A text that was shortened, or quoted in an answer, resembles the longer text little, but nearly all of its shingles are
+in it. Shingles, their weights and replaced numbers count as in [`content(k)`](super::content).
 
-```text
-similarity = max(0, containment − N · 60 / 90)
-```
-
-Shingles, their weights and N, what replaced numbers take, are those of [`content(k)`](super::content):
-what many texts of the collection share says little here too, so that a text does not lie in
-another because both have the same form. The containment is that of the weighed shingles, or that of
-the sets where nothing was weighed.
-
-A short text has few shingles in the sample of a long one. So the two are weighed at a level at which
-the shorter one still has about 64 of its shingles, or all of them.
+A short text has few shingles in the sample of a long one. So the two are weighed at a level at which the shorter one
+still has about 64 of its shingles, or all of them.
 */
 
 use super::alignment::Aligned;

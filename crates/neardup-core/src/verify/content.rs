@@ -1,59 +1,15 @@
 /*! The measure `content(k)`: whether two texts are the same text again.
 
-Resemblance counts every shingle alike. In a collection with forms, of weather bulletins or court
-notices, any two texts of one form therefore resemble each other, whatever they say. Content rests
-on three kinds of evidence.
+Resemblance counts every shingle alike, so two weather bulletins resemble each other whatever they say. Content rests
+on three kinds of evidence: shingles [weighed](super::weighed) by how many texts of the collection contain them; how
+much of the longer text is [aligned](Aligned); and which numbers replace which. `docs/methods.md` has the formula and
+the rules for boilerplate, [scattered edits](super::noise) and [short texts](super::short).
 
-**What both have, weighed**: a shingle that many texts of the collection carry says little; see
-[`Weighed`].
+A replaced number speaks for the letters around it, and a few say no more. A text that was edited throughout loses
+numbers with the rest; as many as that explains are not counted. All is computed in millionths, rounded down.
 
-**Where they differ**: the texts are aligned; see [`Aligned`]. An edit breaks many shingles, and few
-units leave their place; texts that were put together from the same pieces share shingles, and align
-over little of their length.
-
-**What replaces what**: two texts of one form align nearly everywhere, but where one has a number,
-the other has another one.
-
-```text
-similarity = min(R, 1 − (2 − R − E + N) · 60 / (200 − 108))
-N = min(200 · min(r, 2) / n, 6 max(0, r / (r + s) − e))
-```
-
-- R is the weighed resemblance, or that of the sets where nothing was weighed; see below.
-- E is the share of the longer text that is aligned. In scripts with spaces between words it is 1 less
-  the edits over the longer text's length, and the formula has 120 instead of 108.
-- Of the numbers in the core, r are replaced by another number and s agree.
-- e is the share of [edited](Aligned::edited) units among these and the equal ones, and n the letters and digits of the shorter text.
-
-So two texts reach the default threshold of .4 if R ≥ .4 and R + E − N ≥ 1.08 (1.20).
-
-A replaced number speaks for 200 letters around it, and more than two say no more. A text that was
-edited throughout loses numbers with the rest; as many as that explains are not counted. The constants
-are fitted to pairs that people read, of news, notices, laws and web pages; they are few and round so
-that they fit other collections too. All is computed in millionths, rounded down.
-
-**A line is not content, a sentence is.** Where what both share is [text of many](super::weighed) and one
-says something of its own, R is that of what few texts carry. It says something if it has more such
-text than edits explain, and in one place: more than 12 characters, or 4 words, that the other has not,
-or most of a sentence; or if both have names or values of their own in three or more of the same places,
-as on a form. A source, a date or a name is shorter, so a text that is posted often, each time
-with another line, stays one text.
-
-**Scattered edits.** Where two texts align nearly everywhere and what they differ in is small and
-scattered, the resemblance of such edits counts instead: see [`noise`](super::noise).
-
-**Words that turn the meaning.** Where one text is the other with *not* or 不 inserted, these count as
-replaced numbers do, by the length of the text alone; so do [opposite words](super::opposed) in the same
-place of a line.
-
-**Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
-There the letters and digits of one text must be those of the other, or a piece of it that is at
-least 3/4 as long; that share is the similarity, and it is 0 if any number differs. A text without
-letters and digits equals only itself.
-
-A pair costs the look-up of a sample of about 200 hashes, and an alignment unless that rules the
-pair out: numbers only lower the similarity. The samples are those by which the collection was
-counted ([`samples`](super::samples)), so most pairs are decided without their texts.
+A pair costs the look-up of a sample of about 200 hashes, and an alignment unless that rules the pair out: numbers
+only lower the similarity.
 */
 
 use super::alignment::Aligned;

@@ -1,6 +1,6 @@
 //! The evidence for a verdict about two texts: what each step of [`Verdict`] found, kept.
 
-use super::alignment::Aligned;
+use super::alignment::{Aligned, Alignment, Layout};
 use super::by_samples::Ratio;
 use super::containment::{Containment, Direction};
 use super::content::{Content, alignment, as_share};
@@ -29,6 +29,8 @@ pub struct Evidence {
     pub own: bool,
     /// The share of the longer text that is aligned, in \[0, 1\].
     pub alignment: f64,
+    /// How the gaps of the alignment lie.
+    pub layout: Layout,
     /// How much of each text lies in the other.
     pub containment: Containment,
 }
@@ -37,7 +39,11 @@ impl Evidence {
     /// Compares two normalized texts by `content(k)` in full, and by how many texts carry each shingle of this length.
     pub fn of([a, b]: [&str; 2], k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
         // One thing at a time, since each takes a multiple of a long text.
-        let aligned = Aligned::of(&Units::of(a), &Units::of(b));
+        let (aligned, layout) = {
+            let units = [a, b].map(Units::of);
+            let alignment = Alignment::of(&units[0], &units[1]);
+            (alignment.aligned(), alignment.layout())
+        };
         let measure = Content { k };
         let (a, b) = (&measure.prepare(a), &measure.prepare(b));
         let mut scratch = Scratch::default();
@@ -69,6 +75,7 @@ impl Evidence {
             containment: contained.map_or(Containment::of_overlap(overlap), Containment::weighed),
             overlap,
             aligned,
+            layout,
         }
     }
 }
