@@ -533,8 +533,8 @@ def constants(measured):
     return """\
 ## 8. The constants varied
 
-Each of the [constants](../crates/neardup-core/src/constants.rs) was made a fifth smaller and a fifth
-larger, at least by one, while the others stayed as they are:
+Each of the [constants](../crates/neardup-core/src/constants.rs) was made a fifth smaller and a
+fifth larger, at least by one, while the others stayed as they are:
 [what changed](data/constants.csv). The file has F1 of the pairs of section 3, copies found at 10 %
 of section 2 (English: among 4,000 other texts), wrong pairs of bulletins, and copies found and
 documents lost in smaller collections of the shapes of the [benchmarks](benchmarks.md).
