@@ -6,8 +6,7 @@ their similarity. A document with fewer features than the bounds require is a du
 of an identical text, and by content also of one with the same letters.
 
 [`Judge::similarities`] decides many pairs at once and computes only what the verdicts need.
-[`Bounds::judge`] decides one pair and returns everything that the verdict depends on. Both
-give the same verdict.
+[`Bounds::judge`] decides one pair by the same [`Measure`] and returns everything that the verdict depends on.
 */
 
 use std::sync::Arc;
@@ -17,11 +16,9 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::similar::Similar;
 use crate::verify::sample_bytes::NumberedSamples;
-use crate::verify::{
-    Aligned, Containment, Direction, Evidence, Measure, Overlap, Profile, ShingleFrequencies,
-    Shingles, Units, Verifier, WithoutOwn,
-};
+use crate::verify::{Direction, Evidence, Measure, Overlap, Shingles, Verifier};
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
 /// with too few features can be duplicates.
@@ -68,12 +65,8 @@ pub struct Judgement {
     pub has_few_features: bool,
     /// What the comparison found in the texts.
     pub evidence: Evidence,
-    /// How much of each text lies in the other.
-    pub containment: Containment,
     /// Overlap of the shingles of both texts; the shingle length does not depend on the script.
     pub overlap: Overlap,
-    /// The evidence and the containment where no shingle is common, if the corpus has no counts.
-    pub uncounted: Option<(Evidence, Containment)>,
 }
 
 impl Rule {
@@ -172,35 +165,15 @@ impl Bounds {
     ///
     /// If a stored text cannot be read back.
     pub fn judge(&self, corpus: &Corpus, a: u32, b: u32, shingle: usize) -> Result<Judgement> {
-        let mut buffer = Vec::new();
+        let mut buffers = [Vec::new(), Vec::new()];
+        let [first, second] = &mut buffers;
+        let texts = [
+            corpus.texts().text(a as usize, first)?,
+            corpus.texts().text(b as usize, second)?,
+        ];
         let frequencies = corpus.shingle_frequencies().map(Arc::as_ref);
-        // One thing at a time, since each takes a multiple of a long text.
-        let mut of_both = |look: &mut dyn FnMut(&str)| -> Result<()> {
-            for document in [a, b] {
-                look(corpus.texts().text(document as usize, &mut buffer)?);
-            }
-            Ok(())
-        };
-        let overlap = {
-            let mut sets = Vec::new();
-            of_both(&mut |text| sets.push(Shingles::of(text, shingle)))?;
-            sets[0].overlap(&sets[1])
-        };
-        let aligned = {
-            let mut units = Vec::new();
-            of_both(&mut |text| units.push(Units::of(text)))?;
-            Aligned::of(&units[0], &units[1])
-        };
-        let mut profiles = Vec::new();
-        of_both(&mut |text| profiles.push(Profile::of(text, shingle)))?;
-        let (first, second) = (&profiles[0], &profiles[1]);
-        let evidence = Evidence::of_aligned(first, second, frequencies, aligned);
-        let containment = Containment::of(first, second, frequencies);
-        let uncounted = frequencies.is_none().then(|| {
-            let nothing = ShingleFrequencies::of_samples::<&[u32]>(&[], 1);
-            let evidence = Evidence::of_aligned(first, second, Some(&nothing), aligned);
-            (evidence, Containment::of(first, second, Some(&nothing)))
-        });
+        let overlap = Shingles::of(texts[0], shingle).overlap(&Shingles::of(texts[1], shingle));
+        let evidence = Evidence::of(texts, shingle, frequencies);
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
         let features = features[0].min(features[1]);
@@ -212,16 +185,7 @@ impl Bounds {
         let similarity = match self.measure {
             _ if features == 0 => f64::from(u8::from(is_identical)),
             None => corpus.sketches().similarity(a, b),
-            Some(Measure::Resemblance { .. }) => overlap.resemblance(),
-            Some(Measure::Content { .. }) => evidence.similarity,
-            Some(Measure::Containment { direction, .. }) => {
-                containment.similarity(direction, &evidence.aligned)
-            }
-            // Two texts without units may be different.
-            Some(Measure::Aligned) if evidence.aligned.longer() == 0 => {
-                f64::from(u8::from(is_identical))
-            }
-            Some(Measure::Aligned) => evidence.aligned.similarity(),
+            Some(measure) => measure.similarity(texts, frequencies, &evidence.aligned),
         };
         let is_enough = self.is_enough(corpus, (a, b), similarity);
         let is_within_bounds = is_enough && self.hold(similarity, distance);
@@ -235,9 +199,7 @@ impl Bounds {
             features,
             has_few_features,
             evidence,
-            containment,
             overlap,
-            uncounted,
         })
     }
 }
@@ -290,7 +252,7 @@ impl Judge {
     }
 
     /// See [`Verifier::take_own`].
-    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
         self.verifier.as_mut()?.take_own(document)
     }
 
@@ -356,7 +318,7 @@ impl Judge {
         corpus: &Corpus,
         pairs: &[(u32, u32)],
         groups: &[usize],
-    ) -> Result<Vec<Option<(usize, f64)>>> {
+    ) -> Result<Vec<Option<Similar<usize>>>> {
         self.candidates += pairs.len() as u64;
         let bounds = self.rule.bounds;
         let best = match &mut self.verifier {
@@ -365,17 +327,15 @@ impl Judge {
                 verifier.best(corpus.texts(), corpus.samples(), pairs, groups, counts)?
             }
             None => {
-                let of_pair = |(at, &(a, b)): (usize, &(u32, u32))| {
-                    Some((at, bounds.by_sketches(corpus, a, b)?))
+                let of_pair = |of: usize| {
+                    let similarity = bounds.by_sketches(corpus, pairs[of].0, pairs[of].1)?;
+                    Some(Similar { of, similarity })
                 };
-                let mut begin = 0;
-                let of_group = groups.iter().map(|&end| {
-                    let own = std::mem::replace(&mut begin, end)..end;
-                    let similar = own.clone().zip(&pairs[own]).filter_map(of_pair);
-                    // The last of equal ones is taken, so from the last one on.
-                    similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b))
-                });
-                of_group.collect()
+                let begins = [0].iter().chain(groups);
+                let of_group = begins
+                    .zip(groups)
+                    .map(|(&begin, &end)| (begin..end).filter_map(of_pair));
+                of_group.map(Similar::best).collect()
             }
         };
         self.verified += best.iter().flatten().count() as u64;

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::constants::SAMPLE;
 use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter, ShingleLen};
 use crate::sketch::{
-    self, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share, SimHash,
-    Sketch, UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
+    self, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, Share, SimHash, Sketch,
+    UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 

@@ -3,7 +3,6 @@
 use neardup_core::Error;
 use neardup_core::candidates::SearchStatistics;
 use neardup_core::cluster::{self, Reason};
-use neardup_core::verify::WithoutOwn;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -198,10 +197,9 @@ impl Clusterer {
     /// which it would have been dropped, and the similarity that the two would have.
     fn first_kept_for_own(&self) -> Vec<(u32, u32, f64)> {
         let shown = self.inner.first_kept_for_own().iter();
-        let row = |&(document, without): &(u32, WithoutOwn)| {
-            (document, without.other, without.similarity)
-        };
-        shown.map(row).collect()
+        shown
+            .map(|(document, without)| (*document, without.of, without.similarity))
+            .collect()
     }
 
     fn statistics(&self) -> Statistics {

@@ -3,7 +3,7 @@
 use neardup_core::Error;
 use neardup_core::candidates::{Banding, Reach, Search};
 use neardup_core::judge::{self as rules, Bounds};
-use neardup_core::verify::{Containment, Direction, Evidence, Measure, Overlap};
+use neardup_core::verify::{Direction, Evidence, Measure, Overlap};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -103,9 +103,9 @@ pub fn judge<'py>(
     };
     let judged = || bounds.judge(&corpus.inner, a, b, shingle);
     let judged = corpus.threads.run(py, judged)?;
-    let fields = evidence(py, &judged.evidence, &judged.containment, &judged.overlap)?;
-    if let Some((found, containment)) = &judged.uncounted {
-        let uncounted = evidence(py, found, containment, &found.overlap)?;
+    let fields = evidence(py, &judged.evidence, &judged.overlap)?;
+    if corpus.inner.shingle_frequencies().is_none() {
+        let uncounted = evidence(py, &judged.evidence, &judged.evidence.overlap)?;
         fields.set_item("uncounted", uncounted)?;
     }
     fields.set_item("duplicate", judged.is_duplicate)?;
@@ -122,7 +122,6 @@ pub fn judge<'py>(
 pub fn evidence<'py>(
     py: Python<'py>,
     found: &Evidence,
-    containment: &Containment,
     overlap: &Overlap,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
@@ -134,9 +133,11 @@ pub fn evidence<'py>(
     fields.set_item("penalty", found.penalty)?;
     fields.set_item("alignment", found.alignment)?;
     let contained = PyDict::new(py);
-    contained.set_item("a_in_b", containment.first_in_second)?;
-    contained.set_item("b_in_a", containment.second_in_first)?;
-    let similarity = containment.similarity(Direction::Either, &found.aligned);
+    contained.set_item("a_in_b", found.containment.first_in_second)?;
+    contained.set_item("b_in_a", found.containment.second_in_first)?;
+    let similarity = found
+        .containment
+        .similarity(Direction::Either, &found.aligned);
     contained.set_item("similarity", similarity)?;
     fields.set_item("containment", contained)?;
     let aligned = PyDict::new(py);
@@ -151,12 +152,12 @@ pub fn evidence<'py>(
     aligned.set_item("replaced", found.aligned.replaced)?;
     aligned.set_item("negated", found.aligned.negated)?;
     aligned.set_item("passage", found.aligned.passage)?;
-    aligned.set_item("core", found.aligned.core())?;
-    aligned.set_item("at_end", found.aligned.is_at_end())?;
-    aligned.set_item("gaps", found.aligned.gaps)?;
-    aligned.set_item("replacements", found.aligned.replacements)?;
+    aligned.set_item("core", found.layout.core)?;
+    aligned.set_item("at_end", found.layout.is_at_end)?;
+    aligned.set_item("gaps", found.layout.gaps)?;
+    aligned.set_item("replacements", found.layout.replacements)?;
     aligned.set_item("slots", found.aligned.slots)?;
-    aligned.set_item("recurring", found.aligned.recurring)?;
+    aligned.set_item("recurring", found.layout.recurring)?;
     aligned.set_item("scattered", found.aligned.is_scattered())?;
     aligned.set_item("letters", found.aligned.letters)?;
     aligned.set_item("spaced", found.aligned.is_spaced)?;

@@ -77,7 +77,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        use neardup_core::candidates::schemes::rare_keys::{COMMON_KEYS, RARE_KEYS};
+        use neardup_core::constants::{COMMON_KEYS, RARE_KEYS};
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;

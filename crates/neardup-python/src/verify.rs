@@ -1,8 +1,6 @@
 //! Stage verify for one pair of texts.
 
-use neardup_core::verify::{
-    Containment, Evidence, Profile, ShingleFrequencies, Units, content_sample,
-};
+use neardup_core::verify::{Evidence, ShingleFrequencies, content_sample};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,12 +25,8 @@ pub fn content<'py>(
         let samples = counted.iter().map(|text| content_sample(text, shingle));
         let samples: Vec<_> = samples.collect();
         let frequencies = ShingleFrequencies::of_samples(&samples, entries);
-        let [a, b] = [a, b].map(|text| (Profile::of(text, shingle), Units::of(text)));
-        let frequencies = Some(&frequencies);
-        let containment = Containment::of(&a.0, &b.0, frequencies);
-        let found = Evidence::of((&a.0, &a.1), (&b.0, &b.1), frequencies);
-        Ok((found, containment))
+        Ok(Evidence::of([a, b], shingle, Some(&frequencies)))
     };
-    let (found, containment) = run(py, 1, compare)?;
-    evidence(py, &found, &containment, &found.overlap)
+    let found = run(py, 1, compare)?;
+    evidence(py, &found, &found.overlap)
 }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::key_numbers::Numbering;
-use super::schemes::rare_keys::FEW;
+use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
 use crate::sketch::FeatureSamples;
 
-/// How many texts of a collection have a key, for keys that more than [`FEW`] texts have. Documents
+/// How many texts of a collection have a key, for keys that more than [`RARE_KEY_TEXTS`] texts have. Documents
 /// with the same text count once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeavyHitters {
@@ -26,16 +26,18 @@ impl HeavyHitters {
         let counts = numbering.numbers.iter().zip(samples.keys());
         let counts = counts.filter_map(|(&number, &key)| {
             let documents = *numbering.lengths.get(number as usize)?;
-            (documents > FEW).then_some((key, documents))
+            (documents > RARE_KEY_TEXTS).then_some((key, documents))
         });
         Ok(HeavyHitters {
             counts: counts.collect(),
         })
     }
 
-    /// Heavy hitters from keys and their counts; counts of [`FEW`] or less are dropped.
+    /// Heavy hitters from keys and their counts; counts of [`RARE_KEY_TEXTS`] or less are dropped.
     pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let counts = counts.into_iter().filter(|&(_, count)| count > FEW);
+        let counts = counts
+            .into_iter()
+            .filter(|&(_, count)| count > RARE_KEY_TEXTS);
         HeavyHitters {
             counts: counts.collect(),
         }

@@ -39,7 +39,7 @@ pub use heavy_hitters::HeavyHitters;
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::MinOverlap;
-pub use schemes::search::{MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT, Reach, Search};
+pub use schemes::search::{Reach, Search};
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use statistics::SearchStatistics;

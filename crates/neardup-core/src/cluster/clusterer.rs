@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
 use crate::ragged::Ragged;
+use crate::similar::Similar;
 use crate::sketch::SketchStore;
-use crate::verify::WithoutOwn;
 
 /// The number of documents that are decided together.
 pub const CHUNK: usize = 1024;
@@ -56,32 +56,13 @@ pub struct Clusterer {
     kept: Vec<u32>,
     identical: FirstByText,
     kept_for_own: u64,
-    shown: Vec<(u32, WithoutOwn)>,
+    shown: Vec<(u32, Similar<u32>)>,
     /// The number of documents that are looked up at once.
     lookups: usize,
 }
 
-/// The best kept document found so far, by its place in [`Clusterer::kept`].
-#[derive(Clone, Copy)]
-struct Best {
-    place: u32,
-    similarity: f64,
-}
-
-impl Best {
-    /// The more similar one, or the earlier one in a tie.
-    fn better(self, other: Option<Best>) -> Best {
-        match other {
-            Some(o)
-                if o.similarity > self.similarity
-                    || (o.similarity == self.similarity && o.place < self.place) =>
-            {
-                o
-            }
-            _ => self,
-        }
-    }
-}
+/// A kept document, by its place in [`Clusterer::kept`].
+type Best = Similar<u32>;
 
 impl Clusterer {
     /// A clusterer with nothing kept yet, for the documents of a finished corpus.
@@ -209,7 +190,7 @@ impl Clusterer {
 
     /// The first ten [of these](Self::kept_for_own) in the order of their decisions, each with the kept
     /// document for which it would have been dropped.
-    pub fn first_kept_for_own(&self) -> &[(u32, WithoutOwn)] {
+    pub fn first_kept_for_own(&self) -> &[(u32, Similar<u32>)] {
         &self.shown
     }
 
@@ -320,12 +301,9 @@ impl Clusterer {
             found.extend(similar.filter_map(|(&place, similarity)| {
                 let kept = self.kept[place as usize];
                 let is_other = same.is_none_or(|same| same.kept != kept);
-                similarity.filter(|_| is_other).map(|similarity| Decision {
-                    kept,
-                    similarity,
-                    distance: self.judge.bounds().distance(corpus, document, kept),
-                    reason: Reason::Similar,
-                })
+                similarity
+                    .filter(|_| is_other)
+                    .map(|similarity| self.decision(corpus, document, kept, similarity))
             }));
         }
         // The sort is stable, and places are in the order of filing.
@@ -381,13 +359,8 @@ impl Clusterer {
                 }
             }
             if let Some(best) = best {
-                let kept = self.kept[best.place as usize];
-                decisions.push(Some(Decision {
-                    kept,
-                    similarity: best.similarity,
-                    distance: self.judge.bounds().distance(corpus, document, kept),
-                    reason: Reason::Similar,
-                }));
+                let kept = self.kept[best.of as usize];
+                decisions.push(Some(self.decision(corpus, document, kept, best.similarity)));
                 continue;
             }
             if files {
@@ -409,11 +382,19 @@ impl Clusterer {
             .bounds()
             .is_same(corpus, document, kept)
             .then(|| Decision {
-                kept,
-                similarity: 1.0,
-                distance: self.judge.bounds().distance(corpus, document, kept),
                 reason: Reason::Identical,
+                ..self.decision(corpus, document, kept, 1.0)
             })
+    }
+
+    /// The decision that a document is similar to a kept one.
+    fn decision(&self, corpus: &Corpus, document: u32, kept: u32, similarity: f64) -> Decision {
+        Decision {
+            kept,
+            similarity,
+            distance: self.judge.bounds().distance(corpus, document, kept),
+            reason: Reason::Similar,
+        }
     }
 
     /// For each document, the best document among those kept before this chunk.
@@ -447,7 +428,7 @@ impl Clusterer {
             return Ok(before);
         }
         let since = self.best(corpus, &[document], &mut found)?[0];
-        Ok(since.map(|since| since.better(before)).or(before))
+        Ok(Best::best(since.into_iter().chain(before)))
     }
 
     /// Keeps only the candidates in `found` and returns, for each document, the best of them.
@@ -459,13 +440,11 @@ impl Clusterer {
     ) -> Result<Vec<Option<Best>>> {
         let pairs = self.candidate_pairs(corpus, documents, found);
         let best = self.judge.best(corpus, &pairs, &found.offsets()[1..])?;
-        let best = best.into_iter().map(|best| {
-            best.map(|(at, similarity)| Best {
-                place: found.values()[at],
-                similarity,
-            })
-        });
-        Ok(best.collect())
+        let in_kept = |best: Similar<usize>| Best {
+            of: found.values()[best.of],
+            similarity: best.similarity,
+        };
+        Ok(best.into_iter().map(|best| best.map(in_kept)).collect())
     }
 
     /// Keeps only the candidates in `found` and returns them as pairs of documents.

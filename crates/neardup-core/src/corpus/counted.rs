@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::constants::SAMPLE;
 use crate::error::Result;
 use crate::identity::FirstByText;
 use crate::recipe::{Recipe, Scratch};
-use crate::sketch::{Distinct, SAMPLE, level_of, of_level};
+use crate::sketch::{Distinct, level_of, of_level};
 use crate::verify::{DEFAULT_ENTRIES, Samples, ShingleFrequencies, is_short, sample_text};
 
 /// The shingle counts, the texts that have a sample, and their samples.

@@ -20,9 +20,6 @@ times the wanted size keep more features. A document has a *rate* too, 2^l.
 
 use crate::buckets::sorted;
 
-/// The minimum size of the sample by which a document is compared, on average.
-pub const SAMPLE: usize = 128;
-
 /// The highest level of a document; its features still have 20 random bits.
 const MAX_LEVEL: u32 = 12;
 

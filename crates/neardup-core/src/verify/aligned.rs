@@ -13,53 +13,50 @@ Two texts without letters and digits have no units. They are compared by their b
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alignment::Aligned;
+use super::profile::Profile;
+use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
+use super::verdict::{Most, Verdict};
+use super::weighed::Scratch;
 use crate::buckets::in_both;
 
-/// The units of a text without their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnitBag {
-    /// Ascending, with repeats. A text without units has one: the hash of the text.
-    sorted: Box<[u64]>,
-}
+/// The measure `aligned`.
+#[derive(Debug)]
+pub(super) struct EditSimilarity;
 
-impl UnitBag {
-    /// The units of a normalized text. O(n log n) for n characters; 8 bytes a unit.
-    pub fn of(text: &str) -> Self {
+impl Verdict for EditSimilarity {
+    fn prepare(&self, text: &str) -> Profile {
         let units = Units::of(text);
         let mut sorted = match units.is_empty() {
             true => vec![xxh3_64(text.as_bytes())],
             false => units.as_slice().to_vec(),
         };
         sorted.sort_unstable();
-        UnitBag {
-            sorted: sorted.into_boxed_slice(),
+        Profile {
+            units: sorted.into_boxed_slice(),
+            ..Profile::default()
         }
     }
 
-    /// How many units there are; 1 for a text without units.
-    pub(super) fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// The largest edit similarity that the two can have, whatever the order of their units; `None`
-    /// if it is less than `threshold`.
-    pub(super) fn most_from(&self, other: &UnitBag, threshold: f64) -> Option<f64> {
-        let (a, b) = (&*self.sorted, &*other.sorted);
+    /// The longer text keeps at most as many units as both texts have, whatever their order.
+    fn bound(
+        &self,
+        (a, b): (&Profile, &Profile),
+        _: Option<&ShingleFrequencies>,
+        threshold: f64,
+        _: &mut Scratch,
+    ) -> Option<Most> {
+        let (a, b) = (&*a.units, &*b.units);
         let (shorter, longer) = (a.len().min(b.len()), a.len().max(b.len()) as f64);
-        let most = |common: usize| common as f64 / longer;
-        if most(shorter) < threshold {
-            return None;
-        }
-        let most = most(in_both(a, b));
-        (most >= threshold).then_some(most)
+        let most = |common: usize| Some(common as f64 / longer).filter(|&most| most >= threshold);
+        most(shorter)?;
+        most(in_both(a, b)).map(Most::of)
     }
-}
 
-/// The edit similarity of two texts, from [the largest](UnitBag::most_from) that it can be.
-pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
-    // It is less for two texts without units only.
-    most.min(aligned.similarity())
+    fn finish(&self, most: Most, aligned: &Aligned) -> f64 {
+        // The bound is less for two texts without units only.
+        most.similarity.min(aligned.similarity())
+    }
 }
 
 #[cfg(test)]
@@ -68,16 +65,18 @@ mod tests {
 
     /// The similarity, as the verifier finds it at several thresholds.
     fn of(a: &str, b: &str) -> f64 {
-        let bags = [a, b].map(UnitBag::of);
+        let measure = EditSimilarity;
+        let [x, y] = [a, b].map(|text| measure.prepare(text));
         let units = [a, b].map(Units::of);
         let aligned = Aligned::of(&units[0], &units[1]);
-        let most = bags[0].most_from(&bags[1], 0.0).unwrap();
-        let found = similarity(most, &aligned);
+        let bound = |pair, threshold| measure.bound(pair, None, threshold, &mut Scratch::default());
+        let bound_of = bound((&x, &y), 0.0).unwrap();
+        let (most, found) = (bound_of.similarity, measure.finish(bound_of, &aligned));
         assert!(found <= most);
         for threshold in [0.0, 0.3, found, most, most + 1e-9, 1.0] {
-            let expected = (most >= threshold).then_some(most);
-            assert_eq!(bags[0].most_from(&bags[1], threshold), expected);
-            assert_eq!(bags[1].most_from(&bags[0], threshold), expected);
+            let expected = (most >= threshold).then_some(bound_of);
+            assert_eq!(bound((&x, &y), threshold), expected);
+            assert_eq!(bound((&y, &x), threshold), expected);
         }
         found
     }

@@ -1,7 +1,7 @@
 /*! Two texts aligned: what both have, and what one has in the place of what.
 
 The [units](super::units) of both texts are aligned. Their common begin and end are set aside. Long
-texts are then held fast at their [anchors](crate::anchors), rows of [`ANCHOR`] units that occur
+texts are then held fast at their [anchors](crate::anchors), rows of [`ANCHOR`](crate::constants::ANCHOR) units that occur
 once in each text; what lies between two anchors is aligned by its longest common subsequence
 (Hyyrö, *Bit-parallel LCS-length computation revisited*, 2004), or counts as rewritten if it is too
 long for that.
@@ -16,46 +16,20 @@ What lies from the first stretch to the last one is the *core*; what lies before
 frame: a masthead, the date of a page, a list of links. A number is *replaced* in the core only.
 
 The order of the two texts makes no difference. Time is O(n log n) for n units, and O(xy / 64) for a
-gap of x and y units; memory is at most about 8 MB besides, since xy is at most [`EXACT`]².
+gap of x and y units; memory is at most about 8 MB besides, since xy is at most [`EXACT`](crate::constants::EXACT)².
 */
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::noise::Noise;
-use super::opposed::{LINE_LETTERS, are_opposed};
+use super::opposed::are_opposed;
+use super::runs::{Run, equal_runs};
 use super::units::{Units, is_negation, is_number, is_numeral};
-use crate::anchors::anchors;
 use crate::buckets::in_both;
-
-/// Units of an anchor.
-const ANCHOR: usize = 4;
-
-/// Two rows of units are aligned without anchors if the product of their lengths is at most the
-/// square of this.
-const WITHOUT_ANCHORS: usize = 256;
-
-/// Two rows of units between anchors are aligned by their longest common subsequence if the product
-/// of their lengths is at most the square of this. Else they count as rewritten.
-pub const EXACT: usize = 4096;
-
-/// The least number of units of a stretch between two differences.
-pub(super) const SHORTEST: usize = 3;
-
-/// The most units, of either text, of a short gap: a place that was [edited](Aligned::edited), and
-/// in which a number is [replaced](Aligned::replaced).
-const SHORT_GAP: usize = 12;
-
-/// The most units of a line of credit, a source or a date: characters, or words where words have spaces
-/// between them.
-const LINE: [usize; 2] = [12, 4];
-
-/// The least number of units, of each text, that a name or a value has.
-const SLOT: usize = 2;
-
-/// The least number of units that a sentence must have of its own to say something.
-const SENTENCE: usize = 5;
+use crate::constants::{LINE, LINE_LETTERS, SENTENCE, SENTENCE_PARTS, SHORT_GAP, SHORTEST, SLOT};
 
 /// What the alignment of two texts says, by numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,23 +53,13 @@ pub struct Aligned {
     /// Those of `differ` in gaps of the core of at most 12 units of each text: their surroundings
     /// are the same.
     pub replaced: usize,
-    /// Units of the first text before the core, and after it.
-    pub outside_a: [usize; 2],
-    /// Units of the second text before the core, and after it.
-    pub outside_b: [usize; 2],
-    /// Gaps of the core.
-    pub gaps: usize,
-    /// Those of `gaps` in which both texts have units.
-    pub replacements: usize,
-    /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
-    pub recurring: usize,
     /// Words that turn the meaning: those that are all that one text has besides the other, and in a line
     /// those that stand in the place of their opposites.
     pub negated: usize,
     /// Whether each text has a passage of its own: a gap with more units than a line has, not counting those
     /// that the other side has too, or most of a sentence.
     pub passage: [bool; 2],
-    /// Those of `replacements` in which both texts have at least two units: on a form, names and values.
+    /// Gaps of the core in which both texts have at least two units: on a form, names and values.
     pub slots: usize,
     /// What stands between equal runs of any length.
     pub noise: Noise,
@@ -105,74 +69,106 @@ pub struct Aligned {
     pub is_spaced: bool,
 }
 
-/// A run of equal units, by its positions in both texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
-    a: usize,
-    b: usize,
-    length: usize,
+/// Two texts aligned.
+pub(super) struct Alignment<'a> {
+    texts: [&'a Units; 2],
+    rows: [Cow<'a, [u64]>; 2],
+    runs: Vec<Run>,
+    /// Whether the second text comes first here, so that of several alignments that are equally good, the same one is
+    /// found for (b, a).
+    is_turned: bool,
 }
 
-impl Aligned {
-    /// Aligns two texts.
-    pub fn of(a: &Units, b: &Units) -> Self {
-        let mut found = Aligned {
-            a: a.len(),
-            b: b.len(),
-            letters: a.letters().min(b.letters()),
-            is_spaced: a.is_spaced() && b.is_spaced(),
-            ..Aligned::default()
-        };
+impl<'a> Alignment<'a> {
+    pub(super) fn of(a: &'a Units, b: &'a Units) -> Self {
         let (mut texts, mut rows) = ([a, b], Units::rows(a, b));
-        let is_turned = is_turned(&rows[0], &rows[1]);
+        let is_turned = (rows[1].len(), &rows[1]) < (rows[0].len(), &rows[0]);
         if is_turned {
             texts.reverse();
             rows.reverse();
         }
-        let ([first, second], [a, b]) = (texts, rows.each_ref().map(|row| &**row));
-        let end = Stretch {
+        Alignment {
+            texts,
+            runs: equal_runs(&rows[0], &rows[1]),
+            rows,
+            is_turned,
+        }
+    }
+
+    /// The equal runs that are long enough for a stretch.
+    fn stretches(&self) -> impl Iterator<Item = Run> {
+        let [a, b] = self.rows.each_ref().map(|row| row.len());
+        self.runs.iter().copied().filter(move |run| {
+            let is_begin = run.a == 0 && run.b == 0;
+            let is_end = run.a + run.length == a && run.b + run.length == b;
+            run.length >= SHORTEST || is_begin || is_end
+        })
+    }
+
+    /// The units of both texts before, between and after some runs.
+    fn between(&self, runs: impl Iterator<Item = Run>) -> impl Iterator<Item = (&[u64], &[u64])> {
+        let [a, b] = &self.rows;
+        let end = Run {
             a: a.len(),
             b: b.len(),
             length: 0,
         };
-        let mut replacements: FxHashSet<(&[u64], &[u64])> = FxHashSet::default();
-        let (mut x, mut y, mut opposed) = (0, 0, 0);
-        let runs = equal_runs(a, b);
+        let (mut x, mut y) = (0, 0);
+        runs.chain([end]).map(move |run| {
+            let both = (&a[x..run.a], &b[y..run.b]);
+            (x, y) = (run.a + run.length, run.b + run.length);
+            both
+        })
+    }
+
+    /// The gaps, each with its place: 0 before the core, 1 in it, and 2 after it.
+    fn gaps(&self) -> impl Iterator<Item = (usize, &[u64], &[u64])> {
+        let last = self.stretches().count();
+        let all = self.between(self.stretches()).enumerate();
+        all.map(move |(number, (a, b))| match number {
+            0 => (0, a, b),
+            _ => (1 + usize::from(number == last), a, b),
+        })
+    }
+
+    /// The numbers of units by which measures decide.
+    pub(super) fn aligned(&self) -> Aligned {
+        let [first, second] = self.texts;
+        let mut found = Aligned {
+            a: first.len(),
+            b: second.len(),
+            letters: first.letters().min(second.letters()),
+            is_spaced: first.is_spaced() && second.is_spaced(),
+            ..Aligned::default()
+        };
         if !found.is_spaced {
-            found.noise = Noise::of(differences(a, b, &runs));
-            found.noise.spread = a.len() - equal_ends(a, b, &runs);
+            let all = self.between(self.runs.iter().copied());
+            found.noise = Noise::of(all.filter(|(a, b)| !a.is_empty() || !b.is_empty()));
+            found.noise.spread = found.a - self.equal_ends();
         }
-        let stretches = stretches(a, b, runs);
         if !found.is_scattered() {
-            let all = || stretches.iter();
+            let spans = |side: fn(&Run) -> usize| {
+                let all = self.stretches();
+                all.map(move |one| side(&one)..side(&one) + one.length)
+            };
             found.passage = [
-                has_own(first, all().map(|one| one.a..one.a + one.length)),
-                has_own(second, all().map(|one| one.b..one.b + one.length)),
+                has_own(first, spans(|one| one.a)),
+                has_own(second, spans(|one| one.b)),
             ];
         }
-        for (number, stretch) in stretches.iter().chain([&end]).enumerate() {
-            let gap = (&a[x..stretch.a], &b[y..stretch.b]);
-            let is_first = number == 0;
-            let is_outside = is_first || number == stretches.len();
-            if is_outside {
-                let place = usize::from(!is_first);
-                (found.outside_a[place], found.outside_b[place]) = (gap.0.len(), gap.1.len());
-            } else {
-                found.gaps += 1;
-                let is_replacement = !gap.0.is_empty() && !gap.1.is_empty();
-                found.replacements += usize::from(is_replacement);
-                found.slots += usize::from(gap.0.len().min(gap.1.len()) >= SLOT);
-                found.recurring += usize::from(is_replacement && !replacements.insert(gap));
-            }
-            opposed += usize::from(found.letters < LINE_LETTERS && are_opposed(gap.0, gap.1));
-            found.count_gap(gap.0, gap.1, is_outside);
-            (x, y) = (stretch.a + stretch.length, stretch.b + stretch.length);
-            found.equal += stretch.length;
-            let numbers = a[stretch.a..x].iter().filter(|&&unit| is_numeral(unit));
-            found.agree += numbers.count();
+        let mut opposed = 0;
+        for (place, a, b) in self.gaps() {
+            opposed += usize::from(found.letters < LINE_LETTERS && are_opposed(a, b));
+            found.slots += usize::from(place == 1 && a.len().min(b.len()) >= SLOT);
+            found.count_gap(a, b, place != 1);
         }
-        if is_turned {
-            (found.outside_a, found.outside_b) = (found.outside_b, found.outside_a);
+        for stretch in self.stretches() {
+            found.equal += stretch.length;
+            let units = &self.rows[0][stretch.a..stretch.a + stretch.length];
+            found.agree += units.iter().filter(|&&unit| is_numeral(unit)).count();
+        }
+        if self.is_turned {
+            (found.a, found.b) = (found.b, found.a);
             found.passage.reverse();
         }
         if found.negated != found.distance {
@@ -182,24 +178,61 @@ impl Aligned {
         found
     }
 
-    /// Units of the core in each text.
-    pub fn core(self) -> [usize; 2] {
-        [(self.a, self.outside_a), (self.b, self.outside_b)]
-            .map(|(units, [before, after])| units - before - after)
-    }
-
-    /// Whether the core is the end of both texts, and neither begins with it.
-    pub fn is_at_end(self) -> bool {
-        let is_end = |[before, after]: [usize; 2]| before > 0 && after == 0;
-        self.equal > 0 && is_end(self.outside_a) && is_end(self.outside_b)
-    }
-
-    /// The share of the shorter text that is aligned, in \[0, 1\]; 1 for two texts without units.
-    pub fn share(self) -> f64 {
-        match self.shorter() {
-            0 => f64::from(u8::from(self.a == self.b)),
-            least => self.equal as f64 / least as f64,
+    /// How the gaps lie, which no measure looks at.
+    pub(super) fn layout(&self) -> Layout {
+        let mut found = Layout {
+            core: self.rows.each_ref().map(|row| row.len()),
+            is_at_end: self.stretches().next().is_some(),
+            ..Layout::default()
+        };
+        let mut replaced = FxHashSet::default();
+        for (place, a, b) in self.gaps() {
+            if place == 1 {
+                let is_replacement = !a.is_empty() && !b.is_empty();
+                found.gaps += 1;
+                found.replacements += usize::from(is_replacement);
+                found.recurring += usize::from(is_replacement && !replaced.insert((a, b)));
+                continue;
+            }
+            found.core = [found.core[0] - a.len(), found.core[1] - b.len()];
+            found.is_at_end &= [a, b].iter().all(|side| side.is_empty() == (place == 2));
         }
+        if self.is_turned {
+            found.core.reverse();
+        }
+        found
+    }
+
+    /// How many units two rows have in common at their begin and at their end.
+    fn equal_ends(&self) -> usize {
+        let [a, b] = self.rows.each_ref().map(|row| row.len());
+        let is_end = |run: &&Run| {
+            let is_begin = run.a == 0 && run.b == 0;
+            is_begin || run.a + run.length == a && run.b + run.length == b
+        };
+        self.runs.iter().filter(is_end).map(|run| run.length).sum()
+    }
+}
+
+/// How the gaps of two aligned texts lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Units of the core in each text.
+    pub core: [usize; 2],
+    /// Whether the core is the end of both texts, and neither begins with it.
+    pub is_at_end: bool,
+    /// Gaps of the core.
+    pub gaps: usize,
+    /// Those of `gaps` in which both texts have units.
+    pub replacements: usize,
+    /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
+    pub recurring: usize,
+}
+
+impl Aligned {
+    /// Aligns two texts.
+    pub fn of(a: &Units, b: &Units) -> Self {
+        Alignment::of(a, b).aligned()
     }
 
     /// The edit similarity: 1 less the distance over the units of the longer text, in \[0, 1\]; 1
@@ -267,39 +300,6 @@ impl Aligned {
     }
 }
 
-/// What two rows of units have between equal runs.
-fn differences<'a>(
-    a: &'a [u64],
-    b: &'a [u64],
-    runs: &[Stretch],
-) -> impl Iterator<Item = (&'a [u64], &'a [u64])> {
-    let end = Stretch {
-        a: a.len(),
-        b: b.len(),
-        length: 0,
-    };
-    let (mut x, mut y) = (0, 0);
-    let ends = runs.iter().copied().chain([end]);
-    let between = ends.map(move |run| {
-        let both = (&a[x..run.a], &b[y..run.b]);
-        (x, y) = (run.a + run.length, run.b + run.length);
-        both
-    });
-    between.filter(|(a, b)| !a.is_empty() || !b.is_empty())
-}
-
-/// How many units two rows have in common at their begin and at their end, by their equal runs.
-fn equal_ends(a: &[u64], b: &[u64], runs: &[Stretch]) -> usize {
-    let first = runs.first().filter(|run| run.a == 0 && run.b == 0);
-    let is_last = |run: &&Stretch| run.a + run.length == a.len() && run.b + run.length == b.len();
-    let last = runs
-        .iter()
-        .skip(usize::from(first.is_some()))
-        .next_back()
-        .filter(is_last);
-    first.into_iter().chain(last).map(|run| run.length).sum()
-}
-
 /// Whether a text has a sentence of which at least half, and [`SENTENCE`] units, are not in the other, by
 /// its equal runs.
 fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
@@ -318,193 +318,36 @@ fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
             equal.next();
         }
         let own = sentence.len() - both;
-        own >= SENTENCE && 2 * own >= sentence.len()
+        own >= SENTENCE && SENTENCE_PARTS * own >= sentence.len()
     })
 }
 
 /// Where two normalized texts are the same, in bytes of both, in order: the stretches that a verdict
 /// rests on.
 pub fn equal_places(a: &str, b: &str) -> Vec<[Range<usize>; 2]> {
-    let (units_a, units_b) = (Units::of(a), Units::of(b));
-    let rows = Units::rows(&units_a, &units_b);
-    let (row_a, row_b) = (&*rows[0], &*rows[1]);
-    let is_turned = is_turned(row_a, row_b);
-    let found = if is_turned {
-        stretches(row_b, row_a, equal_runs(row_b, row_a))
-    } else {
-        stretches(row_a, row_b, equal_runs(row_a, row_b))
+    let (units, mut places) = ([a, b].map(Units::of), [a, b].map(Units::places));
+    let alignment = Alignment::of(&units[0], &units[1]);
+    if alignment.is_turned {
+        places.reverse();
+    }
+    let span = |side: usize, at: usize, length: usize| {
+        places[side][at].start..places[side][at + length - 1].end
     };
-    let (places_a, places_b) = (Units::places(a), Units::places(b));
-    let span = |places: &[Range<usize>], at: usize, length: usize| {
-        places[at].start..places[at + length - 1].end
-    };
-    let places = found.into_iter().map(|Stretch { a, b, length }| {
-        let (a, b) = if is_turned { (b, a) } else { (a, b) };
-        [span(&places_a, a, length), span(&places_b, b, length)]
+    let all = alignment.stretches().map(|Run { a, b, length }| {
+        let mut both = [span(0, a, length), span(1, b, length)];
+        if alignment.is_turned {
+            both.reverse();
+        }
+        both
     });
-    places.collect()
-}
-
-/// Whether the second row comes first, so that of several alignments that are equally good, the
-/// same one is found for (b, a).
-fn is_turned(a: &[u64], b: &[u64]) -> bool {
-    (b.len(), b) < (a.len(), a)
-}
-
-/// The equal runs of two rows of units that are long enough for a stretch.
-fn stretches(a: &[u64], b: &[u64], mut runs: Vec<Stretch>) -> Vec<Stretch> {
-    runs.retain(|run| {
-        let is_begin = run.a == 0 && run.b == 0;
-        let is_end = run.a + run.length == a.len() && run.b + run.length == b.len();
-        run.length >= SHORTEST || is_begin || is_end
-    });
-    runs
-}
-
-/// The equal runs of two rows of units, in order.
-fn equal_runs(a: &[u64], b: &[u64]) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
-    let mut add = |stretch: Stretch| {
-        if stretch.length == 0 {
-            return;
-        }
-        match found.last_mut() {
-            Some(last)
-                if last.a + last.length == stretch.a && last.b + last.length == stretch.b =>
-            {
-                last.length += stretch.length;
-            }
-            _ => found.push(stretch),
-        }
-    };
-    let begin = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let (rest_a, rest_b) = (&a[begin..], &b[begin..]);
-    let both = rest_a.iter().rev().zip(rest_b.iter().rev());
-    let end = both.take_while(|(x, y)| x == y).count();
-    let (stop_a, stop_b) = (a.len() - end, b.len() - end);
-    add(Stretch {
-        a: 0,
-        b: 0,
-        length: begin,
-    });
-    let (mut x, mut y) = (begin, begin);
-    let last = (stop_a, stop_b);
-    let held = anchors_between(&a[begin..stop_a], &b[begin..stop_b]).into_iter();
-    let held = held.map(|(x, y)| (begin + x as usize, begin + y as usize));
-    for (here, there) in held.chain([last]) {
-        // An anchor may overlap the stretch of the one before.
-        if here < x || there < y {
-            continue;
-        }
-        between(&a[..here], &b[..there], x, y, &mut add);
-        let rest = a[here..stop_a].iter().zip(&b[there..stop_b]);
-        let length = rest.take_while(|(x, y)| x == y).count();
-        add(Stretch {
-            a: here,
-            b: there,
-            length,
-        });
-        (x, y) = (here + length, there + length);
-    }
-    add(Stretch {
-        a: stop_a,
-        b: stop_b,
-        length: end,
-    });
-    found
-}
-
-/// The anchors of what lies between the common begin and the common end of two rows of units; none
-/// if it is so short that it is aligned at once.
-fn anchors_between(a: &[u64], b: &[u64]) -> Vec<(u32, u32)> {
-    if a.len().saturating_mul(b.len()) <= WITHOUT_ANCHORS * WITHOUT_ANCHORS {
-        return Vec::new();
-    }
-    anchors(a, b, ANCHOR, u64::to_le_bytes)
-}
-
-/// Adds the equal units from `x` and `y` to the ends of both rows, by their longest common
-/// subsequence; none if too many units lie there.
-fn between(a: &[u64], b: &[u64], x: usize, y: usize, add: &mut impl FnMut(Stretch)) {
-    let (rows, columns) = (&a[x..], &b[y..]);
-    if rows.is_empty() || columns.is_empty() {
-        return;
-    }
-    if rows.len().saturating_mul(columns.len()) > EXACT * EXACT {
-        return;
-    }
-    for (i, j) in common_subsequence(rows, columns) {
-        add(Stretch {
-            a: x + i,
-            b: y + j,
-            length: 1,
-        });
-    }
-}
-
-/// The positions of a longest common subsequence, ascending in both rows.
-///
-/// O(xy / 64) for x and y units. The longer one is packed into words of 64 columns, so that the
-/// table and the masks take at most about xy / 4 bytes.
-fn common_subsequence(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
-    if a.len() > b.len() {
-        let mut found = common_subsequence(b, a);
-        for (x, y) in &mut found {
-            (*x, *y) = (*y, *x);
-        }
-        return found;
-    }
-    let words = b.len().div_ceil(64);
-    // A number for each unit of the rows, and for each number the columns that match.
-    let mut numbers: FxHashMap<u64, usize> = FxHashMap::default();
-    numbers.reserve(a.len());
-    let number = |unit: &u64| {
-        let next = numbers.len();
-        *numbers.entry(*unit).or_insert(next)
-    };
-    let rows: Vec<usize> = a.iter().map(number).collect();
-    let mut masks = vec![0; words * numbers.len()];
-    for (at, unit) in b.iter().enumerate() {
-        if let Some(number) = numbers.get(unit) {
-            masks[words * number + at / 64] |= 1 << (at % 64);
-        }
-    }
-    // A zero bit is a column at which the subsequence of the rows so far becomes longer.
-    let mut table = vec![u64::MAX; words * (a.len() + 1)];
-    for (row, number) in rows.into_iter().enumerate() {
-        let (before, after) = table.split_at_mut(words * (row + 1));
-        let (before, after) = (&before[words * row..], &mut after[..words]);
-        let mask = &masks[words * number..][..words];
-        let mut carry = false;
-        for ((&old, new), &mask) in before.iter().zip(after).zip(mask) {
-            let matches = old & mask;
-            let (sum, first) = old.overflowing_add(matches);
-            let (sum, second) = sum.overflowing_add(u64::from(carry));
-            carry = first || second;
-            *new = sum | (old - matches);
-        }
-    }
-    let is_set =
-        |row: usize, column: usize| table[words * row + column / 64] >> (column % 64) & 1 == 1;
-    let (mut row, mut column) = (a.len(), b.len());
-    let mut found = Vec::new();
-    while row > 0 && column > 0 {
-        if is_set(row, column - 1) {
-            column -= 1;
-        } else if !is_set(row - 1, column - 1) {
-            row -= 1;
-        } else {
-            (row, column) = (row - 1, column - 1);
-            found.push((row, column));
-        }
-    }
-    found.reverse();
-    found
+    all.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::tests::noise;
     use super::*;
+    use crate::constants::EXACT;
 
     fn of(a: &str, b: &str) -> Aligned {
         let [a, b] = [a, b].map(Units::of);
@@ -512,14 +355,16 @@ mod tests {
         let turned = Aligned {
             a: back.b,
             b: back.a,
-            outside_a: back.outside_b,
-            outside_b: back.outside_a,
             passage: [back.passage[1], back.passage[0]],
             ..back
         };
         assert_eq!(found, turned);
         assert_eq!((found.a, found.b), (a.len(), b.len()));
         found
+    }
+
+    fn layout(a: &str, b: &str) -> Layout {
+        Alignment::of(&Units::of(a), &Units::of(b)).layout()
     }
 
     #[test]
@@ -563,18 +408,6 @@ mod tests {
         [found.equal, found.agree, found.differ, found.replaced]
     }
 
-    /// Units that look random and are not, none of them a number.
-    fn noise(length: usize, alphabet: u64, seed: u64) -> Vec<u64> {
-        let mut state = seed;
-        let mut next = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            4 * ((state >> 33) % alphabet)
-        };
-        (0..length).map(|_| next()).collect()
-    }
-
     /// Characters that are a unit each: from `first` on.
     fn characters(first: u32, count: u32) -> String {
         (first..first + count)
@@ -593,9 +426,9 @@ mod tests {
     #[test]
     fn texts_without_units_are_aligned_with_each_other_only() {
         assert_eq!(of("", ""), Aligned::default());
-        assert_eq!(of("", "。").share(), 1.0);
-        assert_eq!(of("", "渡船").share(), 0.0);
-        assert_eq!(of("渡船", "码头").share(), 0.0);
+        assert_eq!(of("", "。").equal, 0);
+        assert_eq!(of("", "渡船").equal, 0);
+        assert_eq!(of("渡船", "码头").equal, 0);
     }
 
     #[test]
@@ -604,7 +437,6 @@ mod tests {
         assert_eq!(counts(text, "渡船明天早上8人开"), [7, 1, 0, 0]);
         assert_eq!(counts(text, "渡船3号早上8人开"), [7, 1, 0, 0]);
         assert_eq!(counts(text, "渡船早上8人开9人到"), [7, 1, 0, 0]);
-        assert_eq!(of(text, "渡船明天早上8人开").share(), 1.0);
     }
 
     #[test]
@@ -635,14 +467,19 @@ mod tests {
             sign(500, 6),
             sign(600, 2)
         );
-        let found = of(&a, &b);
-        assert_eq!((found.outside_a, found.outside_b), ([5, 0], [7, 2]));
-        assert_eq!(found.core(), [44, 46]);
-        assert_eq!((found.gaps, found.replacements), (1, 1));
-        assert!(!found.is_at_end());
+        let found = Layout {
+            core: [44, 46],
+            is_at_end: false,
+            gaps: 1,
+            replacements: 1,
+            recurring: 0,
+        };
+        assert_eq!(layout(&a, &b), found);
+        let core = [46, 44];
+        assert_eq!(layout(&b, &a), Layout { core, ..found });
         let end = format!("{}{end}", sign(700, 5));
-        assert!(of(&end, &a).is_at_end());
-        assert!(!of("", "渡").is_at_end() && !of("渡船停", "渡船停").is_at_end());
+        assert!(layout(&end, &a).is_at_end);
+        assert!(!layout("", "渡").is_at_end && !layout("渡船停", "渡船停").is_at_end);
     }
 
     #[test]
@@ -650,16 +487,12 @@ mod tests {
         let a: String = (0..5)
             .map(|at| format!("{}东", characters(10 * at, 9)))
             .collect();
-        let found = of(
-            &format!("{a}渡船停"),
-            &format!("{}渡船停", a.replace('东', "西")),
-        );
-        assert_eq!([found.gaps, found.replacements, found.recurring], [5, 5, 4]);
-        let found = of(
-            &format!("{a}渡船停"),
-            &format!("{}渡船停", a.replace('东', "")),
-        );
-        assert_eq!([found.gaps, found.replacements, found.recurring], [5, 0, 0]);
+        for (other, expected) in [("西", [5, 5, 4]), ("", [5, 0, 0])] {
+            let b = a.replace('东', other);
+            let found = layout(&format!("{a}渡船停"), &format!("{b}渡船停"));
+            let found = [found.gaps, found.replacements, found.recurring];
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]
@@ -734,10 +567,6 @@ mod tests {
             agree: 1,
             differ: 1,
             replaced: 1,
-            outside_a: [20, 20],
-            outside_b: [20, 20],
-            gaps: 1,
-            replacements: 1,
             passage: [true, true],
             noise: Noise {
                 weighty: 3,
@@ -750,8 +579,6 @@ mod tests {
         };
         assert_eq!(Aligned::of(&first, &second), expected);
         assert_eq!(Aligned::of(&second, &first), expected);
-        let all = common_subsequence(first.as_slice(), second.as_slice());
-        assert_eq!(all.len(), expected.equal);
     }
 
     #[test]
@@ -790,52 +617,6 @@ mod tests {
         ] {
             let [a, b] = [format!("{words}{own}"), words.to_string()].map(|text| Units::of(&text));
             assert_eq!(Aligned::of(&a, &b).passage, [is_passage, false], "{own}");
-        }
-    }
-
-    #[test]
-    fn a_long_row_beside_a_short_one_is_aligned() {
-        let long = noise(1 << 20, 1 << 30, 1);
-        let at = [70, 8000, long.len() - 5];
-        let short: Vec<u64> = at.map(|at| long[at]).to_vec();
-        let found: Vec<usize> = common_subsequence(&long, &short)
-            .into_iter()
-            .map(|(x, _)| x)
-            .collect();
-        assert_eq!(found, at);
-    }
-
-    /// The length of a longest common subsequence, by the textbook's table.
-    fn textbook(a: &[u64], b: &[u64]) -> usize {
-        let mut above = vec![0; b.len() + 1];
-        for x in a {
-            let mut row = vec![0; b.len() + 1];
-            for (at, y) in b.iter().enumerate() {
-                row[at + 1] = if x == y {
-                    above[at] + 1
-                } else {
-                    above[at + 1].max(row[at])
-                };
-            }
-            above = row;
-        }
-        above[b.len()]
-    }
-
-    #[test]
-    fn a_common_subsequence_is_a_longest_one() {
-        for round in 0..400 {
-            let alphabet = [2, 5, 40][round as usize % 3];
-            let lengths = noise(2, 140, round).into_iter().map(|half| half as usize);
-            let rows: Vec<Vec<u64>> = lengths
-                .enumerate()
-                .map(|(at, length)| noise(length, alphabet, 2 * round + at as u64 + 1000))
-                .collect();
-            let (a, b) = (&rows[0], &rows[1]);
-            let found = common_subsequence(a, b);
-            assert_eq!(found.len(), textbook(a, b), "{a:?} {b:?}");
-            assert!(found.iter().all(|&(x, y)| a[x] == b[y]));
-            assert!(found.is_sorted_by(|left, right| left.0 < right.0 && left.1 < right.1));
         }
     }
 

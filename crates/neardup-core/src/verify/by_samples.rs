@@ -18,33 +18,21 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::containment::{self, Containment, Direction};
-use super::content::Most;
 use super::counted_sample::CountedSample;
-use super::measure::Measure;
 use super::noise::least_for;
 use super::resemblance::Overlap;
+use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
+use super::verdict::Most;
 use super::weighed::{Scratch, Weighed, Weighing, lightest};
 use crate::buckets::shared_count;
-
-/// The share of the pairs at the threshold that an estimate may lose.
-const MISSED: f64 = 1e-6;
+use crate::constants::{EARLY_LEVELS, EARLY_MARGIN, HIGHEST, MISSED};
 
 /// Pairs whose samples are fetched together.
 const TOGETHER: usize = 32;
 
 /// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
 const LARGEST: usize = 256;
-
-/// A higher threshold is taken for this one, of which the least probability is not too small for a
-/// floating-point number.
-const HIGHEST: f64 = 0.9;
-
-/// A quarter of a sample is the part of it that is two levels higher.
-const EARLY: u32 = 2;
-
-/// A quarter of a sample rules a pair out if the similarity by it is below this part of the threshold.
-const MARGIN: f64 = 3.0;
 
 /// What the samples of two texts say about their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,31 +55,22 @@ pub(super) enum Ratio {
 }
 
 impl Ratio {
-    /// That of a measure that weighs shingles.
-    pub(super) fn of(measure: Measure) -> Option<Self> {
-        match measure {
-            Measure::Content { .. } => Some(Ratio::Resemblance),
-            Measure::Containment { direction, .. } => Some(Ratio::Containment(direction)),
-            Measure::Resemblance { .. } | Measure::Aligned => None,
-        }
-    }
-
-    /// The level at which two texts are weighed, unless that of the table is higher.
-    fn level(self, a: &CountedSample<'_>, b: &CountedSample<'_>) -> u32 {
+    /// The level at which two texts with so many shingles are weighed, unless that of the table is higher.
+    pub(super) fn level(self, a: usize, b: usize) -> u32 {
         match self {
-            Ratio::Resemblance => a.level.max(b.level),
-            Ratio::Containment(_) => containment::level(a.shingles, b.shingles),
+            Ratio::Resemblance => text_level(a.max(b)),
+            Ratio::Containment(_) => containment::level(a, b),
         }
     }
 
-    fn weighed(self, weighed: Weighed) -> Most {
+    pub(super) fn weighed(self, weighed: Weighed) -> Most {
         match self {
             Ratio::Resemblance => Most::weighed(weighed),
             Ratio::Containment(direction) => Most::of(direction.of(Containment::weighed(weighed))),
         }
     }
 
-    fn of_sets(self, sets: Overlap) -> Most {
+    pub(super) fn of_sets(self, sets: Overlap) -> Most {
         match self {
             Ratio::Resemblance => Most::unweighed(sets.resemblance()),
             Ratio::Containment(direction) => Most::of(direction.of(Containment::of_overlap(sets))),
@@ -186,16 +165,14 @@ impl<'t> SampleBounds<'t> {
             threshold,
             ..
         } = self;
-        let own = ratio.level(a, b);
+        let own = ratio.level(a.shingles, b.shingles);
         let least = a.level.max(b.level);
         let level = own.max(table.level());
         if level < least {
             return BySamples::Open;
         }
-        if self.are_far(
-            (&a.at(level + EARLY, table), &b.at(level + EARLY, table)),
-            scratch,
-        ) {
+        let early = level + EARLY_LEVELS;
+        if self.are_far((&a.at(early, table), &b.at(early, table)), scratch) {
             return BySamples::TooLow;
         }
         let both = (&a.at(level, table), &b.at(level, table));
@@ -237,7 +214,7 @@ impl<'t> SampleBounds<'t> {
         let (common, least) = scratch.shared_alone(both, self.table);
         // The whole samples may share a common shingle where this part of them shares none.
         let least = least.unwrap_or_else(|| lightest(both, common, self.table));
-        MARGIN * self.ratio.weighed(least).similarity < self.threshold
+        EARLY_MARGIN * self.ratio.weighed(least).similarity < self.threshold
     }
 }
 

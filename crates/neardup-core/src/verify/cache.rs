@@ -1,4 +1,4 @@
-//! What was made of some documents, kept for the pairs that need it next.
+//! Values of some documents, kept for the pairs that need them next.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,114 +6,133 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Result;
+use crate::texts::TextStore;
 
-/// How something is made of a document.
-pub(super) trait Make: Sync {
-    type Made: Send;
+/// A value that a cache keeps for a document.
+pub(super) trait Cached: Send {
+    /// Upper bound on the memory that it takes for each byte that is read for it.
+    const GROWTH: usize;
 
-    /// Bytes that are read for a document; `None` if it needs nothing.
-    fn size(&self, document: u32) -> Option<usize>;
-
-    /// Bytes that what is made of so many takes, at most.
-    fn most(&self, size: usize) -> usize;
-
-    /// Makes it; `buffer` holds what is read.
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made>;
-
-    /// Bytes that it takes.
-    fn bytes(made: &Self::Made) -> usize;
+    /// The memory that it takes beside itself.
+    fn heap_bytes(&self) -> usize;
 }
 
-/// What was made of each document.
-pub(super) type Made<T> = HashMap<u32, T, FxBuildHasher>;
+/// Reads the values of documents.
+pub(super) trait Source: Sync {
+    type Value: Cached;
 
-/// What was made of some documents, up to about a number of bytes: a document that is a candidate
-/// often will be one again.
+    /// Bytes to be read for a document; `None` if it has no value.
+    fn size(&self, document: u32) -> Option<usize>;
+
+    /// Reads a value; `buffer` is working memory.
+    fn value(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Value>;
+}
+
+/// Makes values of texts.
+pub(super) struct FromTexts<'a, F>(pub(super) &'a TextStore, pub(super) F);
+
+impl<T: Cached, F: Fn(&str) -> T + Sync> Source for FromTexts<'_, F> {
+    type Value = T;
+
+    fn size(&self, document: u32) -> Option<usize> {
+        Some(self.0.size(document as usize))
+    }
+
+    fn value(&self, document: u32, buffer: &mut Vec<u8>) -> Result<T> {
+        Ok(self.1(self.0.text(document as usize, buffer)?))
+    }
+}
+
+/// The values of documents.
+pub(super) type Values<T> = HashMap<u32, T, FxBuildHasher>;
+
+/// The values of some documents, up to about a number of bytes: a document that is a candidate often will be one
+/// again.
 #[derive(Debug)]
 pub(super) struct Cache<T> {
-    made: Made<T>,
+    values: Values<T>,
     bytes: usize,
-    most: usize,
+    budget: usize,
     /// Bytes that were read so far.
     read: u64,
 }
 
-impl<T: Send> Cache<T> {
-    pub(super) fn new(most: usize) -> Self {
+impl<T: Cached> Cache<T> {
+    pub(super) fn new(budget: usize) -> Self {
         Cache {
-            made: HashMap::default(),
+            values: HashMap::default(),
             bytes: 0,
-            most,
+            budget,
             read: 0,
         }
     }
 
-    /// Bytes that were read so far. What was made again counts again.
+    /// Bytes that were read so far. A value that was read again counts again.
     pub(super) fn read(&self) -> u64 {
         self.read
     }
 
-    /// Calls `each` with the items in order, as many at a time as there is room for what their
-    /// documents need, and with that.
+    /// Calls `each` with the items in order, as many at a time as there is room for the values of their documents,
+    /// and with these.
     ///
     /// # Errors
     ///
-    /// If something cannot be made.
+    /// If a value cannot be read.
     pub(super) fn for_each<I>(
         &mut self,
-        by: &impl Make<Made = T>,
+        source: &impl Source<Value = T>,
         items: &[I],
         pair: impl Fn(&I) -> (u32, u32),
-        mut each: impl FnMut(&[I], &Made<T>),
+        mut each: impl FnMut(&[I], &Values<T>),
     ) -> Result<()> {
         let mut rest = items;
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.load(by, rest.iter().map(&pair))?);
-            each(now, &self.made);
+            let (now, later) = rest.split_at(self.load(source, rest.iter().map(&pair))?);
+            each(now, &self.values);
             rest = later;
         }
         Ok(())
     }
 
-    /// Makes what the documents of the first of `pairs` need and the cache does not have, and returns the
-    /// number of pairs that are ready: at least one, and no more than there is room for.
-    fn load<M: Make<Made = T>>(
+    /// Reads the values of the first of `pairs` that the cache does not have, and returns the number of pairs that
+    /// are ready: at least one, and no more than there is room for.
+    fn load(
         &mut self,
-        by: &M,
+        source: &impl Source<Value = T>,
         pairs: impl Iterator<Item = (u32, u32)>,
     ) -> Result<usize> {
-        if self.bytes > self.most {
-            self.made.clear();
+        if self.bytes > self.budget {
+            self.values.clear();
             self.bytes = 0;
         }
         let mut missing: HashSet<u32, FxBuildHasher> = HashSet::default();
         let (mut count, mut wanted) = (0, 0);
         for (a, b) in pairs {
             for id in [a, b] {
-                if !self.made.contains_key(&id)
-                    && let Some(size) = by.size(id)
+                if !self.values.contains_key(&id)
+                    && let Some(size) = source.size(id)
                     && missing.insert(id)
                 {
-                    wanted += by.most(size);
+                    wanted += T::GROWTH * size;
                     self.read += size as u64;
                 }
             }
             count += 1;
-            if wanted > self.most + self.most / 3 {
+            if wanted > self.budget + self.budget / 3 {
                 break;
             }
         }
         // Neighbours lie beside each other in a file.
         let mut missing: Vec<u32> = missing.into_iter().collect();
         missing.sort_unstable();
-        let made: Vec<(u32, T)> = missing
+        let read: Vec<(u32, T)> = missing
             .par_iter()
             .with_min_len(4)
-            .map_init(Vec::new, |buffer, &id| Ok((id, by.make(id, buffer)?)))
+            .map_init(Vec::new, |buffer, &id| Ok((id, source.value(id, buffer)?)))
             .collect::<Result<_>>()?;
-        for (id, made) in made {
-            self.bytes += 64 + M::bytes(&made);
-            self.made.insert(id, made);
+        for (id, value) in read {
+            self.bytes += 64 + size_of::<T>() + value.heap_bytes();
+            self.values.insert(id, value);
         }
         Ok(count)
     }

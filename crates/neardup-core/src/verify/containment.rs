@@ -1,27 +1,21 @@
 /*! The measure `containment(k)`: how much of one text lies in another.
 
-A text that was shortened, and a text that was quoted in an answer, resemble the longer text little,
-but nearly all of their shingles are in it:
+A text that was shortened, or quoted in an answer, resembles the longer text little, but nearly all of its shingles are
+in it. Shingles, their weights and replaced numbers count as in [`content(k)`](super::content).
 
-```text
-similarity = max(0, containment − N · 60 / 90)
-```
-
-Shingles, their weights and N, what replaced numbers take, are those of [`content(k)`](super::content):
-what many texts of the collection share says little here too, so that a text does not lie in
-another because both have the same form. The containment is that of the weighed shingles, or that of
-the sets where nothing was weighed.
-
-A short text has few shingles in the sample of a long one. So the two are weighed at a level at which
-the shorter one still has about 64 of its shingles, or all of them.
+A short text has few shingles in the sample of a long one. So the two are weighed at a level at which the shorter one
+still has about 64 of its shingles, or all of them.
 */
 
 use super::alignment::Aligned;
-use super::content::{Profile, less_numbers};
+use super::by_samples::Ratio;
+use super::content::less_numbers;
+use super::profile::Profile;
 use super::resemblance::Overlap;
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
-use super::weighed::{Scratch, Weighed, Weighing};
+use super::verdict::{Most, Verdict};
+use super::weighed::{Scratch, Weighed};
 
 /// Which of two texts must lie in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +57,6 @@ impl Containment {
         }
     }
 
-    fn of_sets(a: &Profile, b: &Profile) -> Self {
-        Containment::of_overlap(a.shingles().overlap(b.shingles()))
-    }
-
     pub(super) fn of_overlap(overlap: Overlap) -> Self {
         Containment {
             first_in_second: overlap.containment_a(),
@@ -74,57 +64,47 @@ impl Containment {
         }
     }
 
-    /// Compares two profiles in full.
-    pub fn of(a: &Profile, b: &Profile, frequencies: Option<&ShingleFrequencies>) -> Self {
-        let mut scratch = Scratch::default();
-        match weigh((a, b), frequencies, Direction::Either, 0.0, &mut scratch) {
-            Weighing::Done(found) => Containment::weighed(found),
-            // At a threshold of 0, no pair is ruled out.
-            Weighing::Unweighed | Weighing::TooLow => Containment::of_sets(a, b),
-        }
-    }
-
     /// The similarity of two texts with this alignment.
     pub fn similarity(self, direction: Direction, aligned: &Aligned) -> f64 {
-        similarity(direction.of(self), aligned)
+        less_numbers(direction.of(self), aligned)
+    }
+}
+
+/// The measure `containment(k)`.
+#[derive(Debug)]
+pub(super) struct Contained {
+    pub(super) k: usize,
+    pub(super) direction: Direction,
+}
+
+impl Verdict for Contained {
+    fn prepare(&self, text: &str) -> Profile {
+        Profile::of_shingles(text, self.k)
     }
 
-    /// The share that counts in `direction`, if it is at least `threshold`: the largest similarity
-    /// that the two can have, whatever their alignment.
-    pub(super) fn at_least(
+    fn bound(
+        &self,
         (a, b): (&Profile, &Profile),
         frequencies: Option<&ShingleFrequencies>,
-        direction: Direction,
         threshold: f64,
         scratch: &mut Scratch,
-    ) -> Option<f64> {
-        let found = match weigh((a, b), frequencies, direction, threshold, scratch) {
-            Weighing::TooLow => return None,
-            Weighing::Done(found) => Containment::weighed(found),
-            Weighing::Unweighed => Containment::of_sets(a, b),
-        };
-        let share = direction.of(found);
-        (share >= threshold).then_some(share)
+    ) -> Option<Most> {
+        a.bound(
+            b,
+            Ratio::Containment(self.direction),
+            frequencies,
+            threshold,
+            scratch,
+        )
     }
-}
 
-/// The similarity, from [the largest](Containment::at_least) that it can be.
-pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
-    less_numbers(most, aligned)
-}
+    fn finish(&self, most: Most, aligned: &Aligned) -> f64 {
+        less_numbers(most.similarity, aligned)
+    }
 
-/// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.
-fn weigh(
-    (a, b): (&Profile, &Profile),
-    frequencies: Option<&ShingleFrequencies>,
-    direction: Direction,
-    threshold: f64,
-    scratch: &mut Scratch,
-) -> Weighing {
-    let level = level(a.count(), b.count());
-    a.weigh_at(b, level, frequencies, threshold, scratch, |weighed| {
-        direction.of(Containment::weighed(weighed))
-    })
+    fn ratio(&self) -> Option<Ratio> {
+        Some(Ratio::Containment(self.direction))
+    }
 }
 
 /// The level at which texts of these sizes are weighed, unless that of the table is higher.
@@ -135,14 +115,15 @@ pub(super) fn level(a: usize, b: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::super::content::tests::{table, text};
+    use super::super::evidence::Evidence;
     use super::super::resemblance::Shingles;
-    use super::super::shingle_frequencies::RARE;
     use super::*;
+    use crate::constants::RARE;
 
-    /// Compares two texts in both orders, and as the verifier does.
+    /// Compares two texts in both orders, in each direction and at several thresholds.
     fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {
-        let [a, b] = [a, b].map(|text| Profile::of(text, 1));
-        let [found, back] = [(&a, &b), (&b, &a)].map(|(a, b)| Containment::of(a, b, Some(table)));
+        let of = |texts| Evidence::of(texts, 1, Some(table)).containment;
+        let (found, back) = (of([a, b]), of([b, a]));
         let turned = Containment {
             first_in_second: back.second_in_first,
             second_in_first: back.first_in_second,
@@ -150,16 +131,13 @@ mod tests {
         assert_eq!(found, turned);
         let mut scratch = Scratch::default();
         for direction in [Direction::FirstInSecond, Direction::Either, Direction::Both] {
+            let measure = Contained { k: 1, direction };
+            let [a, b] = [a, b].map(|text| measure.prepare(text));
             let share = direction.of(found);
             for threshold in [0.0, share - 1e-9, share, share + 1e-9, 0.5, 1.0] {
-                let least = Containment::at_least(
-                    (&a, &b),
-                    Some(table),
-                    direction,
-                    threshold,
-                    &mut scratch,
-                );
-                assert_eq!(least, (share >= threshold).then_some(share));
+                let most = measure.bound((&a, &b), Some(table), threshold, &mut scratch);
+                let most = most.map(|most| most.similarity);
+                assert_eq!(most, (share >= threshold).then_some(share));
             }
         }
         [found.first_in_second, found.second_in_first]

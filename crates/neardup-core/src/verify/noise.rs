@@ -1,61 +1,17 @@
 /*! Scattered edits: many small differences between two texts that align nearly everywhere.
 
-One replaced character breaks as many shingles as it lies in, so resemblance falls five times as fast
-as the texts differ. Where the differences are small and scattered, they lower the similarity by their
-share instead.
+One replaced character breaks as many shingles as it lies in, so resemblance falls five times as fast as the texts
+differ. Where the differences are small and scattered, they lower the similarity by their share instead. A *difference*
+is what stands between two equal runs of the alignment, however short these are; `docs/methods.md` says which are small
+and which are weighty. A text of words with spaces between them is never scattered: one word of it is as much as a name.
 
-A *difference* is what stands between two equal runs of the alignment, however short these are. It is
-*small* if it has at most [`SMALL`] units of either text. It is *weighty* if
-
-- it is longer, or
-- a number stands in the place of another number, or a [word](is_word) in the place of a word, or
-- the same units stand in the place of the same elsewhere, as a name does that a template repeats.
-
-The texts are *scattered* if they are aligned over at least [`ALIGNED`] percent of the longer one, if the
-differences lie over at least [`SPREAD`] percent of it, and if at least [`FEWEST`] of them are small,
-[`TIMES`] as many as are weighty. A text of words with spaces between them is not: one word of it is as
-much as a name. Let r be the share of the shingles that both texts have, all of which count alike. Then
-the similarity is
-
-```text
-(1 − e) / (1 + e)   where   e = (1 − r) / (1 + r) / 5
-```
-
-since a single character breaks five shingles. So the shingles alone show the most that a pair can be
-alike, and rule out nearly all pairs; below r = 1/3 nothing is scattered.
-
-A number or a word that turns the meaning, and two characters in the place of two others, which may be a
-name, are neither small nor weighty.
-
-Evidence: among 846 labelled and judged pairs and 2,600 natural pairs that align over 85 percent and are not
-duplicates, small differences are four fifths of all in 3, and none of these becomes a duplicate. Among
-copies of which 2 to 10 percent of the characters were replaced they are in 99 of 100.
+The shingles alone show the most that a pair can be alike, and rule out nearly all pairs.
 */
 
 use rustc_hash::FxHashMap;
 
 use super::units::{Units, is_negation, is_number, is_word};
-
-/// The most units of a small difference, of either text.
-const SMALL: usize = 2;
-
-/// The least share of the longer text that is aligned, in percent.
-const ALIGNED: usize = 85;
-
-/// The least number of small differences.
-const FEWEST: usize = 4;
-
-/// As many times the weighty differences are small, at least.
-const TIMES: usize = 4;
-
-/// The least share of the longer text from the first difference to the last one, in percent.
-const SPREAD: usize = 50;
-
-/// Shingles that one replaced character breaks.
-const SHINGLES: f64 = 5.0;
-
-/// Texts whose shingles resemble each other less are not compared for scattered edits.
-const LEAST: f64 = 1.0 / 3.0;
+use crate::constants::{ALIGNED, BROKEN_SHINGLES, FEWEST, SCATTERED, SMALL, SPREAD, TIMES};
 
 /// The differences of two aligned texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,19 +100,19 @@ pub(super) fn may_be_scattered(a: &Units, b: &Units) -> bool {
 /// The highest similarity of two texts with scattered differences and this resemblance of shingles. Then
 /// single characters, far from each other, break the shingles.
 pub(super) fn lifted(resemblance: f64) -> f64 {
-    if resemblance < LEAST {
+    if resemblance < SCATTERED {
         return resemblance;
     }
-    let replaced = (1.0 - resemblance) / (1.0 + resemblance) / SHINGLES;
+    let replaced = (1.0 - resemblance) / (1.0 + resemblance) / BROKEN_SHINGLES;
     resemblance.max((1.0 - replaced) / (1.0 + replaced))
 }
 
 /// The least resemblance of shingles that is [lifted] to a similarity.
 pub(super) fn least_for(similarity: f64) -> f64 {
-    let replaced = SHINGLES * (1.0 - similarity) / (1.0 + similarity);
+    let replaced = BROKEN_SHINGLES * (1.0 - similarity) / (1.0 + similarity);
     // A little less, so that rounding loses no pair.
     let lifts = (1.0 - replaced) / (1.0 + replaced) - 1e-9;
-    similarity.min(lifts.max(LEAST))
+    similarity.min(lifts.max(SCATTERED))
 }
 
 #[cfg(test)]
@@ -246,7 +202,7 @@ mod tests {
         for similarity in [0.0, 0.2, 0.4, 0.7, 0.9, 0.99, 1.0] {
             let least = least_for(similarity);
             assert!(lifted(least + 1e-8) >= similarity && least <= similarity);
-            assert!(least < 1e-3 + LEAST || lifted(least - 1e-3) < similarity);
+            assert!(least < 1e-3 + SCATTERED || lifted(least - 1e-3) < similarity);
         }
         // 5 of 100 characters replaced: 25 shingles of 100 of each text.
         assert!((lifted(75.0 / 125.0) - 95.0 / 105.0).abs() < 1e-12);

@@ -10,12 +10,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::units::Units;
-
-/// Letters and digits from which a text is no line.
-pub(super) const LINE_LETTERS: usize = 200;
-
-/// The most units of a place in which one word decides, and in which one character does.
-const PLACE: [usize; 2] = [6, 2];
+use crate::constants::OPPOSED;
 
 /// Words of one meaning, and those of the opposite one. A single character counts only where hardly anything
 /// else differs.
@@ -118,10 +113,10 @@ static WORDS: LazyLock<FxHashMap<u64, Vec<Word>>> = LazyLock::new(|| {
 /// Whether two rows of units, of which one stands in the place of the other, have words of opposite meaning.
 pub(super) fn are_opposed(a: &[u64], b: &[u64]) -> bool {
     let longer = a.len().max(b.len());
-    if a.is_empty() || b.is_empty() || longer > PLACE[0] {
+    if a.is_empty() || b.is_empty() || longer > OPPOSED[0] {
         return false;
     }
-    let [of_a, of_b] = [a, b].map(|units| words_of(units, longer > PLACE[1]));
+    let [of_a, of_b] = [a, b].map(|units| words_of(units, longer > OPPOSED[1]));
     of_a.iter().any(|&(pair, side)| {
         let has = |words: &[(usize, usize)], side| words.contains(&(pair, side));
         has(&of_b, 1 - side) && !has(&of_b, side) && !has(&of_a, 1 - side)

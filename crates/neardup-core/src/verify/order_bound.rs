@@ -9,9 +9,10 @@ only. So the second text falls into *segments*, each with its place in the first
 most the segments of one chain that ascends in both texts, and the rows that recur in the first text.
 */
 
-use super::alignment::{Aligned, SHORTEST};
+use super::alignment::Aligned;
 use super::noise::Noise;
 use super::units::Units;
+use crate::constants::SHORTEST;
 
 /// Units of a row: no stretch between two differences is shorter.
 const ROW: usize = SHORTEST;

@@ -1,5 +1,10 @@
 //! Resemblance of two sets of character shingles.
 
+use super::alignment::Aligned;
+use super::profile::Profile;
+use super::shingle_frequencies::ShingleFrequencies;
+use super::verdict::{Most, Verdict};
+use super::weighed::Scratch;
 use crate::buckets::sorted;
 use crate::segment::ShingleLen;
 use crate::sketch::{leading, shingle_hashes};
@@ -82,11 +87,6 @@ impl<H: Copy + Ord> Shingles<H> {
     /// with the threshold. The merge stops once the rest of either set is too small to
     /// reach it, which saves two thirds of the work on unrelated texts.
     pub fn resemblance_from(&self, other: &Shingles<H>, threshold: f64) -> Option<f64> {
-        Some(self.overlap_from(other, threshold)?.resemblance())
-    }
-
-    /// The overlap if the resemblance is at least `threshold`, else `None`.
-    pub(super) fn overlap_from(&self, other: &Shingles<H>, threshold: f64) -> Option<Overlap> {
         // One less than the formula gives, so that rounding cannot matter.
         let total = (self.len() + other.len()) as f64;
         let needed = (threshold * total / (1.0 + threshold)).floor() as usize;
@@ -95,7 +95,7 @@ impl<H: Copy + Ord> Shingles<H> {
             b: other.len(),
             common: self.common(other, needed.saturating_sub(1))?,
         };
-        (overlap.resemblance() >= threshold).then_some(overlap)
+        Some(overlap.resemblance()).filter(|&found| found >= threshold)
     }
 
     /// The sizes of both sets and of their intersection.
@@ -133,6 +133,39 @@ impl<H: Copy + Ord> Shingles<H> {
 impl<H> AsRef<[H]> for Shingles<H> {
     fn as_ref(&self) -> &[H] {
         &self.hashes
+    }
+}
+
+/// The measure `resemblance(k)`.
+#[derive(Debug)]
+pub(super) struct Resemblance {
+    pub(super) k: usize,
+}
+
+impl Verdict for Resemblance {
+    fn prepare(&self, text: &str) -> Profile {
+        Profile {
+            exact: Shingles::of(text, self.k),
+            ..Profile::default()
+        }
+    }
+
+    fn bound(
+        &self,
+        (a, b): (&Profile, &Profile),
+        _: Option<&ShingleFrequencies>,
+        threshold: f64,
+        _: &mut Scratch,
+    ) -> Option<Most> {
+        a.exact.resemblance_from(&b.exact, threshold).map(Most::of)
+    }
+
+    fn finish(&self, most: Most, _: &Aligned) -> f64 {
+        most.similarity
+    }
+
+    fn aligns(&self) -> bool {
+        false
     }
 }
 

@@ -5,8 +5,9 @@ The sample of a text of n distinct shingles has those of the largest [level](cra
 n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fewer.
 */
 
+use crate::constants::SAMPLE;
 use crate::segment::ShingleLen;
-use crate::sketch::{Distinct, SAMPLE, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
+use crate::sketch::{Distinct, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
 
 /// Writes the sample of a normalized text with its shingles of `k` characters, ascending, into
 /// `sample`, and returns the number of all distinct ones. Of a long text, memory is a share of its

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::cache::Make;
+use super::cache::{Cached, Source};
 use super::counted_sample::{CountedSample, Ends, Looked};
 use super::sample::text_level;
 use super::shingle_frequencies::{Several, ShingleFrequencies};
@@ -404,8 +404,8 @@ impl HashFile {
 /// Reads the samples that are in the file, and looks their shingles up in a table.
 pub(super) struct InFile<'a>(pub(super) &'a Samples, pub(super) &'a ShingleFrequencies);
 
-impl Make for InFile<'_> {
-    type Made = Looked;
+impl Source for InFile<'_> {
+    type Value = Looked;
 
     fn size(&self, document: u32) -> Option<usize> {
         let InFile(samples, _) = self;
@@ -415,19 +415,19 @@ impl Make for InFile<'_> {
         (place.shingles != NONE).then_some(HASH * place.len as usize)
     }
 
-    fn most(&self, size: usize) -> usize {
-        size
-    }
-
-    fn make(&self, document: u32, _: &mut Vec<u8>) -> Result<Looked> {
+    fn value(&self, document: u32, _: &mut Vec<u8>) -> Result<Looked> {
         let InFile(samples, table) = self;
         let place = samples.places[samples.owner(document)];
         let range = place.begin as usize..place.end() as usize;
         let mut buffer = Vec::new();
         Ok(Looked::up(samples.file.read(range, &mut buffer)?, table))
     }
+}
 
-    fn bytes(made: &Looked) -> usize {
-        made.bytes()
+impl Cached for Looked {
+    const GROWTH: usize = 1;
+
+    fn heap_bytes(&self) -> usize {
+        self.bytes()
     }
 }

@@ -28,18 +28,12 @@ use rayon::prelude::*;
 use super::count_bytes;
 use super::samples::Samples;
 use crate::buckets::{deal, gathered, sorted};
+use crate::constants::{MAJORITY_PARTS, RARE, TEXTS_PER_RARE};
 use crate::error::Result;
 use crate::sketch::is_of;
 
 /// The maximum number of common shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
-
-/// In a small collection, a shingle is rare if at most this many texts contain it.
-pub const RARE: u32 = 4;
-
-/// In a collection of n texts, a shingle is rare if at most sqrt(n / `TEXTS_PER_RARE`) texts
-/// contain it.
-const TEXTS_PER_RARE: u64 = 1600;
 
 /// The shingles of a table for each word of bits that tells most others from them, about.
 const PER_WORD: usize = 4;
@@ -411,7 +405,8 @@ fn rare(texts: u64) -> u32 {
 fn least_common(rare: u32) -> u32 {
     // A shingle of the majority form has at least 4/5 of the median count of the common
     // shingles; see `weighed`.
-    let least = (4 * (u64::from(rare) + 1)).div_ceil(5);
+    let least =
+        (u64::from(MAJORITY_PARTS - 1) * (u64::from(rare) + 1)).div_ceil(u64::from(MAJORITY_PARTS));
     u32::try_from(least).unwrap_or(u32::MAX)
 }
 

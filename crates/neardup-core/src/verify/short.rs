@@ -9,13 +9,8 @@ not count.
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::constants::{PART, SHORT};
 use crate::normalize::is_letter_or_digit;
-
-/// Texts with fewer letters and digits than this are short.
-pub const SHORT: usize = 40;
-
-/// The shorter text must have at least 3/4 of the letters and digits of the longer.
-const PART: (usize, usize) = (3, 4);
 
 /// A text with more letters and digits than this is so long that no short text is 3/4 of it,
 /// so its letters and digits need not be stored.

@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::cache::Cached;
+use crate::constants::NEGATIONS;
 use crate::normalize::numbers::{self, Date, Kind, Number, Numbers};
 use crate::normalize::{SENTENCE_END, SENTENCE_MARKS, is_letter_or_digit};
 use crate::segment::is_spaced;
@@ -28,11 +30,6 @@ const WORD: u64 = 8;
 
 /// Changes the month of a day where the other text has the day with both numbers turned.
 const TURN: u64 = 4;
-
-/// Words that turn the meaning of a sentence, each one unit.
-const NEGATIONS: [&str; 10] = [
-    "不", "未", "没", "无", "非", "勿", "not", "no", "never", "without",
-];
 
 /// Whether a unit is a number.
 pub(super) fn is_number(unit: u64) -> bool {
@@ -149,11 +146,6 @@ impl Units {
         self.row.len()
     }
 
-    /// The memory that they take.
-    pub(super) fn heap_bytes(&self) -> usize {
-        8 * (self.row.len() + 2 * self.days.len() + self.sentences.len())
-    }
-
     /// True if the text has no letters and digits.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()
@@ -188,6 +180,14 @@ impl Units {
             sentences: Box::default(),
             is_spaced: false,
         }
+    }
+}
+
+impl Cached for Units {
+    const GROWTH: usize = 8;
+
+    fn heap_bytes(&self) -> usize {
+        8 * (self.row.len() + 2 * self.days.len() + self.sentences.len())
     }
 }
 

@@ -7,42 +7,45 @@ use rustc_hash::FxHashMap;
 
 use super::alignment::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
-use super::cache::{Cache, Made, Make};
+use super::cache::{Cache, FromTexts, Values};
 use super::contest::Contest;
 use super::counted_sample::{CountedSample, Looked};
-use super::measure::{Comparison, Features, Measure};
+use super::measure::Measure;
 use super::noise::may_be_scattered;
 use super::order_bound::{OrderBound, is_long};
+use super::profile::Profile;
 use super::samples::{InFile, Samples};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
+use super::verdict::{Most, Verdict};
 use super::weighed::Scratch;
 use crate::error::Result;
+use crate::similar::Similar;
 use crate::texts::TextStore;
 
-/// Bytes of features kept between loads, by default.
+/// Bytes of profiles and units kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
 /// By content and containment, the samples of two documents decide about most pairs. For the others,
-/// the features of a text that the measure compares are cached up to a fixed budget, because a
+/// the profile of a text that the measure compares is cached up to a fixed budget, because a
 /// document that is a candidate often will be one again. Neither affects a result.
 #[derive(Debug)]
 pub struct Verifier {
-    measure: Measure,
+    verdict: Box<dyn Verdict>,
     threshold: f64,
     /// Made for the first pair of samples: a look-up in an index never needs it.
     fewest: OnceLock<FewestShared>,
     frequencies: Option<Arc<ShingleFrequencies>>,
-    features: Cache<Features>,
+    profiles: Cache<Profile>,
     /// Units of the texts that may be similar to others.
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Looked>,
     /// Documents with a candidate that is not similar only because of what one says of its own: of
     /// several the one that would be the most similar, the first of equal ones.
-    own: FxHashMap<u32, WithoutOwn>,
+    own: FxHashMap<u32, Similar<u32>>,
 }
 
 impl Verifier {
@@ -57,11 +60,11 @@ impl Verifier {
         frequencies: Option<Arc<ShingleFrequencies>>,
     ) -> Self {
         Verifier {
-            measure,
+            verdict: measure.verdict(),
             threshold,
             fewest: OnceLock::new(),
             frequencies,
-            features: Cache::new(CACHE_BYTES / 2),
+            profiles: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
             own: FxHashMap::default(),
@@ -72,7 +75,7 @@ impl Verifier {
     /// file. At most about as many bytes are computed at once, by an upper estimate.
     pub fn with_cache(self, cache: usize) -> Self {
         Verifier {
-            features: Cache::new(cache / 2),
+            profiles: Cache::new(cache / 2),
             units: Cache::new(cache / 2),
             samples: Cache::new(cache / 2),
             ..self
@@ -81,12 +84,12 @@ impl Verifier {
 
     /// Bytes of the texts that were read so far. A text that was read again counts again.
     pub fn bytes_compared(&self) -> u64 {
-        self.features.read() + self.units.read()
+        self.profiles.read() + self.units.read()
     }
 
     /// Forgets a document that [`best`](Self::best) was asked for, and returns the candidate of it that
     /// would be similar but for what one of the two says of its own.
-    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
         self.own.remove(&document)
     }
 
@@ -106,23 +109,23 @@ impl Verifier {
         samples: Option<&Samples>,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<f64>>> {
-        let comparisons = self.comparisons(texts, samples, pairs)?;
-        let open = pairs.iter().zip(&comparisons);
-        let open = open.filter_map(|(&pair, &comparison)| Some((pair, comparison?)));
+        let bounds = self.bounds(texts, samples, pairs)?;
+        let open = pairs.iter().zip(&bounds);
+        let open = open.filter_map(|(&pair, &most)| Some((pair, most?)));
         let mut aligned = self.align(texts, &open.collect::<Vec<_>>())?.into_iter();
-        let all = comparisons.iter();
-        let all = all.map(|comparison| comparison.and_then(|_| aligned.next()?.similarity));
+        let all = bounds.iter();
+        let all = all.map(|most| most.and_then(|_| aligned.next()?.similarity));
         Ok(all.collect())
     }
 
     /// What the samples of each pair say, and where they leave it open, their texts.
-    fn comparisons(
+    fn bounds(
         &mut self,
         texts: &TextStore,
         samples: Option<&Samples>,
         pairs: &[(u32, u32)],
-    ) -> Result<Vec<Option<Comparison>>> {
-        let sampled = match (samples, &self.frequencies, Ratio::of(self.measure)) {
+    ) -> Result<Vec<Option<Most>>> {
+        let sampled = match (samples, &self.frequencies, self.verdict.ratio()) {
             (Some(samples), Some(table), Some(ratio)) => {
                 let table = Arc::clone(table);
                 self.by_samples((samples, &table), ratio, pairs)?
@@ -135,7 +138,7 @@ impl Verifier {
         let mut open = self.compare(texts, &open)?.into_iter();
         let all = sampled.into_iter().map(|sampled| match sampled {
             BySamples::TooLow => None,
-            BySamples::AtMost(most) => Some(Comparison::AtMost(most)),
+            BySamples::AtMost(most) => Some(most),
             BySamples::Open => open.next().flatten(),
         });
         Ok(all.collect())
@@ -158,12 +161,12 @@ impl Verifier {
         pairs: &[(u32, u32)],
         groups: &[usize],
         counts: impl Fn((u32, u32), f64) -> bool,
-    ) -> Result<Vec<Option<(usize, f64)>>> {
-        let comparisons = self.comparisons(texts, samples, pairs)?;
+    ) -> Result<Vec<Option<Similar<usize>>>> {
+        let bounds = self.bounds(texts, samples, pairs)?;
         let mut begin = 0;
         let mut contests: Vec<Contest> = Vec::with_capacity(groups.len());
         for &end in groups {
-            contests.push(Contest::of(begin, &comparisons[begin..end]));
+            contests.push(Contest::of(begin, &bounds[begin..end]));
             begin = end;
         }
         // The first one often wins. Where it does not, twice as many each time keep all threads busy.
@@ -178,18 +181,23 @@ impl Verifier {
             }
             let open = next
                 .iter()
-                .filter_map(|&(_, at)| Some((pairs[at], comparisons[at]?)));
+                .filter_map(|&(_, at)| Some((pairs[at], bounds[at]?)));
             let aligned = self.align(texts, &open.collect::<Vec<_>>())?;
-            for ((number, at), verdict) in next.into_iter().zip(aligned) {
-                let similarity = verdict.similarity;
+            for ((number, at), alike) in next.into_iter().zip(aligned) {
+                let similarity = alike.similarity;
                 if let Some(similarity) = similarity.filter(|&found| counts(pairs[at], found)) {
                     contests[number].enter(at, similarity);
                 }
-                if let Some(similarity) = verdict.without_own {
+                if let Some(similarity) = alike.without_own {
                     let (document, other) = pairs[at];
-                    let next = WithoutOwn { other, similarity };
-                    let most = self.own.entry(document).or_insert(next);
-                    *most = most.more_similar(next);
+                    let next = Similar {
+                        of: other,
+                        similarity,
+                    };
+                    let best = self.own.entry(document).or_insert(next);
+                    if next.order(best).is_lt() {
+                        *best = next;
+                    }
                 }
             }
             many *= 2;
@@ -204,7 +212,7 @@ impl Verifier {
         sample: impl Fn(u32) -> Option<CountedSample<'s>> + Sync,
         pairs: &[(u32, u32)],
     ) -> Vec<bool> {
-        match (&self.frequencies, Ratio::of(self.measure)) {
+        match (&self.frequencies, self.verdict.ratio()) {
             (Some(table), Some(ratio)) => {
                 let mut said = Vec::with_capacity(pairs.len());
                 let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
@@ -225,7 +233,7 @@ impl Verifier {
     ) -> Result<Vec<BySamples>> {
         let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
         let mut said = Vec::with_capacity(pairs.len());
-        let mut say = |pairs: &[(u32, u32)], read: &Made<Looked>| {
+        let mut say = |pairs: &[(u32, u32)], read: &Values<Looked>| {
             bounds.say_all(pairs, |id| samples.get(id, read.get(&id)), &mut said);
         };
         match samples.are_in_file() {
@@ -233,161 +241,86 @@ impl Verifier {
                 let in_file = InFile(samples, table);
                 self.samples.for_each(&in_file, pairs, |&pair| pair, say)?;
             }
-            false => say(pairs, &Made::default()),
+            false => say(pairs, &Values::default()),
         }
         Ok(said)
     }
 
     /// What the texts of each pair say before they are aligned.
-    fn compare(
-        &mut self,
-        texts: &TextStore,
-        pairs: &[(u32, u32)],
-    ) -> Result<Vec<Option<Comparison>>> {
-        let (measure, threshold) = (self.measure, self.threshold);
+    fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<Most>>> {
+        let (verdict, threshold) = (&*self.verdict, self.threshold);
         let frequencies = self.frequencies.as_deref();
-        let mut comparisons = Vec::with_capacity(pairs.len());
-        let by = FeaturesOf(measure, texts);
-        self.features.for_each(
-            &by,
-            pairs,
-            |&pair| pair,
-            |pairs, made| {
+        let mut bounds = Vec::with_capacity(pairs.len());
+        let of_texts = FromTexts(texts, |text: &str| verdict.prepare(text));
+        let of_pair = |&pair: &(u32, u32)| pair;
+        self.profiles
+            .for_each(&of_texts, pairs, of_pair, |pairs, profiles| {
                 let all = pairs.par_iter().with_min_len(16);
-                comparisons.par_extend(all.map_init(Scratch::default, |scratch, (a, b)| {
-                    let both = (made.get(a)?, made.get(b)?);
-                    measure.compare(both, frequencies, threshold, scratch)
+                bounds.par_extend(all.map_init(Scratch::default, |scratch, (a, b)| {
+                    let both = (profiles.get(a)?, profiles.get(b)?);
+                    verdict.bound(both, frequencies, threshold, scratch)
                 }));
-            },
-        )?;
-        Ok(comparisons)
+            })?;
+        Ok(bounds)
     }
 
     /// The similarity of each pair that is similar, aligned where that decides.
-    fn align(
-        &mut self,
-        texts: &TextStore,
-        pairs: &[((u32, u32), Comparison)],
-    ) -> Result<Vec<Verdict>> {
-        let (measure, threshold) = (self.measure, self.threshold);
-        let score = |similarity: f64| (similarity >= threshold).then_some(similarity);
-        if !measure.aligns() {
-            return Ok(pairs
-                .iter()
-                .map(|(_, comparison)| Verdict {
-                    similarity: score(comparison.most()),
-                    without_own: None,
-                })
-                .collect());
+    fn align(&mut self, texts: &TextStore, pairs: &[((u32, u32), Most)]) -> Result<Vec<Alike>> {
+        let (verdict, threshold) = (&*self.verdict, self.threshold);
+        if !verdict.aligns() {
+            let all = pairs.iter();
+            let all = all.map(|(_, most)| Alike {
+                similarity: at_least(threshold, most.similarity),
+                without_own: None,
+            });
+            return Ok(all.collect());
         }
-        let mut similarities = Vec::with_capacity(pairs.len());
-        self.units.for_each(
-            &UnitsOf(texts),
-            pairs,
-            |&(pair, _)| pair,
-            |pairs, made| {
-                let all = pairs.par_iter();
-                let verdict =
-                    |bound: &mut OrderBound, ((number, b), comparison): &(_, Comparison)| {
-                        let (Some(a), Some(b)) = (made.get(number), made.get(b)) else {
-                            return Verdict::default();
-                        };
-                        if comparison.plain() < threshold && !may_be_scattered(a, b) {
-                            return Verdict::default();
-                        }
-                        let most = |most| measure.aligned(comparison.without_own(), most);
-                        if is_long(a, b) && score(most(&bound.best(*number, a, b))).is_none() {
-                            return Verdict::default();
-                        }
-                        let aligned = Aligned::of(a, b);
-                        let similarity = score(measure.aligned(*comparison, &aligned));
-                        let without = || score(measure.aligned(comparison.without_own(), &aligned));
-                        let without_own = similarity.is_none().then(without).flatten();
-                        Verdict {
-                            similarity,
-                            without_own,
-                        }
+        let mut found = Vec::with_capacity(pairs.len());
+        let of_texts = FromTexts(texts, Units::of);
+        let of_pair = |&(pair, _): &(_, Most)| pair;
+        self.units
+            .for_each(&of_texts, pairs, of_pair, |pairs, units| {
+                let of_pair = |order: &mut OrderBound, ((number, b), most): &((u32, u32), Most)| {
+                    let (Some(a), Some(b)) = (units.get(number), units.get(b)) else {
+                        return Alike::default();
                     };
-                similarities.par_extend(all.map_init(OrderBound::default, verdict));
-            },
-        )?;
-        Ok(similarities)
+                    if most.similarity < threshold && !may_be_scattered(a, b) {
+                        return Alike::default();
+                    }
+                    let score = |most, aligned: &Aligned| {
+                        at_least(threshold, verdict.finish(most, aligned))
+                    };
+                    let without_own = most.without_own();
+                    if is_long(a, b) && score(without_own, &order.best(*number, a, b)).is_none() {
+                        return Alike::default();
+                    }
+                    let aligned = Aligned::of(a, b);
+                    let similarity = score(*most, &aligned);
+                    Alike {
+                        similarity,
+                        without_own: match similarity {
+                            Some(_) => None,
+                            None => score(without_own, &aligned),
+                        },
+                    }
+                };
+                found.par_extend(pairs.par_iter().map_init(OrderBound::default, of_pair));
+            })?;
+        Ok(found)
     }
+}
+
+fn at_least(threshold: f64, similarity: f64) -> Option<f64> {
+    (similarity >= threshold).then_some(similarity)
 }
 
 /// What the alignment of a pair says.
 #[derive(Clone, Copy, Debug, Default)]
-struct Verdict {
+struct Alike {
     similarity: Option<f64>,
     /// The similarity that the pair would have but for what one text says of its own, if only that
     /// keeps it from being similar.
     without_own: Option<f64>,
-}
-
-/// A candidate of a document that would be similar but for what one of the two says of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WithoutOwn {
-    /// The candidate.
-    pub other: u32,
-    /// The similarity that the two would have.
-    pub similarity: f64,
-}
-
-impl WithoutOwn {
-    /// The more similar one; of equal ones that with the smaller number.
-    fn more_similar(self, next: WithoutOwn) -> WithoutOwn {
-        let order = next.similarity.total_cmp(&self.similarity);
-        match order.then(self.other.cmp(&next.other)).is_gt() {
-            true => next,
-            false => self,
-        }
-    }
-}
-
-/// Makes the features of texts that a measure compares.
-struct FeaturesOf<'a>(Measure, &'a TextStore);
-
-impl Make for FeaturesOf<'_> {
-    type Made = Features;
-
-    fn size(&self, document: u32) -> Option<usize> {
-        Some(self.1.size(document as usize))
-    }
-
-    fn most(&self, size: usize) -> usize {
-        self.0.most_bytes(size)
-    }
-
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Features> {
-        Ok(self.0.features_of(self.1.text(document as usize, buffer)?))
-    }
-
-    fn bytes(made: &Features) -> usize {
-        made.bytes()
-    }
-}
-
-/// Makes the units of texts.
-struct UnitsOf<'a>(&'a TextStore);
-
-impl Make for UnitsOf<'_> {
-    type Made = Units;
-
-    fn size(&self, document: u32) -> Option<usize> {
-        Some(self.0.size(document as usize))
-    }
-
-    fn most(&self, size: usize) -> usize {
-        8 * size
-    }
-
-    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Units> {
-        Ok(Units::of(self.0.text(document as usize, buffer)?))
-    }
-
-    fn bytes(made: &Units) -> usize {
-        made.heap_bytes()
-    }
 }
 
 #[cfg(test)]
@@ -535,11 +468,13 @@ mod tests {
                 let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups, |_, _| true);
                 for (text, best) in best.unwrap().into_iter().enumerate() {
                     let own = text * 32..(text + 1) * 32;
-                    let similar = own.filter_map(|at| Some((at, expected[at]?)));
-                    let first = similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b));
-                    assert_eq!(best, first);
+                    let similar = own.filter_map(|of| {
+                        let similarity = expected[of]?;
+                        Some(Similar { of, similarity })
+                    });
+                    assert_eq!(best, Similar::best(similar));
                 }
-                let ratio = Ratio::of(measure).unwrap();
+                let ratio = measure.verdict().ratio().unwrap();
                 let by_samples = verifier().by_samples((&every[0], &table), ratio, &pairs);
                 let by_samples = by_samples.unwrap();
                 let open = verifier().are_open(|text| every[0].get(text, None), &pairs);

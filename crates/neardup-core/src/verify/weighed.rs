@@ -34,25 +34,10 @@ costs a merge of the lists of two [counted samples](CountedSample).
 use super::counted_sample::CountedSample;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::shared_numbers;
+use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
-
-/// A shingle is of *many* if it is in more than R + `MANY` texts, where R is the limit of a rare one; else
-/// it is of *few*.
-const MANY: u32 = 16;
-
-/// An edit replaces shingles of the majority form by about as many of few. So a text may say something of
-/// its own only if its unshared shingles of few are more than this many times the other text's
-/// unshared shingles of the majority form.
-const EDITS: usize = 2;
-
-/// Two texts say something else if they share less of what few texts carry.
-const OTHER: f64 = 0.1;
-
-/// The least number of sampled shingles, of both texts together, that say
-/// anything about what is common.
-pub const KNOWN: usize = 24;
 
 /// The shingles of two texts that were looked up, weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,7 +218,7 @@ impl Alone {
     ) -> Self {
         let rare = table.rare();
         let usual = weight(median, rare);
-        let majority = median - median / 5;
+        let majority = median - median / MAJORITY_PARTS;
         let all = text.len() - shared;
         let uncounted = all - (text.common.len() - ids.len());
         let weight_of_uncounted = uncounted as u64 * u64::from(RARE_WEIGHT);
@@ -281,8 +266,8 @@ fn weight(count: u32, rare: u32) -> u16 {
 ///
 /// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
 /// with a line of its own. Where it is a sentence, [`Own`] has these shingles weigh nothing.
-static WEIGHTS: [u16; 33] = {
-    let mut weights = [RARE_WEIGHT; 33];
+static WEIGHTS: [u16; LIGHTEST + 1] = {
+    let mut weights = [RARE_WEIGHT; LIGHTEST + 1];
     let mut more = 1;
     while more < weights.len() {
         let root = (1_000_000 * more as u64).isqrt();

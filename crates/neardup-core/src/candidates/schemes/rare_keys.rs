@@ -6,7 +6,7 @@ two are candidates. This number depends only on the two samples and on the commo
 first document was filed.
 
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
-[`FEW`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
+[`RARE_KEY_TEXTS`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
 with the same text count once, so exact copies do not make a key common. The smallest keys are also
 in every sample with a larger rate. The other keys are needed because copies of a text that is
 posted in a hundred versions share few rare keys. A search for every pair files a document under all
@@ -28,19 +28,7 @@ documents are filed, a text posted a thousand times is in each list once and doe
 */
 
 use crate::candidates::schemes::search::Reach;
-
-/// The maximum number of texts that have a rare key.
-pub const FEW: u32 = 32;
-
-/// The maximum number of rare keys that a document is filed under.
-pub const RARE_KEYS: usize = 16;
-
-/// The maximum number of other keys that a document is filed under.
-pub const COMMON_KEYS: usize = 8;
-
-/// Texts that differ in scattered edits resemble each other this little, whatever the threshold. Versions
-/// of one text share few rare keys, so the number of all keys decides about these.
-const EDITED: f64 = 1.0 / 3.0;
+use crate::constants::{ALL_KEYS_SHARE, COMMON_KEYS, RARE_KEY_DIVISOR, RARE_KEYS, SCATTERED};
 
 /// The largest minimum, which has five bits where it is stored. Documents filed under very many
 /// keys must share no more of them.
@@ -76,10 +64,10 @@ impl MinOverlap {
                 any: enough,
             };
         }
-        let any = (rare + common) as f64 * threshold.min(EDITED) * 0.75;
+        let any = (rare + common) as f64 * threshold.min(SCATTERED) * ALL_KEYS_SHARE;
         MinOverlap {
             is_common: false,
-            rare: (rare as f64 * threshold / 3.0)
+            rare: (rare as f64 * threshold / RARE_KEY_DIVISOR)
                 .floor()
                 .clamp(1.0, MAX_OVERLAP) as u8,
             any: any.ceil().clamp(1.0, MAX_OVERLAP) as u8,

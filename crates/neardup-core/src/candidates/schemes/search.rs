@@ -1,18 +1,9 @@
 //! How candidates are found, and how long a list may become.
 
 use super::bands::Banding;
+use crate::constants::{MAX_LIST_LEN, MAX_LIST_LEN_OF_ALL, MAX_LIST_LEN_OF_KEPT};
 use crate::error::{Error, Result};
 use crate::sketch::Sketches;
-
-/// Maximum length of the list of a sample key if only kept documents are filed: text that more of
-/// them share is boilerplate.
-pub const MAX_LIST_LEN_OF_KEPT: usize = 32;
-
-/// Maximum length of the list of a band if only kept documents are filed.
-pub const MAX_LIST_LEN: usize = 1000;
-
-/// Maximum length of any list if all documents are filed.
-pub const MAX_LIST_LEN_OF_ALL: usize = 10_000;
 
 /// Which documents are filed, under how many of their keys, and how long a list may become. For
 /// searches that are not exact.

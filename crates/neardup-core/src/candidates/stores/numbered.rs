@@ -13,8 +13,8 @@ use neardup_hamming::Fingerprints;
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
-use crate::candidates::schemes::rare_keys::FEW;
 use crate::candidates::schemes::search::Search;
+use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
 use crate::groups::Groups;
 use crate::identity::DistinctTexts;
@@ -144,7 +144,7 @@ impl NumberedPostings {
             is_recent: vec![0; RECENT / 64],
             recent_from: 0,
             entries: vec![0; end],
-            common_from: frequencies.partition_point(|&texts| texts <= FEW) as u32,
+            common_from: frequencies.partition_point(|&texts| texts <= RARE_KEY_TEXTS) as u32,
             frequencies,
         }
     }
