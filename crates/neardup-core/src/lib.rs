@@ -21,6 +21,7 @@ pub mod blob_file;
 mod buckets;
 mod bytes;
 pub mod candidates;
+mod characters;
 pub mod cluster;
 pub mod corpus;
 pub mod groups;
