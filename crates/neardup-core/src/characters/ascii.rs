@@ -5,11 +5,13 @@ ends. */
 const EACH: u64 = u64::MAX / 0xFF;
 /// The first bit of each byte, by which the answers below speak.
 const FIRST: u64 = 0x80 * EACH;
+/// In each byte, a blank, and the bit by which small letters differ from capital ones.
+const BLANKS: u64 = 0x20 * EACH;
 
 /// Which bytes are letters: not before a, not behind z, and in ASCII.
 #[inline]
 fn letters_of(word: u64) -> u64 {
-    let lower = (word | 0x20 * EACH) & !FIRST;
+    let lower = (word | BLANKS) & !FIRST;
     let from_a = lower + (0x80 - u64::from(b'a')) * EACH;
     let behind_z = lower + (0x7F - u64::from(b'z')) * EACH;
     from_a & !behind_z & !word & FIRST
@@ -18,7 +20,7 @@ fn letters_of(word: u64) -> u64 {
 /// Which bytes are blanks.
 #[inline]
 fn blanks_of(word: u64) -> u64 {
-    let other = word ^ 0x20 * EACH;
+    let other = word ^ BLANKS;
     !(((other & !FIRST) + !FIRST) | other) & FIRST
 }
 

@@ -450,41 +450,42 @@ impl Normalizer {
     #[inline]
     fn untouched(&self, text: &str, at: usize) -> Run {
         let bytes = text.as_bytes();
-        let fate = |byte: u8| self.bytes[usize::from(byte)];
-        let (letters, has_capital) = match bytes[at].is_ascii_alphabetic() {
-            true => ascii::letters(&bytes[at..]),
-            false => (0, false),
-        };
         let mut run = Run {
             last: at,
-            end: at + letters,
-            has_capital: has_capital && self.settings.lowercase,
+            end: at,
+            has_capital: false,
         };
-        while run.end < bytes.len() && fate(bytes[run.end]) as u8 <= Fate::Lowered as u8 {
-            run.has_capital |= fate(bytes[run.end]) == Fate::Lowered;
-            run.end += 1;
+        if bytes[at].is_ascii_alphabetic() {
+            let (letters, has_capital) = ascii::letters(&bytes[at..]);
+            (run.last, run.end) = (at + letters - 1, at + letters);
+            run.has_capital = has_capital && self.settings.lowercase;
         }
-        if run.end > at {
-            run.last = run.end - 1;
-        }
-        if bytes.get(run.end).is_none_or(u8::is_ascii) {
-            return run;
-        }
-        let first = run.end;
-        for (begin, c) in text[first..].char_indices() {
-            run.end = first + begin;
-            if c.is_ascii() {
-                let fate = fate(c as u8);
-                if fate as u8 > Fate::Lowered as u8 {
-                    return run;
+        while let Some(&byte) = bytes.get(run.end) {
+            let length = match byte {
+                0..=0x7F => match self.bytes[usize::from(byte)] {
+                    Fate::Copied => 1,
+                    Fate::Lowered => {
+                        run.has_capital = true;
+                        1
+                    }
+                    Fate::Separates | Fate::Other => break,
+                },
+                // Most characters of a Chinese text, and nothing waits for how long they are.
+                0xE0..=0xEF => {
+                    let three = [byte, bytes[run.end + 1], bytes[run.end + 2]];
+                    if characters::classes_of_three(three) & self.touched != 0 {
+                        break;
+                    }
+                    3
                 }
-                run.has_capital |= fate == Fate::Lowered;
-            } else if characters::is(c, self.touched) {
-                return run;
-            }
+                _ => match text[run.end..].chars().next() {
+                    Some(c) if !characters::is(c, self.touched) => c.len_utf8(),
+                    _ => break,
+                },
+            };
             run.last = run.end;
+            run.end += length;
         }
-        run.end = bytes.len();
         run
     }
 
