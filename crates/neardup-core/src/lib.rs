@@ -20,6 +20,7 @@ pub mod background;
 pub mod buckets;
 pub mod bytes;
 pub mod candidates;
+mod characters;
 pub mod cluster;
 pub mod constants;
 pub mod corpus;

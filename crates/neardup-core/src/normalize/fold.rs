@@ -1,16 +1,17 @@
 /*! The steps after NFKC: removing invisible characters, folding letters, lower case, and
 separators, which are held back until the next character is known. */
 
-use super::classes::{self, Classes};
+use std::ops::Range;
+
 use super::letters::Foldings;
 use super::mapped::Sink;
-use super::{SENTENCE_END, SENTENCE_MARKS, Settings, WORD_END, Whitespace};
+use super::{SENTENCE_END, SENTENCE_MARKS, Settings, WORD_END, Whitespace, is_separator};
+use crate::characters;
 
 /// The last five steps, between NFKC and a sink.
 pub(super) struct Fold<'a, S> {
     settings: &'a Settings,
     foldings: Foldings,
-    classes: Classes,
     sink: &'a mut S,
     /// The separators that have not been written or dropped yet.
     waiting: Option<Separators>,
@@ -30,32 +31,45 @@ struct Separators {
 }
 
 impl<'a, S: Sink> Fold<'a, S> {
-    pub(super) fn new(
-        settings: &'a Settings,
-        foldings: Foldings,
-        classes: Classes,
-        sink: &'a mut S,
-    ) -> Self {
+    pub(super) fn new(settings: &'a Settings, foldings: Foldings, sink: &'a mut S) -> Self {
         Fold {
             settings,
             foldings,
-            classes,
             sink,
             waiting: None,
             last: None,
         }
     }
 
-    /// Copies `text[begin..end]`, which no step changes.
+    /// Copies a range of a text that no step changes, but for the case of ASCII if it `lowers`.
     #[inline]
-    pub(super) fn copy(&mut self, text: &str, begin: usize, end: usize) {
-        let run = &text[begin..end];
+    pub(super) fn copy(&mut self, text: &str, range: Range<usize>, lowers: bool) {
+        let run = &text[range.clone()];
         let Some(first) = run.chars().next() else {
             return;
         };
         self.settle(first);
-        self.sink.copy(run, begin, end);
+        self.sink.copy(run, range.start, lowers);
         self.last = run.chars().next_back();
+    }
+
+    /// Copies words of ASCII letters with one blank behind each, from the byte `begin` of the text; a letter
+    /// follows.
+    #[inline]
+    pub(super) fn copy_words(&mut self, words: &str, begin: usize) {
+        // Any letter stands for those beside a blank.
+        const LETTER: char = 'a';
+        self.settle(LETTER);
+        let blank = Separators {
+            begin,
+            end: begin,
+            only: None,
+            ends_sentence: false,
+        };
+        let sign = self.between(LETTER, &blank, LETTER).unwrap_or(' ');
+        self.sink
+            .copy_words(words, begin, sign, self.settings.lowercase);
+        self.last = Some(LETTER);
     }
 
     /// Ends the text.
@@ -71,39 +85,24 @@ impl<'a, S: Sink> Fold<'a, S> {
     /// Processes a character of the NFKC text that came from `begin..end` of the original.
     #[inline]
     pub(super) fn push(&mut self, c: char, begin: usize, end: usize) {
-        let mut class = self.classes.of(c);
-        if class & classes::INVISIBLE != 0 && self.settings.drop_invisible {
+        let mut class = characters::classes(c);
+        if class & characters::INVISIBLE != 0 && self.settings.drop_invisible {
             return;
         }
         let mut c = c;
-        if class & classes::FOLDED != 0 {
+        if class & characters::FOLDED != 0 {
             match self.foldings.fold(c) {
-                Some(folded) => (c, class) = (folded, self.classes.of(folded)),
+                Some(folded) => (c, class) = (folded, characters::classes(folded)),
                 None => return,
             }
         }
-        if self.is_separator(class) {
-            let only = (class & classes::WHITE == 0).then_some(c);
-            let ends_sentence = SENTENCE_MARKS.contains(&c);
-            self.waiting = Some(match self.waiting.take() {
-                None => Separators {
-                    begin,
-                    end,
-                    only,
-                    ends_sentence,
-                },
-                Some(before) => Separators {
-                    begin: before.begin,
-                    end,
-                    only: None,
-                    ends_sentence: ends_sentence || before.ends_sentence,
-                },
-            });
+        if is_separator(self.settings, class) {
+            self.separate(c, class, begin, end);
             return;
         }
         self.settle(c);
         self.last = Some(c);
-        if class & classes::CASED != 0 && self.settings.lowercase {
+        if class & characters::CASED != 0 && self.settings.lowercase {
             for lower in c.to_lowercase() {
                 self.sink.put(lower, begin, end);
             }
@@ -112,23 +111,38 @@ impl<'a, S: Sink> Fold<'a, S> {
         }
     }
 
+    /// Holds back the separator `c` of a class.
     #[inline]
-    fn is_separator(&self, class: u8) -> bool {
-        if self.settings.drop_punctuation {
-            class & classes::SEPARATING != 0
-        } else {
-            class & classes::WHITE != 0 && self.settings.whitespace != Whitespace::Keep
-        }
+    pub(super) fn separate(&mut self, c: char, class: u16, begin: usize, end: usize) {
+        let ends_sentence = SENTENCE_MARKS.contains(&c);
+        self.waiting = Some(match self.waiting.take() {
+            None => Separators {
+                begin,
+                end,
+                only: (class & characters::WHITE == 0).then_some(c),
+                ends_sentence,
+            },
+            Some(before) => Separators {
+                begin: before.begin,
+                end,
+                only: None,
+                ends_sentence: ends_sentence || before.ends_sentence,
+            },
+        });
     }
 
     /// Writes or drops pending separators, now that `next` is known to follow.
     #[inline]
     fn settle(&mut self, next: char) {
-        if let (Some(waiting), Some(last)) = (self.waiting.take(), self.last)
-            && let Some(sign) = self.between(last, &waiting, next)
+        let Some(waiting) = &self.waiting else {
+            return;
+        };
+        if let Some(last) = self.last
+            && let Some(sign) = self.between(last, waiting, next)
         {
             self.sink.put(sign, waiting.begin, waiting.end);
         }
+        self.waiting = None;
     }
 
     /// The sign that replaces separators between two characters.
@@ -151,6 +165,7 @@ impl<'a, S: Sink> Fold<'a, S> {
     #[inline]
     fn is_unspaced(&self, c: char) -> bool {
         self.settings.whitespace == Whitespace::ByScript
-            && self.classes.of(c) & classes::UNSPACED != 0
+            && !c.is_ascii()
+            && characters::is(c, characters::UNSPACED)
     }
 }

@@ -10,10 +10,10 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::classes::{self, Classes};
 use super::rewritten::Rewritten;
 use super::rewritten::Span;
 use super::tags;
+use crate::characters::{self, SEPARATING, UNSPACED, WHITE};
 use crate::error::{Error, Result};
 
 /// The most bytes of a compiled expression.
@@ -78,8 +78,7 @@ impl Ignored {
         if stretches.is_empty() {
             return None;
         }
-        let classes = Classes::get();
-        let is_of_word = |c: char| classes.of(c) & (classes::UNSPACED | classes::SEPARATING) == 0;
+        let is_of_word = |c: char| !characters::is(c, UNSPACED | SEPARATING);
         let mut rewritten = Rewritten::with_capacity(text.len());
         let mut kept = 0;
         for (begin, end) in stretches {
@@ -121,7 +120,6 @@ impl Ignored {
         if !(self.links || self.names || self.punctuation) {
             return;
         }
-        let classes = Classes::get();
         let (mut before, mut end) = (' ', 0);
         for (at, c) in text.char_indices() {
             let rest = &text[at..];
@@ -136,8 +134,8 @@ impl Ignored {
                 end = at + length;
                 found.push((at as u32, end as u32));
             }
-            let class = classes.of(c);
-            if self.punctuation && class & classes::SEPARATING != 0 && class & classes::WHITE == 0 {
+            let class = characters::classes(c);
+            if self.punctuation && class & (SEPARATING | WHITE) == SEPARATING {
                 found.push((at as u32, (at + c.len_utf8()) as u32));
             }
             before = c;

@@ -18,6 +18,7 @@ numbers costs three searches for their bytes.
 use std::sync::OnceLock;
 
 use super::rewritten::Rewritten;
+use crate::characters;
 
 // Unicode's confusables that fonts draw alike: letters of the script, and those of Latin.
 const RUSSIAN: [&str; 2] = ["аеорсухікАВЕКМНОРСТУХІ", "aeopcyxikABEKMHOPCTYXI"];
@@ -112,15 +113,14 @@ fn rewrite(text: &str, words: &[Word]) -> Rewritten {
 fn words_of(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let bytes = text.as_bytes();
-    if has(bytes, |lead, _| lead.wrapping_sub(0xCD) < 8) {
+    let [alphabet, kana, digit] = kinds_of(bytes);
+    if alphabet {
         alphabet_words(text, &mut words);
     }
-    if has(bytes, |lead, next| lead == 0xE3 && next & 0xFE == 0x82) {
+    if kana {
         katakana(text, &mut words);
     }
-    if has(bytes, |digit, next| {
-        digit.is_ascii_digit() & looks_like_digit(next)
-    }) {
+    if digit {
         numbers(text, &mut words);
     }
     words.sort_by_key(|word| word.begin);
@@ -169,17 +169,22 @@ fn numbers(text: &str, words: &mut Vec<Word>) {
     }
 }
 
-/// Whether a byte and the one after it are as they are asked for.
-fn has(bytes: &[u8], asked: impl Fn(u8, u8) -> bool) -> bool {
+/// Whether there are letters of Greek or Cyrillic, katakana, and digits with a letter behind them that
+/// looks like one.
+fn kinds_of(bytes: &[u8]) -> [bool; 3] {
     let after = bytes.get(1..).unwrap_or_default();
+    let mut found = [false; 3];
     // Without a way out of the inner loop, it is compiled to vector instructions.
-    bytes
-        .chunks(256)
-        .zip(after.chunks(256))
-        .any(|(bytes, after)| {
-            let pairs = bytes.iter().zip(after);
-            pairs.fold(false, |found, (&byte, &next)| found | asked(byte, next))
-        })
+    for (bytes, after) in bytes.chunks(256).zip(after.chunks(256)) {
+        let [mut alphabet, mut kana, mut digit] = found;
+        for (&byte, &next) in bytes.iter().zip(after) {
+            alphabet |= byte.wrapping_sub(0xCD) < 8;
+            kana |= (byte == 0xE3) & (next & 0xFE == 0x82);
+            digit |= byte.is_ascii_digit() & looks_like_digit(next);
+        }
+        found = [alphabet, kana, digit];
+    }
+    found
 }
 
 fn alphabet_words(text: &str, words: &mut Vec<Word>) {
@@ -341,8 +346,7 @@ fn katakana(text: &str, words: &mut Vec<Word>) {
 }
 
 fn is_han(c: char) -> bool {
-    matches!(c as u32,
-        0x2E80..=0x2FD5 | 0x3005 | 0x3007 | 0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+    characters::is(c, characters::HAN)
 }
 
 fn is_kana(c: char) -> bool {

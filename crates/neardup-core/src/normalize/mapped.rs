@@ -15,8 +15,11 @@ pub struct Mapped {
 
 /// The output of the pass over a text.
 pub(super) trait Sink {
-    /// Appends `run`, which is unchanged from the bytes `begin..end` of the source.
-    fn copy(&mut self, run: &str, begin: usize, end: usize);
+    /// Appends `run` from the byte `begin` of the source, with its ASCII in lower case if `lowers`.
+    fn copy(&mut self, run: &str, begin: usize, lowers: bool);
+
+    /// The same with another sign of ASCII in place of each blank; everything is ASCII.
+    fn copy_words(&mut self, words: &str, begin: usize, sign: char, lowers: bool);
 
     /// Appends one character that came from the bytes `begin..end` of the source.
     fn put(&mut self, c: char, begin: usize, end: usize);
@@ -24,8 +27,27 @@ pub(super) trait Sink {
 
 impl Sink for String {
     #[inline]
-    fn copy(&mut self, run: &str, _begin: usize, _end: usize) {
+    fn copy(&mut self, run: &str, _begin: usize, lowers: bool) {
+        let before = self.len();
         self.push_str(run);
+        if lowers {
+            self[before..].make_ascii_lowercase();
+        }
+    }
+
+    fn copy_words(&mut self, words: &str, _begin: usize, sign: char, lowers: bool) {
+        // A word is too short for a call of its own.
+        let mut together = [0; 64];
+        for bytes in words.as_bytes().chunks(together.len()) {
+            let copy = &mut together[..bytes.len()];
+            for (to, &byte) in copy.iter_mut().zip(bytes) {
+                *to = if byte == b' ' { sign as u8 } else { byte };
+            }
+            if lowers {
+                copy.make_ascii_lowercase();
+            }
+            self.push_str(std::str::from_utf8(copy).unwrap_or_default());
+        }
     }
 
     #[inline]
@@ -47,6 +69,13 @@ impl MappedSink {
             text: String::with_capacity(bytes),
             spans: Vec::with_capacity(bytes / 2),
         }
+    }
+
+    fn copy_spans(&mut self, run: &str, begin: usize) {
+        self.spans.extend(run.char_indices().map(|(at, c)| {
+            let begin = begin + at;
+            (begin as u32, (begin + c.len_utf8()) as u32)
+        }));
     }
 
     /// The text so far.
@@ -78,12 +107,14 @@ impl MappedSink {
 }
 
 impl Sink for MappedSink {
-    fn copy(&mut self, run: &str, begin: usize, _end: usize) {
-        self.text.push_str(run);
-        self.spans.extend(run.char_indices().map(|(at, c)| {
-            let begin = begin + at;
-            (begin as u32, (begin + c.len_utf8()) as u32)
-        }));
+    fn copy(&mut self, run: &str, begin: usize, lowers: bool) {
+        self.text.copy(run, begin, lowers);
+        self.copy_spans(run, begin);
+    }
+
+    fn copy_words(&mut self, words: &str, begin: usize, sign: char, lowers: bool) {
+        self.text.copy_words(words, begin, sign, lowers);
+        self.copy_spans(words, begin);
     }
 
     fn put(&mut self, c: char, begin: usize, end: usize) {

@@ -39,7 +39,6 @@ One implementation serves both [`Normalizer::normalize_into`] and
 result is exact.
 */
 
-mod classes;
 mod ends;
 mod fold;
 mod ignored;
@@ -56,9 +55,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
+pub use crate::characters::is_letter_or_digit;
+use crate::characters::{self, ascii};
 use crate::error::{Error, Result};
-use classes::Classes;
-pub use classes::is_letter_or_digit;
 pub use ends::inside;
 use fold::Fold;
 pub use ignored::{Ignored, fault_of};
@@ -101,8 +100,9 @@ pub const WORD_END: char = '\u{1F}';
 /// See [`WORD_END`].
 pub const SENTENCE_END: char = '\u{1E}';
 
-/// What is no part of a shingle.
-const NO_FEATURES: [char; 4] = [WORD_END, SENTENCE_END, numbers::DAY_FIRST, numbers::UNSURE];
+/// The signs that are no part of a shingle: [`numbers::UNSURE`], [`numbers::DAY_FIRST`] and both ends.
+const FIRST_SIGN: char = numbers::UNSURE;
+const LAST_SIGN: char = WORD_END;
 
 /// What ends a sentence of a script without spaces.
 pub(crate) const SENTENCE_MARKS: [char; 5] = ['。', '！', '？', '!', '?'];
@@ -117,19 +117,54 @@ pub fn without_sentence_ends(text: &str) -> Cow<'_, str> {
 
 /// A normalized text without [`WORD_END`], [`SENTENCE_END`] and what says the order of a date: what
 /// shingles are made of.
-pub fn without_ends(text: &str) -> Cow<'_, str> {
-    let signs = NO_FEATURES.map(|sign| sign as u8);
-    let ends = memchr::memchr2(signs[0], signs[1], text.as_bytes());
-    match ends.or_else(|| memchr::memchr2(signs[2], signs[3], text.as_bytes())) {
-        None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(joined(text, text.split(NO_FEATURES))),
+pub(crate) fn without_ends(text: &str) -> Vec<u8> {
+    // Many at once where there is no sign; no branch where there are some.
+    const TOGETHER: usize = 16;
+    let is_sign = |byte: u8| (FIRST_SIGN as u8..=LAST_SIGN as u8).contains(&byte);
+    let mut kept = vec![0; text.len()];
+    let mut length = 0;
+    for bytes in text.as_bytes().chunks(TOGETHER) {
+        let signs = bytes
+            .iter()
+            .fold(0, |signs, &byte| signs + u8::from(is_sign(byte)));
+        if signs == 0 {
+            kept[length..length + bytes.len()].copy_from_slice(bytes);
+            length += bytes.len();
+            continue;
+        }
+        for &byte in bytes {
+            kept[length] = byte;
+            length += usize::from(!is_sign(byte));
+        }
     }
+    kept.truncate(length);
+    kept
 }
 
 fn joined<'a>(text: &str, pieces: impl Iterator<Item = &'a str>) -> String {
     let mut joined = String::with_capacity(text.len());
     joined.extend(pieces);
     joined
+}
+
+/// Whether a character of a class separates words.
+#[inline]
+fn is_separator(settings: &Settings, class: u16) -> bool {
+    if settings.drop_punctuation {
+        class & characters::SEPARATING != 0
+    } else {
+        class & characters::WHITE != 0 && settings.whitespace != Whitespace::Keep
+    }
+}
+
+/// The ASCII character of a full-width form. This is the most common change in Chinese
+/// text, so it skips the general algorithm.
+#[inline]
+fn narrow(c: char) -> Option<char> {
+    match c {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFEE0),
+        _ => None,
+    }
 }
 
 /// Whether a text has a blank after most characters, so that blanks separate no words.
@@ -201,6 +236,28 @@ pub struct Settings {
     pub spell_numbers: bool,
 }
 
+/// What becomes of a character that begins with some byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// No step changes it.
+    Copied,
+    /// Only its case is changed.
+    Lowered,
+    /// It is a separator.
+    Separates,
+    /// Its class tells.
+    Other,
+}
+
+/// Some characters that are copied.
+struct Run {
+    /// The begin of its last character; that of the run if it is empty.
+    last: usize,
+    end: usize,
+    /// Whether letters become lower case.
+    has_capital: bool,
+}
+
 /// The normalize stage, ready to run.
 ///
 /// # Examples
@@ -222,9 +279,10 @@ pub struct Settings {
 pub struct Normalizer {
     settings: Settings,
     foldings: Foldings,
-    classes: Classes,
     /// Classes of characters that a step may change, so that they cannot be copied as they are.
-    touched: u8,
+    touched: u16,
+    /// What becomes of the character that begins with a byte, as far as the byte tells.
+    bytes: [Fate; 256],
 }
 
 impl Normalizer {
@@ -232,29 +290,40 @@ impl Normalizer {
     pub fn new(settings: Settings) -> Self {
         let mut touched = 0;
         if settings.nfkc {
-            touched |= classes::COMBINES | classes::UNSTABLE;
+            touched |= characters::COMBINES | characters::UNSTABLE;
         }
         if settings.lowercase {
-            touched |= classes::CASED;
+            touched |= characters::CASED;
         }
         if settings.whitespace != Whitespace::Keep {
-            touched |= classes::WHITE;
+            touched |= characters::WHITE;
         }
         if settings.drop_invisible {
-            touched |= classes::INVISIBLE;
+            touched |= characters::INVISIBLE;
         }
         if settings.drop_punctuation {
-            touched |= classes::SEPARATING;
+            touched |= characters::SEPARATING;
         }
         let foldings = Foldings::new(&settings.fold);
         if foldings.any() {
-            touched |= classes::FOLDED;
+            touched |= characters::FOLDED;
         }
+        let bytes = std::array::from_fn(|byte| {
+            let class = characters::classes(char::from(byte as u8));
+            let is_dropped = settings.drop_invisible && class & characters::INVISIBLE != 0;
+            match byte {
+                0x80.. => Fate::Other,
+                _ if is_separator(&settings, class) && !is_dropped => Fate::Separates,
+                _ if class & touched == 0 => Fate::Copied,
+                _ if class & touched == characters::CASED => Fate::Lowered,
+                _ => Fate::Other,
+            }
+        });
         Normalizer {
             settings,
             foldings,
-            classes: Classes::get(),
             touched,
+            bytes,
         }
     }
 
@@ -314,34 +383,59 @@ impl Normalizer {
     /// Steps 3 to 8, in one pass.
     fn run<S: Sink>(&self, text: &str, sink: &mut S) {
         if self.touched == 0 {
-            sink.copy(text, 0, text.len());
+            sink.copy(text, 0, false);
             return;
         }
         let is_spaced_out = self.settings.drop_punctuation && is_spaced_out(text);
-        let mut fold = Fold::new(&self.settings, self.foldings, self.classes, sink);
+        let has_words = self.settings.whitespace != Whitespace::Keep && !is_spaced_out;
+        let mut fold = Fold::new(&self.settings, self.foldings, sink);
         let mut at = 0;
-        while at < text.len() {
-            let (last, end) = self.untouched(text, at);
-            let Some(c) = text[end..].chars().next() else {
-                fold.copy(text, at, end);
-                break;
-            };
-            if c == ' ' && is_spaced_out {
-                fold.copy(text, at, end);
+        let bytes = text.as_bytes();
+        while at < bytes.len() {
+            if has_words && bytes[at].is_ascii_alphabetic() {
+                // What becomes of their blanks needs no look at what is around them.
+                let end = at + ascii::words(&bytes[at..]);
+                if end > at {
+                    fold.copy_words(&text[at..end], at);
+                    at = end;
+                }
+            }
+            let run = self.untouched(text, at);
+            let (last, end) = (run.last, run.end);
+            // Nothing in ASCII combines with what is before it.
+            let is_before_ascii = bytes.get(end + 1).is_none_or(u8::is_ascii);
+            let byte = bytes.get(end).copied().filter(|_| is_before_ascii);
+            if let Some(byte) = byte
+                && self.bytes[usize::from(byte)] == Fate::Separates
+            {
+                fold.copy(text, at..end, run.has_capital);
+                if byte != b' ' || !is_spaced_out {
+                    let c = char::from(byte);
+                    fold.separate(c, characters::classes(c), end, end + 1);
+                }
                 at = end + 1;
                 continue;
             }
-            let combines = self.settings.nfkc && self.classes.of(c) & classes::COMBINES != 0;
+            let Some(c) = text[end..].chars().next() else {
+                fold.copy(text, at..end, run.has_capital);
+                break;
+            };
+            if c == ' ' && is_spaced_out {
+                fold.copy(text, at..end, run.has_capital);
+                at = end + 1;
+                continue;
+            }
+            let combines = self.settings.nfkc && characters::classes(c) & characters::COMBINES != 0;
             // A mark may combine with the character before it, so that one
             // leaves the run and joins the cluster.
             let begin = if combines { last } else { end };
-            fold.copy(text, at, begin);
+            fold.copy(text, at..begin, run.has_capital);
             let after = end + c.len_utf8();
             at = self.end_of_cluster(text, after);
             let lone = begin == end && at == after;
-            if !self.settings.nfkc || (lone && self.classes.of(c) & classes::UNSTABLE == 0) {
+            if !self.settings.nfkc || (lone && characters::classes(c) & characters::UNSTABLE == 0) {
                 fold.push(c, begin, at);
-            } else if let (true, Some(narrow)) = (lone, classes::narrow(c)) {
+            } else if let (true, Some(narrow)) = (lone, narrow(c)) {
                 fold.push(narrow, begin, at);
             } else {
                 for d in text[begin..at].nfkc() {
@@ -352,18 +446,47 @@ impl Normalizer {
         fold.finish();
     }
 
-    /// The run of characters from `at` that no step changes: the begin of its last
-    /// character (`at` if the run is empty) and its end.
+    /// The run of characters from `at` that no step changes but for the case of ASCII.
     #[inline]
-    fn untouched(&self, text: &str, at: usize) -> (usize, usize) {
-        let mut last = 0;
-        for (begin, c) in text[at..].char_indices() {
-            if self.classes.of(c) & self.touched != 0 {
-                return (at + last, at + begin);
-            }
-            last = begin;
+    fn untouched(&self, text: &str, at: usize) -> Run {
+        let bytes = text.as_bytes();
+        let mut run = Run {
+            last: at,
+            end: at,
+            has_capital: false,
+        };
+        if bytes[at].is_ascii_alphabetic() {
+            let (letters, has_capital) = ascii::letters(&bytes[at..]);
+            (run.last, run.end) = (at + letters - 1, at + letters);
+            run.has_capital = has_capital && self.settings.lowercase;
         }
-        (at + last, text.len())
+        while let Some(&byte) = bytes.get(run.end) {
+            let length = match byte {
+                0..=0x7F => match self.bytes[usize::from(byte)] {
+                    Fate::Copied => 1,
+                    Fate::Lowered => {
+                        run.has_capital = true;
+                        1
+                    }
+                    Fate::Separates | Fate::Other => break,
+                },
+                // Most characters of a Chinese text, and nothing waits for how long they are.
+                0xE0..=0xEF => {
+                    let three = [byte, bytes[run.end + 1], bytes[run.end + 2]];
+                    if characters::classes_of_three(three) & self.touched != 0 {
+                        break;
+                    }
+                    3
+                }
+                _ => match text[run.end..].chars().next() {
+                    Some(c) if !characters::is(c, self.touched) => c.len_utf8(),
+                    _ => break,
+                },
+            };
+            run.last = run.end;
+            run.end += length;
+        }
+        run
     }
 
     /// The end of the characters from `at` that may combine with those before them.
@@ -374,7 +497,7 @@ impl Normalizer {
         }
         text[at..]
             .char_indices()
-            .find(|&(_, c)| self.classes.of(c) & classes::COMBINES == 0)
+            .find(|&(_, c)| characters::classes(c) & characters::COMBINES == 0)
             .map_or(text.len(), |(begin, _)| at + begin)
     }
 }

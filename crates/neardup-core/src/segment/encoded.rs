@@ -27,13 +27,17 @@ pub const TAG_BEGIN: char = '\u{1F}';
 /// The tag that ANSJ writes for a word without a tag; it must not be taken for a noun tag.
 pub const NO_TAG: &str = "null";
 
-pub(super) fn tagged(text: &str, drop_tags: &[String], take: impl FnMut(Unit<'_>)) {
-    words_of(text.split_whitespace(), drop_tags, take);
-}
-
-pub(super) fn ictclas(text: &str, drop_tags: &[String], take: impl FnMut(Unit<'_>)) {
-    let joined = text.replace(['\r', '\n'], "");
-    words_of(joined.split(' '), drop_tags, take);
+pub(super) fn tagged(
+    text: &str,
+    joins_lines: bool,
+    drop_tags: &[String],
+    take: impl FnMut(Unit<'_>),
+) {
+    if joins_lines {
+        words_of(text.replace(['\r', '\n'], "").split(' '), drop_tags, take);
+    } else {
+        words_of(text.split_whitespace(), drop_tags, take);
+    }
 }
 
 fn words_of<'a>(
@@ -82,7 +86,8 @@ mod tests {
     #[test]
     fn tagged_text_splits_at_white_space_and_the_first_slash() {
         let text = "春天/t  ///w\n来/v plain 了/ule ，/wd 1/2/m 澜江/null";
-        let units = collect(|units| tagged(text, &["wd".into()], |unit| units.push(own(unit))));
+        let units =
+            collect(|units| tagged(text, false, &["wd".into()], |unit| units.push(own(unit))));
         let expected = [
             ("春天", "t"),
             ("", "w"),
@@ -97,7 +102,7 @@ mod tests {
     #[test]
     fn ictclas_text_splits_at_spaces_alone() {
         let text = "　　/x 春天/t\t来/v\r\n了/ule 澜/n\n江/n";
-        let units = collect(|units| ictclas(text, &[], |unit| units.push(own(unit))));
+        let units = collect(|units| tagged(text, true, &[], |unit| units.push(own(unit))));
         let expected = [("　　", "x"), ("春天", "ule"), ("澜", "n")];
         assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
     }

@@ -30,18 +30,13 @@ mod words;
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
+pub use crate::characters::is_dense;
+use crate::characters::{is_narrow, is_wide};
 use crate::error::{Error, Result};
-use crate::normalize::without_sentence_ends;
-use script::Scripts;
+use crate::normalize::{without_ends, without_sentence_ends};
 pub use shingles::ShingleLen;
 pub(crate) use shingles::for_each_shingle;
-use shingles::is_wide;
 use words::Words;
-
-/// Whether a letter or mark belongs to a script that is written without spaces between words.
-pub fn is_dense(c: char) -> bool {
-    Scripts::get().is_dense(c)
-}
 
 /// The kind of unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -125,12 +120,22 @@ pub struct Segmenter(Kind);
 enum Kind {
     Words(Words),
     UnicodeWords,
-    Shingles { k: usize },
-    ScriptShingles { k: usize },
-    ByScript { k: usize, scripts: Scripts },
-    Tagged { drop_tags: Vec<String> },
-    Ictclas { drop_tags: Vec<String> },
-    Separated { by: String },
+    Shingles {
+        k: usize,
+    },
+    ScriptShingles {
+        k: usize,
+    },
+    ByScript {
+        k: usize,
+    },
+    Tagged {
+        joins_lines: bool,
+        drop_tags: Vec<String>,
+    },
+    Separated {
+        by: String,
+    },
     External,
 }
 
@@ -157,14 +162,9 @@ impl Segmenter {
             Units::UnicodeWords => Kind::UnicodeWords,
             Units::Shingles => Kind::Shingles { k },
             Units::ScriptShingles => Kind::ScriptShingles { k },
-            Units::ByScript => Kind::ByScript {
-                k,
-                scripts: Scripts::get(),
-            },
-            Units::Tagged => Kind::Tagged {
-                drop_tags: settings.drop_tags.clone(),
-            },
-            Units::Ictclas => Kind::Ictclas {
+            Units::ByScript => Kind::ByScript { k },
+            Units::Tagged | Units::Ictclas => Kind::Tagged {
+                joins_lines: settings.units == Units::Ictclas,
                 drop_tags: settings.drop_tags.clone(),
             },
             Units::Separated => Kind::Separated {
@@ -199,14 +199,19 @@ impl Segmenter {
             }
             Kind::Shingles { .. } | Kind::ScriptShingles { .. } => {
                 let length = self.shingle_len().unwrap_or(ShingleLen::Chars(1));
-                for_each_shingle(text, length, |shingle| take(untagged(shingle)));
+                let text = String::from_utf8(without_ends(text)).unwrap_or_default();
+                for_each_shingle(text.as_bytes(), length, |place| {
+                    take(untagged(&text[place]))
+                });
             }
-            Kind::ByScript { k, scripts } => {
+            Kind::ByScript { k } => {
                 let text = without_sentence_ends(text);
-                scripts.for_each(&text, *k, |unit| take(untagged(unit)));
+                script::for_each(&text, *k, |unit| take(untagged(unit)));
             }
-            Kind::Tagged { drop_tags } => encoded::tagged(text, drop_tags, take),
-            Kind::Ictclas { drop_tags } => encoded::ictclas(text, drop_tags, take),
+            Kind::Tagged {
+                joins_lines,
+                drop_tags,
+            } => encoded::tagged(text, *joins_lines, drop_tags, take),
             // An empty text has no units, not one empty unit.
             Kind::Separated { by } if !text.is_empty() => {
                 text.split(by.as_str())
@@ -244,16 +249,6 @@ pub fn is_spaced(text: &str) -> bool {
         wide += usize::from(of_wide);
     }
     narrow > 4 * wide
-}
-
-/// Whether a character with these first two bytes is of a script with spaces between words, and in
-/// letters: in ASCII, U+00C0 to U+0DFF, and U+1E00 to U+1FFF.
-#[inline]
-fn is_narrow(first: u8, second: u8) -> bool {
-    first.is_ascii_alphabetic()
-        | (0xc3..=0xdf).contains(&first)
-        | ((first == 0xe0) & (second < 0xb8))
-        | ((first == 0xe1) & (second >= 0xb8))
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ one.
 
 use std::ops::Range;
 
+use crate::characters::is_wide;
+#[cfg(doc)]
 use crate::normalize::without_ends;
 
 /// How many characters a shingle has.
@@ -37,21 +39,18 @@ const NARROW: usize = 7;
 /// The farthest character that weighs as much as a wide letter, in characters from it.
 const REACH: usize = 4;
 
-/// Calls `take` with each shingle of `text`, in order. [Ends of sentences](without_ends) are no part of
-/// it. O(n) for n characters.
+/// Calls `take` with the place of each shingle of a text [without ends](without_ends), in order. O(n) for
+/// n characters.
 #[inline]
-pub(crate) fn for_each_shingle(text: &str, length: ShingleLen, mut take: impl FnMut(&str)) {
-    let text = &*without_ends(text);
-    let take = |place: Range<usize>| take(&text[place]);
-    let bytes = text.as_bytes();
+pub(crate) fn for_each_shingle(bytes: &[u8], length: ShingleLen, take: impl FnMut(Range<usize>)) {
     let k = match length {
         ShingleLen::Chars(k) => return of_chars(bytes, k.max(1), take),
         ShingleLen::ByScript(k) => k.max(1),
     };
-    // Most texts are in one script, and need no look at each of their characters.
+    // Most texts are in one script, and need no look at the weight of each of their characters.
     let least = k * WIDE;
-    if text.is_ascii() {
-        of_ascii(bytes.len(), least.div_ceil(NARROW), take);
+    if bytes.is_ascii() {
+        of_chars(bytes, least.div_ceil(NARROW), take);
     } else if is_heavy(bytes) {
         of_chars(bytes, k, take);
     } else if bytes.windows(2).any(|pair| is_wide(pair[0], pair[1])) {
@@ -63,37 +62,25 @@ pub(crate) fn for_each_shingle(text: &str, length: ShingleLen, mut take: impl Fn
 
 /// Whether every character is a wide letter or near one.
 fn is_heavy(bytes: &[u8]) -> bool {
-    let is_wide_at = |at: usize| {
-        let second = bytes.get(at + 1).copied().unwrap_or(0);
-        is_wide(bytes[at], second)
-    };
     // Between two wide letters there may be twice as many characters as before the first or after the
     // last one.
-    let (mut at, mut most) = (0, REACH);
-    while at < bytes.len() {
-        // The next `most` bytes hold no more than `most` characters.
-        let last = (at + most).min(bytes.len() - 1);
-        match (at..=last).rev().find(|&at| is_wide_at(at)) {
-            Some(wide) => at = after(bytes, wide),
-            None => {
-                let mut passed = 0;
-                while at < bytes.len() && !is_wide_at(at) {
-                    at = after(bytes, at);
-                    passed += 1;
-                }
-                if at == bytes.len() {
-                    return most > REACH && passed <= REACH;
-                }
-                if passed > most {
-                    return false;
-                }
+    let (mut at, mut passed, mut most) = (0, 0, REACH);
+    while at < bytes.len() && passed <= most {
+        let second = bytes.get(at + 1).copied().unwrap_or(0);
+        match bytes[at] {
+            // Most characters of a Chinese text come here, and nothing waits for how long they are.
+            0xE4..=0xE9 => (at, passed, most) = (at + 3, 0, 2 * REACH),
+            first if is_wide(first, second) => {
+                (at, passed, most) = (after(bytes, at), 0, 2 * REACH);
             }
+            _ => (at, passed) = (after(bytes, at), passed + 1),
         }
-        most = 2 * REACH;
     }
-    true
+    // An empty text has no light character.
+    passed <= REACH && (most > REACH || bytes.is_empty())
 }
 
+#[inline]
 fn of_chars(bytes: &[u8], k: usize, mut take: impl FnMut(Range<usize>)) {
     let length = bytes.len();
     // A character has a byte at least, so more steps lead no further.
@@ -102,18 +89,17 @@ fn of_chars(bytes: &[u8], k: usize, mut take: impl FnMut(Range<usize>)) {
     if end > length && length > 0 {
         take(0..length);
     }
+    if bytes.is_ascii() {
+        while end <= length {
+            take(end - k..end);
+            end += 1;
+        }
+    }
     // Both ends step from character to character; no character is decoded.
     while end <= length {
         take(begin..end);
         (begin, end) = (after(bytes, begin), after(bytes, end));
     }
-}
-
-fn of_ascii(length: usize, k: usize, mut take: impl FnMut(Range<usize>)) {
-    if length < k && length > 0 {
-        take(0..length);
-    }
-    (k..=length).for_each(|end| take(end - k..end));
 }
 
 fn by_script(bytes: &[u8], least: usize, mut take: impl FnMut(Range<usize>)) {
@@ -182,32 +168,14 @@ fn after(bytes: &[u8], at: usize) -> usize {
     at + 1 + usize::from(more)
 }
 
-/// Whether a character with these first two bytes is a letter of a script without spaces between
-/// words, one in U+0E00 to U+1DFF, U+3040 to U+D7FF, U+F900 to U+FAFF, U+17000 to U+1BFFF, or from U+20000
-/// on. Punctuation, rules, symbols and emoji are not.
-///
-/// Scripts with spaces in these blocks, such as Ethiopic, mostly have a letter for a syllable.
-#[expect(clippy::manual_range_contains, reason = "that has branches")]
-#[inline]
-pub(super) fn is_wide(first: u8, second: u8) -> bool {
-    // No branches, and single bytes, so that a vector looks at many.
-    ((first == 0xe0) & (second >= 0xb8))
-        | ((first == 0xe1) & (second < 0xb8))
-        | ((first == 0xe3) & (second > 0x80))
-        | ((first >= 0xe4) & (first <= 0xed))
-        | ((first == 0xef) & (second >= 0xa4) & (second < 0xac))
-        | ((first == 0xf0) & ((second >= 0xa0) | ((second >= 0x97) & (second < 0x9c))))
-        | (first > 0xf0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shingles(text: &str, k: usize) -> Vec<String> {
         let mut found = Vec::new();
-        for_each_shingle(text, ShingleLen::ByScript(k), |shingle| {
-            found.push(shingle.to_owned())
+        for_each_shingle(text.as_bytes(), ShingleLen::ByScript(k), |place| {
+            found.push(text[place].to_owned())
         });
         found
     }
@@ -215,8 +183,8 @@ mod tests {
     /// All runs of `k` characters.
     fn runs(text: &str, k: usize) -> Vec<String> {
         let mut found = Vec::new();
-        for_each_shingle(text, ShingleLen::Chars(k), |shingle| {
-            found.push(shingle.to_owned())
+        for_each_shingle(text.as_bytes(), ShingleLen::Chars(k), |place| {
+            found.push(text[place].to_owned())
         });
         found
     }
@@ -289,32 +257,13 @@ mod tests {
                 let piece = &text[begin..end];
                 for k in 1..9 {
                     let mut covered = 0;
-                    let base = piece.as_ptr() as usize;
-                    for_each_shingle(piece, ShingleLen::ByScript(k), |shingle| {
-                        let start = shingle.as_ptr() as usize - base;
-                        assert!(start <= covered && start + shingle.len() >= covered);
-                        covered = start + shingle.len();
+                    for_each_shingle(piece.as_bytes(), ShingleLen::ByScript(k), |place| {
+                        assert!(place.start <= covered && place.end >= covered);
+                        covered = place.end;
                     });
                     assert_eq!(covered, piece.len(), "{piece:?} {k}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn letters_are_told_by_their_first_two_bytes() {
-        for c in '\u{1}'..=char::MAX {
-            let mut bytes = [0; 4];
-            c.encode_utf8(&mut bytes);
-            let expected = matches!(
-                c,
-                '\u{E00}'..='\u{1DFF}'
-                    | '\u{3040}'..='\u{D7FF}'
-                    | '\u{F900}'..='\u{FAFF}'
-                    | '\u{17000}'..='\u{1BFFF}'
-                    | '\u{20000}'..
-            );
-            assert_eq!(is_wide(bytes[0], bytes[1]), expected, "{c:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 use super::Distinct;
+use crate::normalize::without_ends;
 use crate::segment::{ShingleLen, for_each_shingle};
 
 /// A hash of `W` words of 64 bits.
@@ -123,10 +124,9 @@ fn halves(hash: u128) -> [u64; 2] {
 ///
 /// O(n) for n characters.
 pub fn shingle_hashes(text: &str, length: ShingleLen, hashes: &mut Vec<u64>) {
-    hashes.reserve(text.len() / 2);
-    for_each_shingle(text, length, |shingle| {
-        hashes.push(xxh3_64(shingle.as_bytes()))
-    });
+    let bytes = without_ends(text);
+    hashes.reserve(bytes.len());
+    for_each_shingle(&bytes, length, |place| hashes.push(xxh3_64(&bytes[place])));
 }
 
 /// Bytes from which on a text is long: its features are then hashed in several passes, each of
@@ -181,7 +181,14 @@ pub(crate) fn drop_repeats(text: &str, hashes: &mut Vec<u64>, distinct: &mut Dis
         hashes.dedup();
     } else {
         distinct.clear(hashes.len());
-        hashes.retain(|&hash| distinct.insert(hash));
+        let mut kept = 0;
+        for at in 0..hashes.len() {
+            let hash = hashes[at];
+            // Written in either case, to avoid an unpredictable branch.
+            hashes[kept] = hash;
+            kept += usize::from(distinct.insert(hash));
+        }
+        hashes.truncate(kept);
     }
 }
 
@@ -196,8 +203,9 @@ pub(crate) fn shingle_hashes_in(
     if share.0.is_none() {
         return shingle_hashes(text, length, hashes);
     }
-    for_each_shingle(text, length, |shingle| {
-        push_in(share, text, xxh3_64(shingle.as_bytes()), hashes);
+    let bytes = without_ends(text);
+    for_each_shingle(&bytes, length, |place| {
+        push_in(share, text, xxh3_64(&bytes[place]), hashes);
     });
 }
 

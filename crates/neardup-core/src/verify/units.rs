@@ -15,8 +15,9 @@ use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cache::Cached;
+use crate::characters::{self, is_of_word};
 use crate::constants::NEGATIONS;
-use crate::normalize::numbers::{self, Date, Kind, Number, Numbers};
+use crate::normalize::numbers::{Date, Kind, Number, Numbers};
 use crate::normalize::{SENTENCE_END, SENTENCE_MARKS, is_letter_or_digit};
 use crate::segment::is_spaced;
 
@@ -332,7 +333,11 @@ fn for_each_word(text: &str, part: Range<usize>, take: &mut impl FnMut(Unit)) ->
         let written = &rest[..length];
         let count = written.chars().filter(|&c| is_letter_or_digit(c)).count();
         if count > 0 {
-            let numeral = if numbers::is_numeral(c) { NUMERAL } else { 0 };
+            let numeral = if characters::is(c, characters::NUMERAL) {
+                NUMERAL
+            } else {
+                0
+            };
             take(Unit {
                 hash: word(written) | numeral,
                 place: begin..begin + length,
@@ -343,12 +348,6 @@ fn for_each_word(text: &str, part: Range<usize>, take: &mut impl FnMut(Unit)) ->
         rest = &rest[length..];
     }
     letters
-}
-
-/// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count
-/// one by one all the same.
-fn is_of_word(c: char) -> bool {
-    c < '\u{E00}' && c.is_alphabetic()
 }
 
 fn word(word: &str) -> u64 {

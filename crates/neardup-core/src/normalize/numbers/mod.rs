@@ -30,6 +30,7 @@ use std::ops::Range;
 
 use super::rewritten::Rewritten;
 use super::{SENTENCE_END, WORD_END};
+use crate::characters::{NUMERAL, ascii, classes_of_three};
 
 /// Follows the year of a date whose day is spelled before its month: a control character, no feature.
 pub(super) const DAY_FIRST: char = '\u{1D}';
@@ -130,9 +131,11 @@ pub(super) fn replace(text: &str) -> Option<Rewritten> {
     while let Some(Number { place, .. }) = numbers.next() {
         let spelled = numbers.spelled();
         // Two numbers side by side must not become one.
-        let between = text[last_end.min(place.start)..place.start].trim_matches(SENTENCE_END);
-        let joins = ends_with_digit && between.is_empty();
-        let splits = joins && spelled.starts_with(|c: char| c.is_ascii_digit());
+        let splits = ends_with_digit
+            && spelled.starts_with(|c: char| c.is_ascii_digit())
+            && text[last_end.min(place.start)..place.start]
+                .bytes()
+                .all(|byte| byte == SENTENCE_END as u8);
         if splits || *spelled != text[place.clone()] {
             let out = rewritten.get_or_insert_with(|| Rewritten::with_capacity(text.len()));
             out.keep(text, copied, place.start);
@@ -193,12 +196,14 @@ impl<'a> Numbers<'a> {
     fn next_begin(&self) -> Option<(usize, u8)> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
-        loop {
-            let byte = *bytes.get(at)?;
+        while let Some(&byte) = bytes.get(at) {
             at += match byte {
                 // Most characters of a Chinese text come here.
-                0xE3..=0xE9 if numerals::is_numeral([byte, bytes[at + 1], bytes[at + 2]]) => {
-                    return Some((at, byte));
+                0xE3..=0xE9 => {
+                    if classes_of_three([byte, bytes[at + 1], bytes[at + 2]]) & NUMERAL != 0 {
+                        return Some((at, byte));
+                    }
+                    3
                 }
                 0xE0..=0xEF => 3,
                 0x80..=0xDF => 2,
@@ -206,17 +211,16 @@ impl<'a> Numbers<'a> {
                 b'0'..=b'9' => return Some((at, byte)),
                 // Most words of an English text come here.
                 _ if byte.is_ascii_alphabetic() => {
-                    if english::may_begin(&bytes[at..]) {
+                    let (length, _) = ascii::letters(&bytes[at..]);
+                    if english::may_begin(&bytes[at..at + length]) {
                         return Some((at, byte));
                     }
-                    let letters = bytes[at..].iter();
-                    letters
-                        .take_while(|byte| byte.is_ascii_alphabetic())
-                        .count()
+                    length
                 }
                 _ => 1,
             };
         }
+        None
     }
 
     /// A number that begins with a digit.
@@ -307,10 +311,7 @@ impl<'a> Numbers<'a> {
     }
 
     fn end_of_word(&self, at: usize) -> usize {
-        let letters = self.text.as_bytes()[at..].iter();
-        at + letters
-            .take_while(|byte| byte.is_ascii_alphabetic())
-            .count()
+        at + ascii::letters(&self.text.as_bytes()[at..]).0
     }
 }
 
@@ -340,16 +341,6 @@ fn decimal(run: &str) -> Option<Value> {
         units,
         places: part.len() as u32,
     })
-}
-
-/// Whether a character is a numeral, also in a word.
-pub(crate) fn is_numeral(c: char) -> bool {
-    numerals::of(c).is_some()
-}
-
-/// Whether a letter belongs to a word of a script with spaces.
-fn is_of_word(c: char) -> bool {
-    c < '\u{E00}' && c.is_alphabetic()
 }
 
 /// Whether a character stands between two words, or two parts of a date.

@@ -53,35 +53,6 @@ const PRECEDING: [(char, &str); 4] = [
     ('十', "几幾数數"),
 ];
 
-/// All numerals.
-const ALL: [char; 35] = [
-    '〇', '零', '一', '二', '三', '四', '五', '六', '七', '八', '九', '两', '兩', '壹', '贰', '貳',
-    '叁', '肆', '伍', '陆', '陸', '柒', '捌', '玖', '十', '拾', '百', '佰', '千', '仟', '万', '萬',
-    '亿', '億', '兆',
-];
-
-/// A bit for each character below U+10000: nearly all characters of a Chinese text are looked up.
-static NUMERALS: [u64; 1024] = {
-    let mut table = [0; 1024];
-    let mut at = 0;
-    while at < ALL.len() {
-        let code = ALL[at] as usize;
-        table[code / 64] |= 1 << (code % 64);
-        at += 1;
-    }
-    table
-};
-
-/// Whether a character of three bytes in UTF-8 is a numeral.
-#[inline]
-pub(super) fn is_numeral(bytes: [u8; 3]) -> bool {
-    // Each by itself: a closure over the array is not inlined without link-time optimization.
-    let [lead, second, third] = bytes;
-    let code = usize::from(lead & 0xF) << 12 | usize::from(second & 0x3F) << 6;
-    let code = code | usize::from(third & 0x3F);
-    NUMERALS[code / 64] & 1 << (code % 64) != 0
-}
-
 /// What a character is in a number.
 #[inline]
 pub(super) fn of(c: char) -> Option<Numeral> {
@@ -419,13 +390,12 @@ fn is_listed(lists: &[(char, &str)], numeral: char, beside: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::characters::{self, NUMERAL};
 
     #[test]
     fn table_of_numerals_is_complete() {
-        for c in '\u{3000}'..='\u{9FFF}' {
-            let mut bytes = [0; 3];
-            c.encode_utf8(&mut bytes);
-            assert_eq!(is_numeral(bytes), of(c).is_some(), "{c}");
+        for c in '\0'..=char::MAX {
+            assert_eq!(characters::is(c, NUMERAL), of(c).is_some(), "{c}");
         }
     }
 }
