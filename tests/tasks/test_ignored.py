@@ -44,7 +44,7 @@ EVENTS = [
         ("names", "请 @小红 转告大家", "请 @joe_b 转告大家", "请 @小红 转交大家"),
         ("numbers, names", "@小红 3 号来", "@小明 5 号来", "@小红 3 号去"),
         (["req-[0-9a-f]{4,}"], "req-0f3a done", "req-77be1 done", "req-0f3a lost"),
-        ("numbers", "三百二十五人到场，共两百名", "１,300人到场，共9名", "三百二十五人离场，共两百名"),
+        ("numbers", "三百二十五人到场，共两百", "１,300人到场，共9", "三百二十五人离场，共两百"),
         ("numbers", "编号12，渡口一样新", "编号二十，渡口一样新", "编号12，渡口统一新"),
         ("numbers", "lot 7 of twenty-five", "lot 12 of 3 million", "lot 7 from twenty-five"),
         ("numbers", "n" + "7" * 60 + " up", "n" + "8" * 50 + " up", "n" + "7" * 60 + " on"),

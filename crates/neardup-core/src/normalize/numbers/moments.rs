@@ -140,6 +140,5 @@ fn has_fraction(run: &str) -> bool {
 
 fn is_weekday(word: &str) -> bool {
     let is_day = |day: &&str| day.eq_ignore_ascii_case(word) || day[..3].eq_ignore_ascii_case(word);
-    WEEKDAYS.iter().any(|day| is_day(&day))
-        || SHORT.iter().any(|day| day.eq_ignore_ascii_case(word))
+    WEEKDAYS.iter().any(is_day) || SHORT.iter().any(|day| day.eq_ignore_ascii_case(word))
 }
