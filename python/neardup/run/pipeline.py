@@ -413,7 +413,7 @@ class Decided:
 
     @property
     def identical(self) -> NDArray[np.bool_]:
-        """Whether the text is that of the kept document."""
+        """Whether the two texts are the same."""
         return np.frombuffer(self.all.columns()[3], np.bool_)
 
     def dropped(self) -> NDArray[np.intp]:

@@ -53,7 +53,7 @@ class Removals:
 
     @property
     def others(self) -> memoryview:
-        """The documents whose text is not that of the kept document."""
+        """The documents with another text than the kept one."""
         from array import array
 
         differs = (not same for same in self.identical)
