@@ -12,7 +12,7 @@ DEMO := .demo
 # Tests start Python hundreds of times, which must not compile neardup anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rust test-python lint format translations docs site wheels bench bench-short accuracy clean
+.PHONY: demo test test-fast test-rust test-python lint format translations docs site wheels bench bench-core bench-short accuracy clean
 
 demo: .venv/built
 	@rm -rf $(DEMO) && mkdir $(DEMO)
@@ -25,7 +25,7 @@ test: test-rust test-python
 
 # The profile and the features are those of the build, so that dependencies are compiled once.
 # neardup's own code is compiled again, with assertions and checks of overflow.
-CHECKED := $(foreach crate,hamming core align,\
+CHECKED := $(foreach crate,hamming core align lines,\
     $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
         --config profile.editable.package.neardup-$(crate).$(setting)))
 test-rust: .venv/built
@@ -95,6 +95,11 @@ wheels: .venv/wheels
 # engine that fails is a row that says so, and the page is made all the same.
 bench: .venv/test as-released
 	$(BIN)/python benchmarks/run.py --large
+
+# Each stage of the core by itself, in nanoseconds; ONLY=normalize runs that stage.
+bench-core:
+	cargo bench --locked --manifest-path crates/neardup-core/benches/Cargo.toml \
+	    --target-dir target/benches -- $(ONLY)
 
 # Every benchmark once, on small inputs: shown, not stored.
 bench-short: .venv/test

@@ -23,7 +23,6 @@ from neardup.readers import sandbox
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
     [
-        "tests.faults.core_calls",
         "tests.index.children",
         "tests.server.programs",
         # What is otherwise loaded where it is first used.

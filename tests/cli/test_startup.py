@@ -15,8 +15,14 @@ HELP = {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
 #: What no run over JSON lines needs; most of these load longer than all the rest.
 NOT_FOR_JSONL = {
     "email",
+    "neardup.readers.file_text",
+    "neardup.readers.tables",
+    "neardup.run.shards",
+    "neardup.writers.kept_tables",
+    "numpy",
     "pandas",
     "polars",
+    "pyarrow",
     "pyarrow.compute",
     "pyarrow.dataset",
     "pyarrow.fs",
@@ -101,8 +107,9 @@ def test_a_command_loads_nothing_heavy_and_no_other(words, heavy):
     ("task", "needed"),
     [
         ("dedup", set()),
-        ("dedup --review page.html", {"email"}),
-        ("pairs", {"pyarrow.compute"}),
+        ("dedup --quiet --memory 1GB --report report.json", set()),
+        ("dedup --review page.html", {"email", "numpy", "pyarrow"}),
+        ("pairs", {"numpy", "pyarrow", "pyarrow.compute"}),
     ],
 )
 def test_json_lines_need_neither_tables_nor_help(records, tmp_path, monkeypatch, task, needed):

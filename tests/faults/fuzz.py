@@ -31,7 +31,7 @@ _NOT_YET = 2**64 - 1
 MEMORY = 24 << 30
 
 #: Where the targets are.
-_MODULES = ("core_calls", "file_inputs")
+_MODULES = ("file_inputs",)
 
 
 @dataclass(frozen=True)

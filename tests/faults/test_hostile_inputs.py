@@ -1,7 +1,5 @@
 """No input makes a reader or an entry point of the core panic, hang, or fail with a traceback."""
 
-import inspect
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +8,6 @@ from neardup import InputError, ParameterError, _core
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
 from tests import needs
-from tests.faults import core_calls
 from tests.faults.fuzz import fuzz, targets
 
 #: Inputs of each target here; `run.py` tries as many as there is time for.
@@ -24,18 +21,6 @@ def test_hostile_inputs(name):
     report = fuzz(name, examples=INPUTS)
     assert not report.failures, "\n\n".join(map(str, report.failures))
     assert report.inputs == INPUTS
-
-
-def test_every_entry_point_is_called():
-    """What the core has is what `_core.pyi` declares."""
-    result = set()
-    for name, value in vars(_core).items():
-        if inspect.isclass(value):
-            methods = {key for key in vars(value) if not key.startswith("__")}
-            result |= {f"{name}.{method}" for method in methods}
-        elif callable(value):
-            result.add(name)
-    assert result - {"forbid_global_pool"} <= set(core_calls.ENTRY_POINTS)
 
 
 def corpus(recipe, texts):

@@ -149,7 +149,7 @@ class TestEnds:
 PARTS = """
     0 1 2 05 12 31 2026 7000 〇 零 一 二 两 三 五 九 十 百 千 万 亿 兆 壹 拾 年 月 日 号 时 点 分
     秒 半 整 间 钟 第 之 些 样 国 统 几 上午 下午 晚 个 . , : - / 。 march may sept one twenty five
-    hundred thousand and of 5th t
+    hundred thousand and of 5th t 9:05 am pm p.m
 """
 NUMBERS = st.lists(st.sampled_from([*PARTS.split(), " "]), max_size=12).map("".join)
 

@@ -69,6 +69,7 @@ DATE = re.compile(
     rf"([0-9]{{1,4}})([{DAY_FIRST}{UNSURE}]?)([-/.])([0-9]{{1,2}})\3([0-9]{{1,4}})(?![0-9]|[.,:][0-9])"
 )
 CLOCK = re.compile("([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?")
+HALF = re.compile(f"[-{WORD_END} ]?([ap])[{WORD_END}.]?m(?![0-9])", re.IGNORECASE)
 YEAR = re.compile("[12][0-9]{3}(?![0-9]|[.,:][0-9])")
 EARLY = ("上午", "午前", "早上", "凌晨", "早晨", "清晨")
 LATE = ("下午", "午后", "午後", "晚上", "傍晚", "晚")
@@ -172,6 +173,10 @@ def in_digits(text, at, last):
     if date := date_in_digits(text, at):
         return date
     if clock := CLOCK.fullmatch(run[0]):
+        half = HALF.match(text, end)
+        if half and 1 <= int(clock[1]) <= 12 and not is_of_word(text, half.end()):
+            hour = int(clock[1]) % 12 + 12 * (half[1].lower() == "p")
+            return timed(text, at, half.end(), at, hour, clock[2], clock[3])
         return timed(text, at, end, last, int(clock[1]), clock[2], clock[3])
     value = decimal(run[0])
     if value is None:

@@ -217,6 +217,8 @@ PLACES = {
     "ご理解とご協力をお願いいたします。",
     "English day": "The library will close for repairs on {}, and readers are asked to return "
     "their books to the desk before then.",
+    "English hour": "The last ferry to the eastern bank leaves at {} today, the company said, "
+    "because a storm is expected to reach the harbour tonight.",
     "English": "The ferry company said that {} passengers were waiting at the pier when the "
     "storm forced it to cancel the crossing.",
 }
@@ -252,6 +254,11 @@ NOTATIONS = [
     ),
     ("English day", "March 5|5 March|Mar 5|5th of March", "March 6|May 5"),
     ("English", "1,200|1200|twelve hundred|one thousand two hundred|01200", "1,300|120|twelve"),
+    ("English hour", "9:05 pm|21:05|9:05pm|09:05 PM|9:05 p.m.|21:05:00", "9:05|9:05 am|22:05"),
+    ("English hour", "9:05 am|9:05|09:05 A.M.|9:05am", "9:05 pm|21:05|10:05 am"),
+    ("English hour", "12:30 am|0:30|00:30", "12:30|12:30 pm|1:30 am"),
+    ("hour", "9:05 pm|21:05|下午9点05分|晚上九时零五分", "9:05|9:05 am"),
+    ("Japanese", "9:05 PM|午後9時5分|21時05分", "午前9時5分|9:05 am"),
     ("English", "twenty-five|25|Twenty five|25.0", "twenty-six|35|52"),
 ]
 

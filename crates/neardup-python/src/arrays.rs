@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, LargeStringArray};
-use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -11,6 +11,7 @@ use neardup_core::Error;
 use neardup_hamming::Fingerprints;
 
 use crate::arrow::ArrowArray;
+use crate::columns::numbers;
 use crate::errors::raise;
 
 /// The strings of an Arrow array of any string type; `None` for null.
@@ -73,7 +74,7 @@ pub fn load_numpy(py: Python<'_>) {
 pub fn rows_of(
     py: Python<'_>,
     arrays: Vec<ArrowArray>,
-    rows: PyReadonlyArray1<'_, i64>,
+    rows: &Bound<'_, PyAny>,
 ) -> PyResult<ArrowArray> {
     let mut parts: Vec<&LargeStringArray> = Vec::with_capacity(arrays.len());
     let mut ends = Vec::with_capacity(arrays.len());
@@ -91,7 +92,7 @@ pub fn rows_of(
         let place = row + part.len() - ends[at];
         Some(part.is_valid(place).then(|| part.value(place)))
     };
-    let rows = rows.as_slice()?;
+    let rows = numbers::<i64>(rows)?;
     let taken = py.detach(|| rows.iter().map(row).collect::<Option<Vec<_>>>());
     match taken {
         Some(taken) => Ok(LargeStringArray::from(taken).into()),

@@ -6,9 +6,10 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow_array::{Array, ArrayRef, make_array};
-use pyo3::exceptions::PyTypeError;
+use arrow_array::{Array, ArrayRef, LargeStringArray, make_array};
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -24,6 +25,11 @@ type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 pub struct ArrowArray(ArrayRef);
 
 impl ArrowArray {
+    fn large_strings(&self) -> PyResult<&LargeStringArray> {
+        let strings = self.0.as_string_opt();
+        strings.ok_or_else(|| PyTypeError::new_err("expected an array of large strings"))
+    }
+
     /// The array itself.
     pub fn array(&self) -> &dyn Array {
         self.0.as_ref()
@@ -61,6 +67,37 @@ impl<'py> FromPyObject<'_, 'py> for ArrowArray {
 
 #[pymethods]
 impl ArrowArray {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many values are null.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.0.null_count()
+    }
+
+    /// Bytes of the values.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.to_data().get_slice_memory_size().unwrap_or(0)
+    }
+
+    /// Some values in a row, without a copy.
+    fn slice(&self, begin: usize, length: usize) -> Self {
+        let begin = begin.min(self.0.len());
+        ArrowArray(self.0.slice(begin, length.min(self.0.len() - begin)))
+    }
+
+    /// A text of an array of large strings; None for null.
+    fn __getitem__(&self, row: usize) -> PyResult<Option<&str>> {
+        let texts = self.large_strings()?;
+        match row < texts.len() {
+            true => Ok(texts.is_valid(row).then(|| texts.value(row))),
+            false => Err(PyIndexError::new_err(row)),
+        }
+    }
+
     /// The capsules of the type and of the array; the wish for another type is not followed.
     #[pyo3(signature = (_requested_schema=None))]
     fn __arrow_c_array__<'py>(

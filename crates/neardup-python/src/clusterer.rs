@@ -3,11 +3,12 @@
 use neardup_core::Error;
 use neardup_core::candidates::SearchStatistics;
 use neardup_core::cluster::{self, Reason};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyArray1;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::arrays::column;
+use crate::arrays::{column, load_numpy};
+use crate::columns::{Decisions as AllDecisions, numbers};
 use crate::corpus::{Corpus, check_below};
 use crate::errors::raise;
 use crate::external_join::ExternalJoin;
@@ -57,6 +58,22 @@ impl Clusterer {
         }
     }
 
+    /// Decides documents; None for one that is kept.
+    fn decided(
+        &mut self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        documents: &[u32],
+        files: bool,
+    ) -> PyResult<Vec<Option<cluster::Decision>>> {
+        self.check(corpus, documents)?;
+        let decide = || match files {
+            true => self.inner.decide(&corpus.inner, documents),
+            false => self.inner.look_up(&corpus.inner, documents),
+        };
+        corpus.threads.run(py, decide)
+    }
+
     fn check(&self, corpus: &Corpus, documents: &[u32]) -> PyResult<()> {
         corpus.check_state(self.state)?;
         check_below(self.documents, documents)
@@ -80,10 +97,10 @@ impl Clusterer {
         corpus: &Corpus,
         rule: &Rule,
         join: &mut ExternalJoin,
-        order: PyReadonlyArray1<'_, u32>,
+        order: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let order = order.as_slice()?;
-        corpus.check_documents(order)?;
+        let order = numbers::<u32>(order)?;
+        corpus.check_documents(&order)?;
         corpus.check_outside()?;
         corpus.check_state(join.state)?;
         let Some(joined) = join.joined.take() else {
@@ -93,7 +110,7 @@ impl Clusterer {
         let inner = py
             .detach(|| {
                 pool.install(|| {
-                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, order)
+                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, &order)
                 })
             })
             .map_err(raise)?;
@@ -156,11 +173,11 @@ impl Clusterer {
         &mut self,
         py: Python<'_>,
         corpus: &Corpus,
-        documents: PyReadonlyArray1<'_, u32>,
+        documents: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let documents = documents.as_slice()?;
-        self.check(corpus, documents)?;
-        let file = || self.inner.file(&corpus.inner, documents);
+        let documents = numbers::<u32>(documents)?;
+        self.check(corpus, &documents)?;
+        let file = || self.inner.file(&corpus.inner, &documents);
         corpus.threads.run(py, file)
     }
 
@@ -170,16 +187,12 @@ impl Clusterer {
         &mut self,
         py: Python<'py>,
         corpus: &Corpus,
-        documents: PyReadonlyArray1<'py, u32>,
+        documents: &Bound<'py, PyAny>,
         files: bool,
     ) -> PyResult<Decisions<'py>> {
-        let documents = documents.as_slice()?;
-        self.check(corpus, documents)?;
-        let decide = || match files {
-            true => self.inner.decide(&corpus.inner, documents),
-            false => self.inner.look_up(&corpus.inner, documents),
-        };
-        let decided = corpus.threads.run(py, decide)?;
+        load_numpy(py);
+        let documents = numbers::<u32>(documents)?;
+        let decided = self.decided(py, corpus, &documents, files)?;
         let all = || decided.iter();
         let distance = |d: &cluster::Decision| distance(d.distance);
         Ok((
@@ -191,6 +204,22 @@ impl Clusterer {
                 all().map(|d| d.is_some_and(|d| d.reason == Reason::Identical)),
             ),
         ))
+    }
+
+    /// The same, noted among the decisions on all documents.
+    #[pyo3(signature = (corpus, documents, decisions, *, files=true))]
+    fn decide_into(
+        &mut self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        documents: &Bound<'_, PyAny>,
+        decisions: &mut AllDecisions,
+        files: bool,
+    ) -> PyResult<()> {
+        let documents = numbers::<u32>(documents)?;
+        let decided = self.decided(py, corpus, &documents, files)?;
+        decisions.note(&documents, &decided);
+        Ok(())
     }
 
     /// The first documents that were kept for what they say of their own, each with the kept one for
@@ -252,6 +281,7 @@ impl PairSearch {
         py: Python<'py>,
         corpus: &Corpus,
     ) -> PyResult<Option<VerifiedPairs<'py>>> {
+        load_numpy(py);
         corpus.check_state(self.state)?;
         let next = || self.inner.next_piece(&corpus.inner);
         let piece = corpus.threads.run(py, next)?;

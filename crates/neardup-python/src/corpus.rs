@@ -21,8 +21,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::arrays::{column, load_numpy, optional_strings, strings};
+use crate::arrays::{column, optional_strings, strings};
 use crate::arrow::ArrowArray;
+use crate::columns::{bytes_of, numbers};
 use crate::errors::raise;
 use crate::memory::give_back;
 use crate::recipe::Recipe;
@@ -130,14 +131,12 @@ impl Corpus {
     #[new]
     #[pyo3(signature = (recipe, *, keeps_texts, shingle, workers, memory = None))]
     fn new(
-        py: Python<'_>,
         recipe: &Recipe,
         keeps_texts: bool,
         shingle: Option<usize>,
         workers: usize,
         memory: Option<&Memory>,
     ) -> PyResult<Self> {
-        load_numpy(py);
         let memory = memory.map(|memory| memory.inner.clone());
         let memory = memory.unwrap_or_default();
         let recipe = recipe.inner.clone();
@@ -280,9 +279,9 @@ impl Corpus {
     }
 
     /// The number of different texts among some documents, by their places.
-    fn distinct_texts(&self, documents: PyReadonlyArray1<'_, i64>) -> PyResult<usize> {
+    fn distinct_texts(&self, documents: &Bound<'_, PyAny>) -> PyResult<usize> {
         let len = self.inner.len();
-        let places = documents.as_slice()?;
+        let places = numbers::<i64>(documents)?;
         if let Some(&beyond) = places.iter().find(|&&p| p < 0 || p as usize >= len) {
             let bounds = format!("places below {len}");
             return Err(raise(Error::parameter("documents", bounds, beyond)));
@@ -368,6 +367,27 @@ impl Corpus {
     fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let features = |document| self.inner.features(document).map_or(-1, i64::from);
         column(py, (0..self.inner.len()).map(features))
+    }
+
+    /// The documents that could be read, in order, as a column of 32-bit numbers.
+    fn readable<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let is_readable = |&document: &u32| self.inner.features(document as usize).is_some();
+        let documents = (0..self.inner.len() as u32).filter(is_readable);
+        bytes_of(py, &documents.collect::<Vec<u32>>())
+    }
+
+    /// Of the documents from `first` on, how many could not be read, and how many have no features.
+    fn without_features(&self, first: usize) -> (usize, usize) {
+        let features = |document| self.inner.features(document);
+        let all = || first..self.inner.len();
+        (
+            all()
+                .filter(|&document| features(document).is_none())
+                .count(),
+            all()
+                .filter(|&document| features(document) == Some(0))
+                .count(),
+        )
     }
 
     /// The similarity of two documents by their sketches alone.

@@ -1,9 +1,9 @@
 //! Finding the shared keys of a corpus whose sketches are on disk.
 
 use neardup_core::{candidates, cluster};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
+use crate::columns::numbers;
 use crate::corpus::Corpus;
 use crate::judge::Rule;
 
@@ -23,12 +23,12 @@ impl ExternalJoin {
         py: Python<'_>,
         corpus: &Corpus,
         rule: &Rule,
-        order: PyReadonlyArray1<'_, u32>,
+        order: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let order = order.as_slice()?;
-        corpus.check_documents(order)?;
+        let order = numbers::<u32>(order)?;
+        corpus.check_documents(&order)?;
         corpus.check_outside()?;
-        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
+        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, &order);
         let inner = corpus.threads.run(py, begin)?;
         Ok(ExternalJoin {
             inner: Some(inner),

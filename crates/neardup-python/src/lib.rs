@@ -1,10 +1,9 @@
 /*! The private module `neardup._core`: argument in, core call, result out.
 
 Names, defaults, validation and documentation are in the Python package; the stages are in
-`neardup-core`, the search for fingerprints in `neardup-hamming`, alignment in `neardup-align`. This
-module has logic of its own only where it reads and copies JSON lines, whose columns it hands to
-Python (`json_lines`, `records`, `cuts`). Every call that can take long releases the interpreter
-lock and runs on a pool with the requested number of threads.
+`neardup-core`, the search for fingerprints in `neardup-hamming`, alignment in `neardup-align`, JSON
+lines in `neardup-lines`. Every call that can take long releases the interpreter lock and runs on a
+pool with the requested number of threads.
 */
 
 mod align;
@@ -12,8 +11,8 @@ mod arrays;
 mod arrow;
 mod candidates;
 mod clusterer;
+mod columns;
 mod corpus;
-mod cuts;
 mod encoding;
 mod errors;
 mod external_join;
@@ -22,7 +21,6 @@ mod json_lines;
 mod judge;
 mod memory;
 mod recipe;
-mod records;
 mod repeats;
 mod shuffle;
 mod threads;
@@ -41,15 +39,17 @@ mod _core {
     #[pymodule_export]
     use crate::arrays::{count_distinct, hashes_of, rows_of};
     #[pymodule_export]
+    use crate::arrow::ArrowArray;
+    #[pymodule_export]
     use crate::candidates::{
         Fingerprints, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};
     #[pymodule_export]
-    use crate::corpus::{Background, Corpus, Memory};
+    use crate::columns::{Decisions, least_similar};
     #[pymodule_export]
-    use crate::cuts::cut_text;
+    use crate::corpus::{Background, Corpus, Memory};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
@@ -57,13 +57,11 @@ mod _core {
     #[pymodule_export]
     use crate::fetched::{FetchedIndex, KeyScheme};
     #[pymodule_export]
-    use crate::json_lines::JsonFields;
+    use crate::json_lines::{JsonFields, count_records, cut_text, kept_records};
     #[pymodule_export]
     use crate::judge::{Rule, judge};
     #[pymodule_export]
     use crate::recipe::{Recipe, bundled_stop_words};
-    #[pymodule_export]
-    use crate::records::{count_records, kept_records};
     #[pymodule_export]
     use crate::repeats::{Repeats, cuts};
     #[pymodule_export]

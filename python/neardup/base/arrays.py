@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import pyarrow as pa
-
 from neardup import _core
+from neardup.base.lazy import np, pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,8 +48,9 @@ def repeated_text(text: str, count: int) -> pa.StringArray:
 
 def rows_of(column: pa.ChunkedArray[Any], rows: NDArray[np.integer[Any]]) -> pa.Array[Any]:
     """Return these rows of a column of large strings as one array."""
-    taken: pa.Array[Any] = pa.array(_core.rows_of(column.chunks, rows.astype(np.int64, copy=False)))
-    return taken
+    taken: Any = _core.rows_of(column.chunks, rows.astype(np.int64, copy=False))
+    array: pa.Array[Any] = pa.array(taken)
+    return array
 
 
 def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:

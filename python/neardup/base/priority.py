@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.base.messages import Message
@@ -112,6 +111,8 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
     values = [None if v != v or (isinstance(v, str) and not v.strip()) else v for v in values]
     present = [v for v in values if v is not None]
     if all(isinstance(v, str) for v in present):
+        from decimal import Decimal
+
         for number in (int, Decimal):
             try:
                 numbers = {v: number(v) for v in set(present)}

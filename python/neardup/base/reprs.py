@@ -142,23 +142,6 @@ def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]
         yield "" if number else "most doubtful", told
 
 
-def least_similar(similarity: Any, count: int) -> list[int]:
-    """Return the rows of the lowest similarities below 1 of an Arrow column, the lowest first."""
-    import numpy as np
-
-    # Not by to_numpy, which imports pandas if it is installed.
-    parts = [
-        np.frombuffer(chunk.buffers()[1])[chunk.offset : chunk.offset + len(chunk)]
-        for chunk in similarity.chunks
-        if len(chunk)
-    ]
-    values = np.concatenate([np.zeros(0), *parts])
-    near = np.flatnonzero(values < 1)
-    # A stable sort, so that ties are in input order.
-    rows: list[int] = near[np.argsort(values[near], kind="stable")][:count].tolist()
-    return rows
-
-
 def titled(row: Mapping[str, Any], which: str) -> str:
     """Return the id of a removed document, or of the ``kept_`` one, with its title if it has one.
 

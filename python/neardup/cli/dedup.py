@@ -131,7 +131,7 @@ def run(
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)
-            print_doubtful(result.doubtful(), plan.measure, plan.threshold)
+            print_doubtful(result.most_doubtful(), plan.measure, plan.threshold)
     if summary.problems:
         end_with_problems()
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:

@@ -23,18 +23,22 @@ Text files may be in any encoding. `read_file` reads a text file with its headin
 pages and the certainty of its encoding.
 """
 
-from neardup.readers.batch import Batch, Problem
-from neardup.readers.file_text import (
-    FileText,
-    Heading,
-    Limits,
-    UnreadableFileError,
-    read_bytes,
-    read_file,
-    read_record,
-)
-from neardup.readers.sources import Sources, open_sources
-from neardup.readers.tables import TableSource, open_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.readers.batch import Batch, Problem
+    from neardup.readers.file_text import (
+        FileText,
+        Heading,
+        Limits,
+        UnreadableFileError,
+        read_bytes,
+        read_file,
+        read_record,
+    )
+    from neardup.readers.sources import Sources, open_sources
+    from neardup.readers.tables import TableSource, open_table
 
 __all__ = [
     "Batch",
@@ -51,3 +55,21 @@ __all__ = [
     "read_file",
     "read_record",
 ]
+
+#: The module of each name: a run loads the readers of its own formats only.
+_HOMES = {
+    name: module
+    for module, names in {
+        "batch": "Batch Problem",
+        "file_text": "FileText Heading Limits UnreadableFileError read_bytes read_file read_record",
+        "sources": "Sources open_sources",
+        "tables": "TableSource open_table",
+    }.items()
+    for name in names.split()
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

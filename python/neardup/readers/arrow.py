@@ -18,14 +18,12 @@ from neardup.readers.batch import refusal, show
 from neardup.readers.columnar import DAMAGE, ColumnarFile, Validator
 from neardup.readers.columns import PART_ROWS, row_ranges
 from neardup.readers.fields import Fields
-from neardup.readers.formats import ARROW_FILE, ARROW_STREAM, FEATHER_1
+from neardup.readers.formats import ARROW_FILE, ARROW_STREAM, FEATHER_1, SKETCHES
 from neardup.readers.paths import types_at
 from neardup.readers.streams import ReopenableFile
 
 #: Bytes of the beginning that a message shows.
 _SHOWN = 20
-#: The key of the metadata of files of sketches, whose texts are not those of the documents.
-SKETCHES = b"neardup_sketches"
 
 
 class ArrowFile(ColumnarFile):

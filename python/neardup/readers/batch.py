@@ -1,16 +1,19 @@
 """The output of readers: batches of texts, and problems."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any, Self, Union
 
 import orjson
-import pyarrow as pa
 
+from neardup import _core
+from neardup.base.lazy import pa
 from neardup.base.messages import N_, Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
@@ -199,11 +202,24 @@ def _ends(content: str | None, remedy: str) -> dict[str, str]:
     return {"got": got, "way_out": Message(" {remedy}", remedy=remedy) if remedy else ""}
 
 
+def text_of(column: Texts | None, row: int) -> str | None:
+    """Return a text of a column, None for null or without a column."""
+    if column is None:
+        return None
+    if isinstance(column, _core.ArrowArray):
+        return column[row]
+    value: str | None = column[row].as_py()
+    return value
+
+
 def strings(column: pa.LargeStringArray) -> list[str]:
     """Return the values of a column without nulls."""
     values: list[Any] = column.to_pylist()
     return values
 
+
+#: A column of texts, of pyarrow or of the core.
+Texts = Union["pa.LargeStringArray", "_core.ArrowArray"]
 
 Run = tuple[int, str, int]
 """Consecutive rows of one source: the first row, the source, the record of that row."""
@@ -224,7 +240,6 @@ def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
     return source, record + row - begin
 
 
-@dataclass(slots=True)
 class Batch:
     """Consecutive records of the input; without records, only problems: the rest is damaged.
 
@@ -246,16 +261,55 @@ class Batch:
         The sources of the rows; see `place_of`. Empty for rows of no source.
     """
 
-    texts: pa.LargeStringArray
-    ids: pa.LargeStringArray
-    titles: pa.LargeStringArray | None = None
-    extra: dict[str, list[Any]] = field(default_factory=dict)
-    row_problems: list[tuple[int, Problem]] = field(default_factory=list)
-    bytes_read: int = 0
-    runs: list[Run] = field(default_factory=list)
+    __slots__ = ("_ids", "_texts", "_titles", "bytes_read", "extra", "row_problems", "runs")
+
+    def __init__(
+        self,
+        texts: Texts,
+        ids: Texts,
+        titles: Texts | None = None,
+        extra: dict[str, list[Any]] | None = None,
+        row_problems: list[tuple[int, Problem]] | None = None,
+        bytes_read: int = 0,
+        runs: list[Run] | None = None,
+    ) -> None:
+        self._texts, self._ids, self._titles = texts, ids, titles
+        self.extra = {} if extra is None else extra
+        self.row_problems = [] if row_problems is None else row_problems
+        self.bytes_read = bytes_read
+        self.runs = [] if runs is None else runs
+
+    @property
+    def texts(self) -> pa.LargeStringArray:
+        """The texts, in pyarrow."""
+        self._texts = in_pyarrow(self._texts)
+        return self._texts
+
+    @property
+    def ids(self) -> pa.LargeStringArray:
+        """The ids, in pyarrow."""
+        self._ids = in_pyarrow(self._ids)
+        return self._ids
+
+    @property
+    def titles(self) -> pa.LargeStringArray | None:
+        """The titles, in pyarrow."""
+        self._titles = None if self._titles is None else in_pyarrow(self._titles)
+        return self._titles
+
+    @property
+    def columns(self) -> tuple[Texts, Texts, Texts | None]:
+        """The texts, ids and titles as they were read, which does not load pyarrow."""
+        return self._texts, self._ids, self._titles
+
+    def with_texts(self, texts: Texts) -> Batch:
+        """Return the batch with other texts."""
+        _, ids, titles = self.columns
+        rest = self.extra, self.row_problems, self.bytes_read, self.runs
+        return Batch(texts, ids, titles, *rest)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     def values(self, name: str) -> list[Any]:
         """Return the values of an extra field; texts alone have no fields."""
@@ -266,22 +320,32 @@ class Batch:
         """The problems, in input order."""
         return [problem for _, problem in self.row_problems]
 
-    def cut(self, begin: int, end: int) -> "Batch":
+    def cut(self, begin: int, end: int) -> Batch:
         """Return the records ``begin:end``, with a proportional share of the bytes."""
-        total = len(self)
+        total, length = len(self), end - begin
         share = self.bytes_read * end // total - self.bytes_read * begin // total
         source, record = place_of(self.runs, begin)
         first: list[Run] = [] if record is None else [(0, source, record)]
         later = [(row - begin, name, of) for row, name, of in self.runs if begin < row < end]
+        texts, ids, titles = self.columns
         return Batch(
-            self.texts.slice(begin, end - begin),
-            self.ids.slice(begin, end - begin),
-            None if self.titles is None else self.titles.slice(begin, end - begin),
+            texts.slice(begin, length),
+            ids.slice(begin, length),
+            None if titles is None else titles.slice(begin, length),
             {name: values[begin:end] for name, values in self.extra.items()},
             [(row - begin, p) for row, p in self.row_problems if begin <= row < end],
             share,
             first + later,
         )
+
+
+def in_pyarrow(column: Texts) -> pa.LargeStringArray:
+    """Return a column as pyarrow's, without a copy."""
+    if isinstance(column, _core.ArrowArray):
+        exported: Any = column
+        taken: pa.LargeStringArray = pa.array(exported)
+        return taken
+    return column
 
 
 def without_records(problems: Iterable[Problem], extra: Iterable[str]) -> Batch:
@@ -302,7 +366,7 @@ def regroup(batches: Iterable[Batch], max_bytes: int, max_records: int) -> Itera
             waiting.append(part)
             records += len(part)
             # Texts may be larger than what they are read from, such as a dictionary.
-            size += max(part.bytes_read, part.texts.nbytes)
+            size += max(part.bytes_read, part.columns[0].nbytes)
             if records >= max_records or size >= max_bytes:
                 yield _join(waiting)
                 waiting, records, size = [], 0, 0
@@ -323,13 +387,17 @@ def _cut_large(batch: Batch, max_bytes: int, max_records: int) -> Iterator[Batch
 
 
 def _join(parts: list[Batch]) -> Batch:
+    columns = [part.columns for part in parts]
+    has_titles = any(t is not None and t.null_count < len(t) for _, _, t in columns)
+    if len(parts) == 1:
+        (texts, ids, titles), part = columns[0], parts[0]
+        rest = part.extra, part.row_problems, part.bytes_read, part.runs
+        return Batch(texts, ids, titles if has_titles else None, *rest)
     titles = None
-    if any(p.titles is not None and p.titles.null_count < len(p) for p in parts):
+    if has_titles:
         titles = pa.concat_arrays(
             [pa.nulls(len(p), pa.large_string()) if p.titles is None else p.titles for p in parts]
         )
-    if len(parts) == 1:
-        return replace(parts[0], titles=titles)
     begins = [0, *accumulate(map(len, parts))]
     placed = list(zip(begins, parts, strict=False))
     return Batch(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
-from neardup.readers.batch import Batch
+from neardup.readers.batch import Batch, text_of
 
 
 class Collection(ABC):
@@ -40,5 +40,4 @@ class Collection(ABC):
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:
         """Return the titles of documents by their numbers, which ascend; None for no title."""
-        rows = self.rows(wanted)
-        return [None if b.titles is None else b.titles[row].as_py() for _, b, row in rows]
+        return [text_of(b.columns[2], row) for _, b, row in self.rows(wanted)]

@@ -17,18 +17,19 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
-from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Literal
 
 from neardup import _core
+from neardup.base.lazy import np
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
 from neardup.readers.streams import ReopenableFile
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Certainty = Literal["certain", "likely", "guessed"]
 _Usual = Callable[[], str | None]
@@ -119,9 +120,19 @@ def _table(characters: str, codes: list[int], ranges: object) -> npt.NDArray[np.
     return table
 
 
-_IN_TEXTS = _table("", _ASCII_CODES, _RANGES)
-_COMMON = _table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
-_COMMON_OR_ASCII = _COMMON | _table("", [10, 13, *range(0x20, 0x7B)], ())
+@cache
+def _in_texts() -> npt.NDArray[np.bool_]:
+    return _table("", _ASCII_CODES, _RANGES)
+
+
+@cache
+def _common() -> npt.NDArray[np.bool_]:
+    return _table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
+
+
+@cache
+def _common_or_ascii() -> npt.NDArray[np.bool_]:
+    return _common() | _table("", [10, 13, *range(0x20, 0x7B)], ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +449,7 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
         return False
     # One frequent syllable may be chance.
     korean, chinese = (
-        _COMMON[_codes(data.decode(name, "replace"))].sum() for name in ("cp949", "gb18030")
+        _common()[_codes(data.decode(name, "replace"))].sum() for name in ("cp949", "gb18030")
     )
     return guess != "cp949" or korean < chinese + 2
 
@@ -471,7 +482,7 @@ def _as_declared(data: bytes, declared: str | None) -> str | None:
 def _common_share(text: str) -> float:
     """Return the share of frequent characters among the non-ASCII ones, in [0, 1]."""
     codes = _codes(text)
-    return float(_COMMON[codes].mean()) if codes.size else 0.0
+    return float(_common()[codes].mean()) if codes.size else 0.0
 
 
 def _codes(text: str) -> npt.NDArray[np.uint32]:
@@ -484,15 +495,15 @@ def _looks_like(sample: bytes) -> str | None:
     """Return the encoding of two or four bytes per character that explains a sample, or None."""
     for encoding, kind in (("utf-32-le", "<u4"), ("utf-32-be", ">u4")):
         wide = np.frombuffer(sample[: len(sample) // 4 * 4], kind)
-        if wide.size and _share(wide[wide < 1 << 16], _IN_TEXTS, wide.size) >= 0.9:
+        if wide.size and _share(wide[wide < 1 << 16], _in_texts(), wide.size) >= 0.9:
             return encoding
     best, most = None, 0.0
     for encoding, kind in (("utf-16-le", "<u2"), ("utf-16-be", ">u2")):
         units = np.frombuffer(sample[: len(sample) // 2 * 2], kind)
-        if not units.size or _share(units, _IN_TEXTS, units.size) < 0.9:
+        if not units.size or _share(units, _in_texts(), units.size) < 0.9:
             continue
         # Other two-byte text may also decode to such units, but not to frequent ones.
-        merit = _share(units, _COMMON_OR_ASCII, units.size)
+        merit = _share(units, _common_or_ascii(), units.size)
         if merit >= 0.12 and merit > most:
             best, most = encoding, merit
     return best

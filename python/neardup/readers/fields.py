@@ -1,5 +1,7 @@
 """The fields of a record: which one is its text, its title, its id."""
 
+from __future__ import annotations
+
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -9,8 +11,7 @@ from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
 
-import pyarrow as pa
-
+from neardup.base.lazy import pa
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_field
 from neardup.exceptions import InputError
@@ -99,10 +100,13 @@ class Fields:
         """
         if self.optional:
             batch.extra = {name: batch.values(name) for name in self.extra}
-        batch.texts, too_long = self.without_too_long(batch.texts, batch.runs)
+        if batch.columns[0].nbytes <= self.max_text:
+            return batch
+        texts, too_long = self.without_too_long(batch.texts, batch.runs)
         for row, source, problem in too_long:
             found.add(row, source, problem)
         if too_long:
+            batch = batch.with_texts(texts)
             batch.row_problems = sorted([*batch.row_problems, *found.take()], key=itemgetter(0))
         return batch
 
@@ -171,7 +175,7 @@ class Columns:
     @classmethod
     def choose(
         cls, names: Iterable[str], fields: Fields, source: str, inside: Iterable[str] = ()
-    ) -> "Columns":
+    ) -> Columns:
         """Choose among column names; refuse a table without a text column or a named column.
 
         `inside` are the paths of the fields inside columns.

@@ -31,7 +31,6 @@ from neardup.readers.extracted import (
     refuse,
 )
 from neardup.readers.formats import by_name
-from neardup.readers.garbled import garbled
 from neardup.readers.streams import ReopenableFile, StreamDamaged
 
 __all__ = [
@@ -260,6 +259,9 @@ def read_record(
 
 def _in_language(file: FileText, name: str, remedy: str) -> FileText:
     """Return a file whose text is in a language, with a note if parts are not; refuse others."""
+    # Imports NumPy.
+    from neardup.readers.garbled import garbled
+
     found = garbled(file.text)
     if not found.share:
         return file

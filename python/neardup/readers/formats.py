@@ -50,6 +50,8 @@ _SIGNATURES = {
     "xz": b"\xfd7zXZ\0",
     "bzip2": b"BZh91AY&SY",
 }
+#: The key of the metadata of files of sketches, whose texts are not those of the documents.
+SKETCHES = b"neardup_sketches"
 #: An Arrow file, the first version of Feather, and a stream of Arrow's messages, which begins with
 #: the length of the first one.
 ARROW_FILE, FEATHER_1 = b"ARROW1\0\0", b"FEA1"

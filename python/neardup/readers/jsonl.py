@@ -6,6 +6,8 @@ numbers beyond 64 bits, so where such a number is needed it is a problem, as is 
 nested too deeply.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator
@@ -15,10 +17,10 @@ from itertools import accumulate, chain
 from typing import Any
 
 import orjson
-import pyarrow as pa
 
 from neardup import _core
 from neardup.base.arrays import texts_array
+from neardup.base.lazy import pa
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
@@ -190,11 +192,11 @@ class JsonLines(LineSource):
         try:
             for block in self._blocks(KEPT_BYTES):
                 if not isinstance(block, bytes):
-                    if keep.take(1).all():
+                    if keep.take(1)[0]:
                         yield _to_its_end(block)
                     continue
                 flags = keep.take(_core.count_records(block))
-                if flags.any():
+                if 1 in flags:
                     yield _core.kept_records(block, flags)
         except StreamDamaged:
             return
@@ -248,8 +250,6 @@ class LineReading:
         texts, ids, titles, has_title, extra, unclear = self._columns(
             block, self.source, self.done + 1
         )
-        texts, ids = pa.array(texts), pa.array(ids)
-        titles = None if titles is None else pa.array(titles)
         columns = dict(zip(self._extra, map(orjson.loads, extra), strict=True))
         values = {name: _at_path(name, heads, columns) for name, heads in self._heads.items()}
         self._title_seen |= has_title
@@ -269,7 +269,7 @@ class LineReading:
                 self._problems.add(row, "deep", partial(self._too_deep, row, line))
                 continue
             rows = rows or [
-                [None] * count if column is None else column.to_pylist()
+                [None] * count if column is None else pa.array(column).to_pylist()
                 for column in (texts, ids, titles)
             ]
             self._read_object(row, line, record, rows, values)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import pyarrow as pa
+from neardup.base.lazy import pa
 
 #: What a record has where a path leads nowhere; None is a value.
 MISSING: Any = object()

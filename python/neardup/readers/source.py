@@ -15,14 +15,13 @@ the same records in the same order. A bad record is not an error but a null text
 `Problem`; where the rest cannot be read, the last batch is that of `unreadable_rest`.
 """
 
+from __future__ import annotations
+
 import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
@@ -77,7 +76,7 @@ class Source(ABC):
         """Return the fields that all records have; None if that depends on the record."""
         return None
 
-    def kept_bytes(self, keep: "Keep") -> Iterator[bytes | Iterator[bytes]]:
+    def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
         """Yield the kept records as they are; one too long to be held as an iterator of parts."""
         raise NotImplementedError
 
@@ -146,24 +145,27 @@ class Keep:
     pass. `advance` is called with the number of kept records of each part.
     """
 
-    def __init__(
-        self, mask: npt.NDArray[np.bool_], source: str, advance: Callable[[int], None]
-    ) -> None:
+    def __init__(self, mask: memoryview, source: str, advance: Callable[[int], None]) -> None:
         self._mask = mask
         self._source = source
         self._advance = advance
         self._taken = 0
 
-    def take(self, count: int) -> npt.NDArray[np.bool_]:
-        """Return the flags of the next `count` records."""
+    def take(self, count: int) -> memoryview:
+        """Return the flags of the next `count` records, a byte each."""
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
             raise ChangedError(self._source)
         flags = self._mask[begin : self._taken]
-        self._advance(int(np.count_nonzero(flags)))
+        self._advance(count_kept(flags))
         return flags
 
     def close(self) -> None:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
             raise ChangedError(self._source)
+
+
+def count_kept(flags: memoryview) -> int:
+    """Return how many flags are set."""
+    return bytes(flags).count(1)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +18,6 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_fields, check_flag, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.archives import archive_of, open_file
-from neardup.readers.arrow import ArrowFile
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -29,7 +29,6 @@ from neardup.readers.batch import (
     without_records,
 )
 from neardup.readers.collection import Collection
-from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import (
@@ -49,26 +48,31 @@ from neardup.readers.input_files import (
     select_files,
     skipped,
 )
-from neardup.readers.jsonl import JsonLines
-from neardup.readers.parquet import Parquet
 from neardup.readers.source import Source
 from neardup.readers.streams import ReopenableFile
-from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from neardup.base.progress import Progress
+    from neardup.readers.text_files import TextFiles
 
 _STDIN = "-"
 
-#: The reader of each format.
-_READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
-    "jsonl": JsonLines,
-    "parquet": Parquet,
-    "arrow": ArrowFile,
-    "csv": Delimited,
-    "tsv": TabDelimited,
-    "text": TextFiles.single,
+#: Module and class of the reader of each format, which is imported for a file of the format.
+_READERS = {
+    "jsonl": ("jsonl", "JsonLines"),
+    "parquet": ("parquet", "Parquet"),
+    "arrow": ("arrow", "ArrowFile"),
+    "csv": ("delimited", "Delimited"),
+    "tsv": ("delimited", "TabDelimited"),
+    "text": ("text_files", "TextFiles"),
 }
+
+
+def is_of_texts(source: Source) -> TypeIs[TextFiles]:
+    """Return whether the records of a source are files."""
+    return source.format == "text"
 
 
 class Sources(Collection):
@@ -186,7 +190,7 @@ class Sources(Collection):
         for source in self.sources:
             self.done = before
             source.check_unchanged()
-            if isinstance(source, TextFiles):
+            if is_of_texts(source):
                 source.notes = notes
             for note in source.notes_on_encoding:
                 notes.add_note(source.name, note)
@@ -200,7 +204,7 @@ class Sources(Collection):
             source.check_unchanged()
             before += source.size
             counts.append(count)
-            if isinstance(source, TextFiles):
+            if is_of_texts(source):
                 empty += map(_no_records, source.empty)
             elif not count and not problems:
                 empty.append(_no_records(source.name))
@@ -320,6 +324,8 @@ def _open_selection(
 ) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
+    from neardup.readers.text_files import TextFiles
+
     texts: list[tuple[InputFile, str, str]] = []
     refused: list[tuple[InputFile, InputError]] = []
     read = 0
@@ -345,7 +351,7 @@ def _open_selection(
         raise refused[0][1]
     for file, refusal in refused:
         selection.problems.append(skipped(file.path, *parts_of(refusal)))
-    several = [source for source in sources if isinstance(source, TextFiles)]
+    several = [source for source in sources if is_of_texts(source)]
     if several and read:
         count = sum(len(source.files) for source in several)
         data = Message.counted("1 data file", "{count:,} data files", count=read)
@@ -374,7 +380,7 @@ def _open_named(
     file = open_file(path)
     source = _open(file, named._replace(format=format or named.format), fields, otherwise)
     source.inside = os.path.basename(without_query(path))
-    if isinstance(source, TextFiles):
+    if is_of_texts(source):
         source.texts = [replace(text, inside=source.inside) for text in source.texts]
     return source
 
@@ -396,7 +402,10 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    source = _READERS[format](file, detected.compression, fields)
+    module, name = _READERS[format]
+    reader: Any = getattr(import_module(f"neardup.readers.{module}"), name)
+    read: Callable[..., Source] = reader.single if format == "text" else reader
+    source = read(file, detected.compression, fields)
     source.check_fields(fields)
     return source
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from neardup.base.validation import bad, is_text
@@ -59,6 +58,8 @@ def _parts(item: str) -> Iterator[str]:
 
 def _check_expression(expression: str, name: str) -> None:
     """Raise ParameterError, with the place, if an expression cannot be used."""
+    from difflib import get_close_matches
+
     from neardup import _core
 
     word = expression.strip().lower()

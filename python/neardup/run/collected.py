@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.lazy import pa
+from neardup.readers.batch import in_pyarrow
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
+    from neardup.readers.batch import Texts
 
 
 class Ids:
@@ -20,21 +23,23 @@ class Ids:
 
     def __init__(self, budget: int | None = None) -> None:
         self._budget = budget
-        self._waiting: list[pa.LargeStringArray] = []
+        self._waiting: list[Texts] = []
         self._size = 0
         self._file: Any = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
-    def append(self, ids: pa.LargeStringArray) -> None:
+    def append(self, ids: Texts) -> None:
         """Add the ids of the next documents."""
         self._waiting.append(ids)
         self._size += ids.nbytes
         if self._budget is not None and self._size > self._budget:
             self._write()
 
-    def _write(self) -> None:
-        import pyarrow as pa
+    def parts(self) -> Sequence[Any]:
+        """Return all ids as columns that follow one another."""
+        return self._waiting if self._file is None else self.column().chunks
 
+    def _write(self) -> None:
         schema = pa.schema([("id", pa.large_string())])
         if self._writer is None:
             import tempfile
@@ -42,15 +47,13 @@ class Ids:
             self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
             self._writer = pa.ipc.new_file(self._file.name, schema)
         for ids in self._waiting:
-            self._writer.write(pa.record_batch([ids], schema=schema))
+            self._writer.write(pa.record_batch([in_pyarrow(ids)], schema=schema))
         self._waiting = []
 
     def column(self) -> pa.ChunkedArray[Any]:
         """Return all ids, in input order; ids in a file are memory-mapped."""
-        import pyarrow as pa
-
         if self._file is None:
-            return pa.chunked_array(self._waiting, pa.large_string())
+            return pa.chunked_array(list(map(in_pyarrow, self._waiting)), pa.large_string())
         if self._writer is not None:
             self._writer.close()
             self._writer = None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Batch
     from neardup.readers.collection import Collection
+    from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
 
 #: Fields that have the date and the source of a record; the first that it has is taken.
@@ -47,6 +48,25 @@ def titles_of_pairs(
     column = pa.chunked_array([texts_array(titles)])
     parts = np.split(places, 2)
     return {n: rows_of(column, rows) for n, rows in zip(_TITLES, parts, strict=True)}
+
+
+def titles_of_rows(
+    source: Collection, against: Others, first: int, removals: Removals, rows: Sequence[int]
+) -> dict[int, dict[str, str | None]]:
+    """Return the same for some rows, by row."""
+    pairs = {row: (removals.documents[row], removals.kept_for[row]) for row in rows}
+    documents = sorted({document for pair in pairs.values() for document in pair})
+    others = [document for document in documents if document < first]
+    own = documents[len(others) :]
+    titles: list[str | None] = [] if against is None else against.titles(others)
+    titles += source.titles([document - first for document in own])
+    title = dict(zip(documents, titles, strict=True))
+    if not any(titles):
+        return {}
+    return {
+        row: {name: title[document] for name, document in zip(_TITLES, pair, strict=True)}
+        for row, pair in pairs.items()
+    }
 
 
 def described(source: Collection, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.lazy import np
 from neardup.base.priority import fields_of, priority_order
 from neardup.run.lengths import have_bounds, leave_alone, sides_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from neardup.readers import Batch
@@ -28,8 +28,6 @@ class Order:
 
     def add_sketched(self, count: int) -> None:
         """Add sketched documents of another collection, which are compared at any length."""
-        import numpy as np
-
         self._sides.append(np.zeros(count, np.int8))
 
     def add_other(self, batch: Batch) -> None:
@@ -48,10 +46,10 @@ class Order:
         for name, column in self._values.items():
             column.extend(batch.values(name))
 
-    def of(self, collected: Collected) -> NDArray[np.uint32]:
+    def of(self, collected: Collected) -> NDArray[np.uint32] | memoryview:
         """Return the readable documents that are compared, in their order."""
-        import numpy as np
-
+        if self._priority == "first" and not have_bounds(self._options):
+            return memoryview(collected.corpus.readable()).cast("I")
         is_readable, against = collected.corpus.features() >= 0, collected.against
         own = priority_order(self._priority, is_readable[against:], self._lengths, self._values)
         first = np.flatnonzero(is_readable[:against]).astype(np.uint32)

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from neardup import _core
 from neardup.base.files import writing_temporary_files
+from neardup.base.lazy import np
 from neardup.base.memory import memory_of
 from neardup.base.messages import N_, Message
 from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
-from neardup.readers.batch import stopped
+from neardup.readers.batch import in_pyarrow, stopped
 from neardup.readers.streams import ChangedError
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
@@ -25,18 +27,16 @@ from neardup.run.lengths import note_left_alone
 from neardup.run.order import Order
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
-from neardup.run.shards import Shards
 from neardup.run.sketch_file import SketchFiles
 from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from neardup import _core
     from neardup.readers import Batch, Sources
     from neardup.readers.collection import Collection
     from neardup.recipe import Recipe
+    from neardup.run.shards import Shards
     from neardup.run.sketch_file import Others
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
@@ -116,6 +116,8 @@ class Pipeline(Run):
                         self.progress.advance(len(documents))
                 collected.against = len(corpus)
             if work is not None:
+                from neardup.run.shards import Shards
+
                 counted = None if rule is None else rule.counted_shingle
                 self._shards = Shards(work, collected, counted)
                 self._restore(work, self._shards)
@@ -130,8 +132,6 @@ class Pipeline(Run):
 
     def _divide(self, collected: Collected, field: str) -> None:
         """Divide all documents into groups."""
-        import numpy as np
-
         groups = np.concatenate([np.zeros(0, np.uint64), *collected.groups])
         is_readable, against = collected.corpus.features() >= 0, collected.against
         sides = groups[:against][is_readable[:against]], groups[against:][is_readable[against:]]
@@ -154,8 +154,6 @@ class Pipeline(Run):
         self, recipe: Recipe, *, keeps_texts: bool = True, looks_up: bool = False
     ) -> _core.Corpus:
         """Return an empty corpus with the memory of this run."""
-        from neardup import _core
-
         options, rule = self.options, self.options.rule
         memory = memory_of(
             options.memory,
@@ -216,21 +214,23 @@ class Pipeline(Run):
 
     def _sketch(self, batch: Batch, collected: Collected) -> None:
         """Add documents to a corpus."""
-        options, core = self.options, compiled(self.options.recipe)
-        texts, units, problems = readable(batch, options.recipe, core)
+        options, recipe = self.options, self.options.recipe
+        texts, ids, titles = batch.columns
+        units, problems = None, batch.problems
+        if recipe.callable_name is not None:
+            texts, units, problems = readable(batch, recipe, compiled(recipe))
         if options.group_field is not None:
-            groups, texts, wrong = hashes_of(batch, texts, options.group_field)
+            groups, texts, wrong = hashes_of(batch, in_pyarrow(texts), options.group_field)
             collected.groups.append(groups)
             problems = [*problems, *wrong]
         if problems and options.on_error == "stop":
             raise stopped(problems[0])
         remembered, count = len(self.problems), self.problem_count
         self.note_problems(problems)
-        titles = batch.titles
         if options.reads_titles and options.title_from_first_line:
-            titles = with_first_lines(titles, texts)
+            titles = with_first_lines(batch.titles, in_pyarrow(texts))
         collected.corpus.push(texts, titles=titles, units=units)
-        collected.ids.append(batch.ids)
+        collected.ids.append(ids)
         if self._shards is not None:
             new = self.problems[remembered:]
             self._shards.add(batch, new, self.problem_count - count)
@@ -291,41 +291,27 @@ class Pipeline(Run):
 
     def decide(self, collected: Collected) -> Decided:
         """Apply the rule to all documents, in priority order."""
-        import numpy as np
-
-        order, corpus = collected.order, collected.corpus
-        count = len(corpus)
+        order, corpus, against = collected.order, collected.corpus, collected.against
         note_left_alone(collected, self.options, self.progress)
-        decided = Decided(
-            kept_for=np.full(count, -1, np.int64),
-            similarity=np.zeros(count),
-            distance=np.full(count, -1, np.int32),
-            identical=np.zeros(count, np.bool_),
-        )
+        decided = Decided(len(corpus))
         with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
-            first = int((order < collected.against).sum())
+            first = int(np.count_nonzero(np.asarray(order) < against)) if against else 0
             for begin in range(0, first, _STEP):
                 step = order[begin : min(begin + _STEP, first)]
                 clusterer.file(corpus, step)
                 self.progress.advance(len(step))
             for begin in range(first, len(order), _STEP):
                 step = order[begin : begin + _STEP]
-                (
-                    decided.kept_for[step],
-                    decided.similarity[step],
-                    decided.distance[step],
-                    decided.identical[step],
-                ) = clusterer.decide(corpus, step, files=not self.options.against_only)
+                files = not self.options.against_only
+                clusterer.decide_into(corpus, step, decided.all, files=files)
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
         decided.for_own = clusterer.first_kept_for_own()
         return decided
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
-        from neardup import _core
-
         rule = self.rule.compiled(len(corpus))
         if not corpus.is_outside():
             return _core.Clusterer(corpus, rule)
@@ -346,10 +332,6 @@ class Pipeline(Run):
         in bits, -1 if a text has no fingerprint; sorted by both documents. `across` two
         collections, the first of each pair is of the input and the second of the other one.
         """
-        import numpy as np
-
-        from neardup import _core
-
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
         others = collected.against if across else None
@@ -372,13 +354,14 @@ class Pipeline(Run):
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
         """Return the summary so far, with the counts of the task."""
-        features = collected.corpus.features()[collected.against :]
+        corpus, against = collected.corpus, collected.against
+        unreadable, without_features = corpus.without_features(against)
         summary = Summary(
             task=task,
-            read=len(features),
-            against=collected.against,
-            unreadable=int((features < 0).sum()),
-            without_features=int((features == 0).sum()),
+            read=len(corpus) - against,
+            against=against,
+            unreadable=unreadable,
+            without_features=without_features,
             too_short=collected.too_short,
             too_long=collected.too_long,
             budgets={
@@ -400,26 +383,39 @@ def _files(*sides: Any) -> list[Sources]:
     return [side for side in sides if isinstance(side, Sources)]
 
 
-@dataclasses.dataclass
 class Decided:
-    """The decision on each document, by its number."""
+    """The decision on each document, by its number: -1 or 0 in each column for a kept one."""
 
-    kept_for: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-    distance: NDArray[np.int32]
-    identical: NDArray[np.bool_]
-    counts: dict[str, int] = dataclasses.field(default_factory=dict)
-    #: The first documents that were kept for what they say of their own, each with the kept one for
-    #: which it would have been dropped, and the similarity that the two would have.
-    for_own: list[tuple[int, int, float]] = dataclasses.field(default_factory=list)
+    def __init__(self, count: int) -> None:
+        self.all = _core.Decisions(count)
+        self.counts: dict[str, int] = {}
+        #: The first documents that were kept for what they say of their own, each with the kept one
+        #: for which it would have been dropped, and the similarity that the two would have.
+        self.for_own: list[tuple[int, int, float]] = []
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def kept_for(self) -> NDArray[np.int64]:
+        """The kept document of each dropped one."""
+        return np.frombuffer(self.all.columns()[0], np.int64)
+
+    @property
+    def similarity(self) -> NDArray[np.float64]:
+        """The similarity to the kept document."""
+        return np.frombuffer(self.all.columns()[1], np.float64)
+
+    @property
+    def distance(self) -> NDArray[np.int32]:
+        """The distance in bits."""
+        return np.frombuffer(self.all.columns()[2], np.int32)
+
+    @property
+    def identical(self) -> NDArray[np.bool_]:
+        """Whether the two texts are the same."""
+        return np.frombuffer(self.all.columns()[3], np.bool_)
 
     def dropped(self) -> NDArray[np.intp]:
         """Return the numbers of the dropped documents."""
         return (self.kept_for >= 0).nonzero()[0]
-
-    def keep(self, documents: NDArray[np.int64]) -> None:
-        """Keep these documents, whatever they repeat. Other decisions stay."""
-        self.kept_for[documents] = -1
-        self.similarity[documents] = 0
-        self.distance[documents] = -1
-        self.identical[documents] = False

@@ -65,7 +65,7 @@ def restore(
     is_wanted: Any = pc.is_in(ids, value_set=pa.array(sorted(wanted), pa.large_string()))
     rows: Any = pc.indices_nonzero(is_wanted)
     documents = collected.against + rows.to_numpy().astype(np.int64)
-    decided.keep(documents)
+    decided.all.keep(documents)
     unknown = sorted(wanted.difference(ids.take(rows).to_pylist()))
     if unknown:
         progress.note(

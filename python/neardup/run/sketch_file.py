@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
-from neardup.readers.arrow import SKETCHES
-from neardup.readers.formats import ARROW_FILE, by_name
+from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
 
 if TYPE_CHECKING:
     import numpy as np

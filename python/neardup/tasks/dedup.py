@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
+from neardup.base.lazy import np
 from neardup.base.messages import Message
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, least_similar, rule_of
+from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
@@ -19,7 +21,6 @@ from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from neardup.readers.collection import Collection
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
     from neardup.writers.edits import Annotations
@@ -70,18 +72,47 @@ class DedupResult(ReprMixin, Generic[_Rows]):
     """
 
     kept: _Rows
-    removed: pa.Table
-    keep: NDArray[np.bool_]
     summary: Summary
     plan: Plan
     problems: list[Problem]
+    #: None once it is unpickled.
+    _removals: Removals | None = field(compare=False)
+    #: A byte for each document, 1 if it is kept.
+    _flags: bytes
     _reviewed: Callable[[], Review] | None = field(default=None, compare=False)
     #: Titles of the most doubtful rows, where the table has none.
     _titles: Mapping[int, dict[str, str | None]] = field(default_factory=dict, compare=False)
 
+    @cached_property
+    def removed(self) -> pa.Table:
+        """The dropped documents, with the reasons."""
+        assert self._removals is not None, "a table is pickled"
+        return self._removals.table()
+
+    @cached_property
+    def keep(self) -> NDArray[np.bool_]:
+        """Whether each document is kept."""
+        return np.frombuffer(self._flags, np.bool_).copy()
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the input, which only a review reads again."""
-        return {**self.__dict__, "_reviewed": None}
+        table = {"removed": self.removed, "keep": self.keep}
+        return {**self.__dict__, **table, "_reviewed": None, "_removals": None}
+
+    def _least_similar(self, count: int) -> list[int]:
+        if self._removals is not None:
+            return self._removals.least_similar(count)
+        from neardup import _core
+
+        similarities: list[Any] = self.removed.column("similarity").to_pylist()
+        return _core.least_similar(memoryview(array("d", similarities)), count)
+
+    def most_doubtful(self) -> list[dict[str, Any]]:
+        """Return ids, titles and similarities of the five least similar removals, for a screen."""
+        if self._removals is None or self._removals.titles:
+            return self.doubtful()
+        brief, titles = self._removals.brief, self._titles
+        return [brief(row) | titles.get(row, {}) for row in self._least_similar(DOUBTFUL)]
 
     def doubtful(self, count: int = DOUBTFUL) -> list[dict[str, Any]]:
         """Return the least similar near-duplicates that were dropped.
@@ -110,10 +141,9 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         [('1', '0')]
         """
         check_whole(count, "count", 1, 2**32 - 1)
-        rows = least_similar(self.removed.column("similarity"), count)
-        return [
-            self.removed.slice(row, 1).to_pylist()[0] | self._titles.get(row, {}) for row in rows
-        ]
+        table, titles = self.removed, self._titles
+        rows = self._least_similar(count)
+        return [table.slice(row, 1).to_pylist()[0] | titles.get(row, {}) for row in rows]
 
     def review(self) -> Review:
         """Return what was dropped as a page to look at; a notebook shows it.
@@ -146,7 +176,7 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         for name in ("exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(summary, name)
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
-        yield from doubtful_rows(self.doubtful())
+        yield from doubtful_rows(self.most_doubtful())
 
 
 @takes_options
@@ -277,20 +307,20 @@ def dedup_files(
     """
     from neardup.run.file_run import FileRun
     from neardup.run.restored import read_ids, restore
-    from neardup.writers import removed_schema, write_rows
-    from neardup.writers.edits import COPIES, FIELDS, check_free
 
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
-    fields = tuple(FIELDS) if chosen.annotate else ("cluster_size",) * chosen.cluster_size
-    fields += tuple(COPIES) * chosen.copies
+    fields = _fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     others, texts = ("against", against), {"review": review}
     with FileRun("dedup", chosen, inputs, outputs, others, texts=texts) as run:
-        check_free(run.sources.sources, fields)
+        if fields:
+            from neardup.writers.edits import check_free
+
+            check_free(run.sources.sources, fields)
         result, collected, decided = _decided(
             run.pipeline,
             run.sources,
@@ -298,17 +328,21 @@ def dedup_files(
             titles="removed" in run.outputs,
             restored=restored,
         )
-        mask, edits = result.keep, None
+        mask: Any = result._flags
+        edits = None
         if chosen.annotate:
-            mask = mask | (decided.kept_for[collected.against :] >= 0)
+            mask = result.keep | (decided.kept_for[collected.against :] >= 0)
         if fields:
-            edits = _annotations(fields, run.pipeline, collected, decided, mask)
+            kept = np.frombuffer(mask, np.bool_)
+            edits = _annotations(fields, run.pipeline, collected, decided, kept)
         run.report_sources()
         if not chosen.dry_run:
             left_out = run.pipeline.write_kept(run.sources, mask, run.outputs["output"], edits)
             result.summary.kept -= left_out
             result.summary.left_out = left_out
         if "removed" in run.outputs:
+            from neardup.writers.rows import removed_schema, write_rows
+
             write_rows(
                 run.outputs["removed"],
                 result.removed,
@@ -322,6 +356,16 @@ def dedup_files(
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result
+
+
+def _fields(options: RunOptions) -> tuple[str, ...]:
+    """Return the fields that are added to the kept records."""
+    if not (options.annotate or options.cluster_size or options.copies):
+        return ()
+    from neardup.writers.edits import COPIES, FIELDS
+
+    fields = tuple(FIELDS) if options.annotate else ("cluster_size",) * options.cluster_size
+    return (*fields, *tuple(COPIES) * options.copies)
 
 
 def _reviewer(
@@ -401,56 +445,66 @@ def _decided(
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
     """
-    import numpy as np
-    import pyarrow as pa
-
-    from neardup.base.arrays import numbers_array
-    from neardup.run.documents import titles_of_pairs
+    from neardup.run.documents import titles_of_pairs, titles_of_rows
+    from neardup.run.removals import Removals
 
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
     decided = pipeline.decide(collected)
     if restored is not None:
         restored(collected, decided, pipeline.progress)
-    own_rows = slice(collected.against, None)
-    keep = decided.kept_for[own_rows] < 0
+    flags = decided.all.kept_flags(collected.against)
     if options.on_error == "drop":
-        keep &= collected.corpus.features()[own_rows] >= 0
-    dropped = decided.dropped()
+        is_readable = collected.corpus.features()[collected.against :] >= 0
+        flags = (np.frombuffer(flags, np.bool_) & is_readable).tobytes()
+    removals = Removals(collected, decided, pipeline.rule.measure, has_against=against is not None)
+    _note_repeated(removals.repeated_ids, pipeline.progress)
     # Of the others with one text, the first is a near-duplicate, and the rest repeat its text.
-    others = dropped[~decided.identical[dropped]]
-    near = collected.corpus.distinct_texts(others)
-    kept_for = decided.kept_for[dropped]
-    _, cluster, repeats = np.unique(kept_for, return_inverse=True, return_counts=True)
-    titled = partial(titles_of_pairs, source, against, collected.against)
-    optional = titled(dropped, kept_for) if titles else {}
-    optional["cluster_size"] = numbers_array(1 + repeats[cluster])
-    removed = _removed_table(pipeline, collected, decided, dropped, against is not None, optional)
+    near = collected.corpus.distinct_texts(removals.others)
     some: dict[int, dict[str, str | None]] = {}
-    if not titles and pipeline.bytes_read <= _SMALL:
-        rows = least_similar(removed.column("similarity"), DOUBTFUL)
-        columns = titled(dropped[rows], kept_for[rows])
-        some = dict(zip(rows, pa.table(columns).to_pylist(), strict=False))
+    if titles:
+        pairs = np.asarray(removals.documents), np.asarray(removals.kept_for)
+        removals.titles = titles_of_pairs(source, against, collected.against, *pairs)
+    elif pipeline.bytes_read <= _SMALL:
+        some = titles_of_rows(
+            source, against, collected.against, removals, removals.least_similar(DOUBTFUL)
+        )
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(
         "dedup",
         collected,
-        exact_duplicates=len(dropped) - near,
+        exact_duplicates=len(removals) - near,
         near_duplicates=near,
-        kept=int(keep.sum()),
-        largest_cluster=1 + int(repeats.max()) if len(repeats) else min(1, len(keep)),
+        kept=flags.count(1),
+        largest_cluster=max(removals.cluster_sizes, default=min(1, len(flags))),
         **decided.counts,
     )
     result = DedupResult(
-        kept=None if kept is None else kept(keep),
-        removed=removed,
-        keep=keep,
+        kept=None if kept is None else kept(np.frombuffer(flags, np.bool_)),
         summary=summary,
-        plan=plan_of(options.recipe, pipeline.rule, len(decided.kept_for), look_ups=True),
+        plan=plan_of(options.recipe, pipeline.rule, len(collected.corpus), look_ups=True),
         problems=pipeline.problems,
+        _removals=removals,
+        _flags=flags,
         _titles=some,
     )
     return result, collected, decided
+
+
+def _note_repeated(count: int, progress: Progress) -> None:
+    """Tell of ids that several records have."""
+    if count:
+        progress.note(
+            Message.counted(
+                "{count:,} record has the id of another record. The columns 'record' "
+                "and 'kept_record' of the removed documents tell these apart; or name "
+                "a field of unique ids with {given[id_field]}.",
+                "{count:,} records have the id of another record. The columns "
+                "'record' and 'kept_record' of the removed documents tell these "
+                "apart; or name a field of unique ids with {given[id_field]}.",
+                count=count,
+            )
+        )
 
 
 def _annotations(
@@ -461,8 +515,6 @@ def _annotations(
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""
-    import numpy as np
-
     from neardup.writers.edits import Annotations
 
     documents = collected.against + np.flatnonzero(mask)
@@ -474,54 +526,4 @@ def _annotations(
         measure=pipeline.rule.measure,
         documents=documents,
         readable=collected.corpus.features()[documents] >= 0,
-    )
-
-
-def _removed_table(
-    pipeline: Pipeline,
-    collected: Collected,
-    decided: Decided,
-    dropped: NDArray[np.intp],
-    has_against: bool,
-    optional: dict[str, Any],
-) -> pa.Table:
-    """Return a row for each dropped document, with the id of its kept document."""
-    import numpy as np
-
-    from neardup import _core
-    from neardup.base.arrays import numbers_array, rows_of
-    from neardup.writers.rows import kinds, removed_table
-
-    ids, against = collected.ids.column(), collected.against
-    repeated = 0
-    if len(dropped):
-        for part in (ids.slice(0, against), ids.slice(against)):
-            repeated += len(part) - _core.count_distinct(part.chunks)
-    distance, kept_for = decided.distance[dropped], decided.kept_for[dropped]
-    is_against = kept_for < against
-    optional |= {"kind": kinds(decided.identical[dropped], decided.similarity[dropped])}
-    if has_against:
-        optional["kept_from"] = ["against" if other else "input" for other in is_against.tolist()]
-    if repeated:
-        pipeline.progress.note(
-            Message.counted(
-                "{count:,} record has the id of another record. The columns 'record' "
-                "and 'kept_record' of the removed documents tell these apart; or name "
-                "a field of unique ids with {given[id_field]}.",
-                "{count:,} records have the id of another record. The columns "
-                "'record' and 'kept_record' of the removed documents tell these "
-                "apart; or name a field of unique ids with {given[id_field]}.",
-                count=repeated,
-            )
-        )
-        # The records of each collection are counted from 1.
-        optional["record"] = dropped - against + 1
-        optional["kept_record"] = kept_for - np.where(is_against, 0, against) + 1
-    return removed_table(
-        rows_of(ids, dropped),
-        rows_of(ids, kept_for),
-        numbers_array(decided.similarity[dropped]),
-        numbers_array(distance, distance < 0),
-        pipeline.rule.measure,
-        optional,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.addresses import file_system, is_address
 from neardup.readers.batch import refusal
 from neardup.readers.formats import extensions_of
-from neardup.readers.text_files import TextFiles
+from neardup.readers.sources import is_of_texts
 from neardup.writers.address_sink import AddressSink, address_errors, check_writable
 from neardup.writers.output import Output
 from neardup.writers.sink import (
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from neardup.readers.source import Source
     from neardup.readers.sources import Sources
+    from neardup.readers.text_files import TextFiles
 
 #: Formats of records; the rows of other inputs are written as JSON Lines.
 _TABLES = ("jsonl", "parquet", "arrow", "csv", "tsv")
@@ -157,7 +157,7 @@ class OutputFolder:
         names: dict[str, str] = {}
         for source in self._sources:
             files = [(source.inside, source.name)]
-            if isinstance(source, TextFiles):
+            if is_of_texts(source):
                 if edits or not copies:
                     self._refuse_texts(source)
                 files = [(text.inside, text.id) for text in source.texts]
@@ -270,6 +270,8 @@ class OutputFolder:
 
     def finish(self) -> None:
         """Flush the complete files to the disk, and refuse a folder that others have filled."""
+        from concurrent.futures import ThreadPoolExecutor
+
         self._check_empty()
         # Each file waits for the disk; together they wait a quarter of the time.
         with ThreadPoolExecutor(_SYNCED) as pool:

@@ -1,5 +1,7 @@
 """An output file: its format and compression; it appears under its name when it is complete."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import signal
@@ -7,12 +9,12 @@ import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import zstandard
 
 from neardup.base.files import printable
+from neardup.base.lazy import pa
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
@@ -22,7 +24,9 @@ from neardup.readers.source import Source
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.sink import FileSink, StandardOutput
-from neardup.writers.tables import ArrowTable, ColumnarTable, ParquetTable, arrow_file
+
+if TYPE_CHECKING:
+    from neardup.writers.tables import ColumnarTable
 
 #: Files that are complete, for the message after an error.
 committed = 0
@@ -81,8 +85,12 @@ class Output:
         The records are those of `sources`, or of none; `is_cut` if parts of texts are cut out.
         """
         if self.format == "parquet":
+            from neardup.writers.tables import ParquetTable
+
             self._table = ParquetTable(self._bytes, schema, sources, self._part_size)
         elif self.format == "arrow":
+            from neardup.writers.tables import ArrowTable
+
             self._table = ArrowTable(self._bytes, schema, self.name, sources, is_cut=is_cut)
         elif self.format != "jsonl":
             self.write(csv_bytes([schema.names], self.dialect))
@@ -104,6 +112,8 @@ class Output:
 
     def arrow_file(self, schema: pa.Schema) -> contextlib.AbstractContextManager[Any]:
         """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
+        from neardup.writers.tables import arrow_file
+
         return arrow_file(self._bytes, schema, "lz4")
 
     @property
@@ -146,7 +156,7 @@ class Output:
         if self._table is not None:
             self._table.abandon()
 
-    def __enter__(self) -> "Output":
+    def __enter__(self) -> Output:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:

@@ -13,6 +13,8 @@ pairs.
 
 mod clusterer;
 mod pairs;
+mod removals;
 
 pub use clusterer::{CHUNK, Clusterer, Decision, Reason};
 pub use pairs::{PairSearch, VerifiedPair};
+pub use removals::{Removals, least_similar};

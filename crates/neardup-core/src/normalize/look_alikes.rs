@@ -84,7 +84,7 @@ pub fn unmask(text: &str) -> Unmasked {
         places.push((place, place + length, word.replaced.len()));
         (byte, place) = (word.end, place + length);
     }
-    let text = rewrite(text, &words).text().to_owned();
+    let text = rewrite(text, &words, false).into_text();
     Unmasked {
         text,
         words: places,
@@ -92,13 +92,13 @@ pub fn unmask(text: &str) -> Unmasked {
 }
 
 /// The `text` without look-alikes, if it has any.
-pub(super) fn replace(text: &str) -> Option<Rewritten> {
+pub(super) fn replace(text: &str, is_mapped: bool) -> Option<Rewritten> {
     let words = words_of(text);
-    (!words.is_empty()).then(|| rewrite(text, &words))
+    (!words.is_empty()).then(|| rewrite(text, &words, is_mapped))
 }
 
-fn rewrite(text: &str, words: &[Word]) -> Rewritten {
-    let mut rewritten = Rewritten::with_capacity(text.len());
+fn rewrite(text: &str, words: &[Word], is_mapped: bool) -> Rewritten {
+    let mut rewritten = Rewritten::with_capacity(text.len(), is_mapped);
     let mut done = 0;
     for &(at, letter) in words.iter().flat_map(|word| &word.replaced) {
         rewritten.keep(text, done, at);

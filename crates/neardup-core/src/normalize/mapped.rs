@@ -84,9 +84,9 @@ impl MappedSink {
     }
 
     /// Puts another text in place of the one so far, which it was made of.
-    pub(super) fn rewrite(&mut self, by: &Rewritten) {
+    pub(super) fn rewrite(&mut self, by: Rewritten) {
         self.spans = by.spans(&self.text, &self.spans);
-        by.text().clone_into(&mut self.text);
+        self.text = by.into_text();
     }
 
     /// Turns byte positions into code points of `original`, after `relocate`

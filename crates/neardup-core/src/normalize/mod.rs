@@ -5,7 +5,8 @@ half-width forms, upper or lower case, traditional or simplified characters, lin
 tags, invisible characters. This stage removes such differences, in one fixed order:
 
 1. markup: HTML tags are removed, entities become the characters they name;
-   then what does not count: the ends of a post, and what the settings ignore;
+   then what does not count: the ends of a post, and what the settings ignore except for numbers and
+   dates;
 2. a letter of another script inside a word becomes the letter of the word's script that it looks
    like;
 3. NFKC (Unicode Standard Annex #15) over the whole remaining text;
@@ -15,7 +16,7 @@ tags, invisible characters. This stage removes such differences, in one fixed or
 6. each character becomes its lower case, regardless of its neighbours;
 7. punctuation, symbols and emoji are kept, or become white space;
 8. white space is kept, collapsed, or collapsed depending on the script;
-9. numbers, dates and times are kept, or spelled by their value.
+9. numbers, dates and times are kept, spelled by their value, or left out if the settings ignore them.
 
 Where punctuation becomes white space, two marks do not: an apostrophe between two letters is
 dropped, and a point, comma or colon between two digits stays, since 1.2 is not 12; other ones between
@@ -66,6 +67,7 @@ use letters::Foldings;
 pub use look_alikes::{Unmasked, unmask};
 pub use mapped::Mapped;
 use mapped::{MappedSink, Sink};
+use numbers::NumberStep;
 use rewritten::Rewritten;
 
 /// The longest text, in bytes, that the stages accept: 256 MiB.
@@ -185,10 +187,10 @@ fn last_of<'a>(steps: &'a [Option<Rewritten>], text: &'a str) -> &'a str {
 }
 
 /// The text without the ends of a post, if it has any.
-fn without_post_ends(text: &str) -> Option<Rewritten> {
+fn without_post_ends(text: &str, is_mapped: bool) -> Option<Rewritten> {
     let inside = inside(text);
     (inside.len() < text.len()).then(|| {
-        let mut rewritten = Rewritten::with_capacity(inside.len());
+        let mut rewritten = Rewritten::with_capacity(inside.len(), is_mapped);
         rewritten.keep(text, inside.start, inside.end);
         rewritten
     })
@@ -283,6 +285,7 @@ pub struct Normalizer {
     touched: u16,
     /// What becomes of the character that begins with a byte, as far as the byte tells.
     bytes: [Fate; 256],
+    numbers: NumberStep,
 }
 
 impl Normalizer {
@@ -320,6 +323,7 @@ impl Normalizer {
             }
         });
         Normalizer {
+            numbers: NumberStep::new(&settings),
             settings,
             foldings,
             touched,
@@ -331,12 +335,11 @@ impl Normalizer {
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         out.clear();
         out.reserve(text.len());
-        let steps = self.rewritten(text);
+        let steps = self.rewritten(text, false);
         self.run(last_of(&steps, text), out);
-        if self.settings.spell_numbers
-            && let Some(spelled) = numbers::replace(out)
-        {
-            spelled.text().clone_into(out);
+        drop(steps);
+        if let Some(spelled) = self.numbers.run(out, false) {
+            *out = spelled.into_text();
         }
     }
 
@@ -347,12 +350,10 @@ impl Normalizer {
     /// of the run. Spans never decrease.
     pub fn normalize_mapped(&self, text: &str) -> Mapped {
         let mut sink = MappedSink::with_capacity(text.len());
-        let steps = self.rewritten(text);
+        let steps = self.rewritten(text, true);
         self.run(last_of(&steps, text), &mut sink);
-        if self.settings.spell_numbers
-            && let Some(spelled) = numbers::replace(sink.text())
-        {
-            sink.rewrite(&spelled);
+        if let Some(spelled) = self.numbers.run(sink.text(), true) {
+            sink.rewrite(spelled);
         }
         sink.finish(text, |spans| {
             for rewritten in steps.iter().rev().flatten() {
@@ -363,19 +364,22 @@ impl Normalizer {
 
     /// Steps 1 and 2: the text without markup, without its ends, without what is ignored and without
     /// look-alikes, each if it is another one than before.
-    fn rewritten(&self, text: &str) -> [Option<Rewritten>; 4] {
+    fn rewritten(&self, text: &str, is_mapped: bool) -> [Option<Rewritten>; 4] {
         let mut steps = [const { None }; 4];
         if self.settings.strip_markup && markup::may_have_markup(text) {
-            steps[0] = Some(markup::strip(text));
+            steps[0] = Some(markup::strip(text, is_mapped));
         }
         if self.settings.drop_ends {
-            steps[1] = without_post_ends(last_of(&steps, text));
+            steps[1] = without_post_ends(last_of(&steps, text), is_mapped);
         }
         if !self.settings.ignore.is_empty() {
-            steps[2] = self.settings.ignore.leave_out(last_of(&steps, text));
+            steps[2] = self
+                .settings
+                .ignore
+                .leave_out(last_of(&steps, text), is_mapped);
         }
         if self.foldings.look_alikes {
-            steps[3] = look_alikes::replace(last_of(&steps, text));
+            steps[3] = look_alikes::replace(last_of(&steps, text), is_mapped);
         }
         steps
     }

@@ -6,7 +6,8 @@ pub(super) type Span = (u32, u32);
 /// A text made of parts of another, its original.
 pub(super) struct Rewritten {
     text: String,
-    pieces: Vec<Piece>,
+    /// None unless places are wanted: they may take ten times as much memory as the text.
+    pieces: Option<Vec<Piece>>,
 }
 
 /// A part of the text, from `from..to` of the original. If it is not verbatim, its characters are
@@ -19,11 +20,17 @@ struct Piece {
 }
 
 impl Rewritten {
-    pub(super) fn with_capacity(bytes: usize) -> Self {
+    /// An empty text; `is_mapped` tells whether the places of its parts are wanted.
+    pub(super) fn with_capacity(bytes: usize, is_mapped: bool) -> Self {
         Rewritten {
             text: String::with_capacity(bytes),
-            pieces: Vec::new(),
+            pieces: is_mapped.then(Vec::new),
         }
+    }
+
+    /// The text by itself.
+    pub(super) fn into_text(self) -> String {
+        self.text
     }
 
     /// The text.
@@ -48,13 +55,13 @@ impl Rewritten {
 
     /// Translates byte spans of the text to spans of the original. The spans must not decrease.
     pub(super) fn to_original(&self, spans: &mut [Span]) {
+        let pieces = self.pieces.as_deref().unwrap_or_default();
         let (mut first, mut last) = (0, 0);
         for span in spans {
             let (begin, end) = *span;
-            first = self.piece_holding(first, begin);
-            last = self.piece_holding(last, end.saturating_sub(1));
-            let (Some(opening), Some(closing)) = (self.pieces.get(first), self.pieces.get(last))
-            else {
+            first = piece_holding(pieces, first, begin);
+            last = piece_holding(pieces, last, end.saturating_sub(1));
+            let (Some(opening), Some(closing)) = (pieces.get(first), pieces.get(last)) else {
                 continue;
             };
             let from = match opening.verbatim {
@@ -67,14 +74,6 @@ impl Rewritten {
             };
             *span = (from, to);
         }
-    }
-
-    /// The piece that contains the byte `at`; it is not before the piece `from`.
-    fn piece_holding(&self, mut from: usize, at: u32) -> usize {
-        while self.pieces.get(from + 1).is_some_and(|next| next.at <= at) {
-            from += 1;
-        }
-        from
     }
 
     /// Appends `from..to` of the original `text`.
@@ -94,12 +93,22 @@ impl Rewritten {
     }
 
     fn piece(&mut self, from: usize, to: usize, verbatim: bool) {
-        self.pieces.push(Piece {
-            // Texts are shorter than 4 GiB.
-            at: self.text.len() as u32,
-            from: from as u32,
-            to: to as u32,
-            verbatim,
-        });
+        if let Some(pieces) = &mut self.pieces {
+            pieces.push(Piece {
+                // Texts are shorter than 4 GiB.
+                at: self.text.len() as u32,
+                from: from as u32,
+                to: to as u32,
+                verbatim,
+            });
+        }
     }
+}
+
+/// The piece that contains the byte `at`; it is not before the piece `from`.
+fn piece_holding(pieces: &[Piece], mut from: usize, at: u32) -> usize {
+    while pieces.get(from + 1).is_some_and(|next| next.at <= at) {
+        from += 1;
+    }
+    from
 }

@@ -2,7 +2,9 @@
 //! all dependencies and dictionaries again.
 
 mod corpus_errors;
+mod damaged_bytes;
 mod judge_verdicts;
 mod normalize_laws;
 mod posting_stores;
+mod random;
 mod recipes_laws;

@@ -4,6 +4,8 @@
 use neardup_core::normalize::{Folding, Ignored, Normalizer, Settings, Whitespace};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::random::Random;
+
 /// Characters that make trouble, alone or beside each other.
 const ALPHABET: &str = "aAZ0 \n\t\r\u{85}\u{A0}\u{3000}\u{2028}\0\u{7}\u{1F}\u{AD}\u{200B}\u{200D}\
     \u{FEFF}\u{FE0F}\u{E0100}中文。，、「“Ａｚ１！か\u{3099}\u{309A}ﾊｶ\u{FF9E}\u{FF9F}ー・ㄅe\
@@ -11,22 +13,11 @@ const ALPHABET: &str = "aAZ0 \n\t\r\u{85}\u{A0}\u{3000}\u{2028}\0\u{7}\u{1F}\u{A
     \u{9BE}\u{F900}𠀀\u{2F800}😀👨שل\u{FEFB}\u{64B}\u{202E}國㑮⻋أة\u{640}\u{654}\u{5B0}еО\
     жοロ𝔸\u{1D15E}\u{1D165}\u{16D63}\u{16D67}<>&;/p!-=\"@#";
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % n
-    }
-
-    fn text(&mut self, alphabet: &[char]) -> String {
-        (0..self.below(14))
-            .map(|_| alphabet[self.below(alphabet.len())])
-            .collect()
-    }
+fn text(random: &mut Random, alphabet: &[char]) -> String {
+    let count = random.below(14);
+    (0..count)
+        .map(|_| alphabet[random.below(alphabet.len())])
+        .collect()
 }
 
 fn all_settings() -> impl Iterator<Item = Settings> {
@@ -76,7 +67,7 @@ fn every_character_has_a_span_of_the_original() {
     for settings in all_settings() {
         let normalizer = Normalizer::new(settings.clone());
         for _ in 0..200 {
-            let text = random.text(&alphabet);
+            let text = text(&mut random, &alphabet);
             let mapped = normalizer.normalize_mapped(&text);
             let context = format!("{text:?} {settings:?} {mapped:?}");
             assert_eq!(mapped.text, normalize(&normalizer, &text), "{context}");
@@ -131,6 +122,64 @@ fn markup_by_example() {
     assert_eq!(at(12), "</p><P>");
     assert_eq!(at(16), "e</b>&#x301;");
     assert_eq!(at(17), "s");
+}
+
+#[test]
+fn damaged_markup_leaves_text_of_the_original() {
+    let pieces = [
+        "<p>",
+        "</p>",
+        "<br/>",
+        "<",
+        ">",
+        "<a href='",
+        "'",
+        "=",
+        "\"",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script",
+        "</script>",
+        "<style x=\">\">",
+        "</style>",
+        "&amp;",
+        "&",
+        "&#x4e2d;",
+        "&#0;",
+        "&#99999999;",
+        "&nbsp",
+        ";",
+        "字",
+        "e\u{301}",
+        " ",
+        "\n",
+        "word",
+        "\0",
+        "😀",
+        "<P>",
+        "</",
+    ];
+    let strips = Normalizer::new(Settings {
+        strip_markup: true,
+        ..Settings::default()
+    });
+    let mut random = Random(8);
+    for _ in 0..20_000 {
+        let source = random.joined(&pieces, 24);
+        let mapped = strips.normalize_mapped(&source);
+        assert_eq!(mapped.text, normalize(&strips, &source), "{source:?}");
+        assert!(mapped.spans.is_sorted(), "{source:?}");
+        // What is neither decoded nor the line end of a block is where it was.
+        let original: Vec<char> = source.chars().collect();
+        for (c, &(begin, end)) in mapped.text.chars().zip(&mapped.spans) {
+            let written = &original[begin as usize..end as usize];
+            let is_mark = matches!(written[0], '<' | '&');
+            assert!(is_mark || written == [c], "{source:?} {c:?} {written:?}");
+        }
+        let plain: String = source.replace(['<', '&'], "");
+        assert_eq!(normalize(&strips, &plain), plain);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::{DAY_FIRST, Date, Kind, Number, Numbers, UNSURE, Value};
+use super::{DAY_FIRST, Date, Kind, Number, Numbers, UNSURE, Value, WORD_END, separates};
 
 /// Words before an hour of the first and of the second half of a day.
 const EARLY: [&str; 6] = ["上午", "午前", "早上", "凌晨", "早晨", "清晨"];
@@ -265,8 +265,38 @@ impl Numbers<'_> {
         if parts.next().is_some() {
             return None;
         }
+        if minute.is_some()
+            && let Some((hour, end)) = self.half_behind(hour, end)
+        {
+            return Some(self.timed(at..end, hour, minute, second));
+        }
         let (begin, hour) = self.half_before(at, hour);
         Some(self.timed(begin..end, hour, minute, second))
+    }
+
+    /// The hour of the day by the am or pm behind an hour, and where that ends.
+    fn half_behind(&self, hour: u32, end: usize) -> Option<(u32, usize)> {
+        let behind = |at: usize, expected: [char; 2]| {
+            let c = self.text[at..].chars().next()?;
+            expected
+                .contains(&c.to_ascii_lowercase())
+                .then_some((c, at + 1))
+        };
+        let separator = self.text[end..].chars().next();
+        let begin = end
+            + separator
+                .filter(|&c| separates(c))
+                .map_or(0, char::len_utf8);
+        let (half, at) = behind(begin, ['a', 'p'])?;
+        let point = self.text[at..].chars().next();
+        let at = at + usize::from(matches!(point, Some(WORD_END | '.')));
+        let (_, end) = behind(at, ['m', 'm'])?;
+        let goes_on = self.text[end..].starts_with(|c: char| c.is_ascii_digit());
+        if !(1..=12).contains(&hour) || !self.is_word_end(end) || goes_on {
+            return None;
+        }
+        let is_late = half.eq_ignore_ascii_case(&'p');
+        Some((hour % 12 + if is_late { 12 } else { 0 }, end))
     }
 
     pub(super) fn timed(

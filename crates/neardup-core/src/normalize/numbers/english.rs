@@ -287,7 +287,7 @@ impl Numbers<'_> {
     }
 
     /// Behind one or two signs between the parts of a date.
-    fn after_signs(&self, at: usize) -> Option<usize> {
+    pub(super) fn after_signs(&self, at: usize) -> Option<usize> {
         let is_sign = |c: &char| separates(*c) || matches!(c, ',' | '.' | '/');
         let signs = self.text[at..].chars().take_while(is_sign).take(2).count();
         (signs > 0).then_some(at + signs)
@@ -305,12 +305,12 @@ impl Numbers<'_> {
         }
     }
 
-    fn is_word(&self, at: usize, end: usize) -> bool {
+    pub(super) fn is_word(&self, at: usize, end: usize) -> bool {
         let before = self.text[..at].chars().next_back();
         !before.is_some_and(is_of_word) && self.is_word_end(end)
     }
 
-    fn is_word_end(&self, end: usize) -> bool {
+    pub(super) fn is_word_end(&self, end: usize) -> bool {
         !self.text[end..].chars().next().is_some_and(is_of_word)
     }
 }

@@ -9,7 +9,7 @@ verdict asks it which words are numbers.
 | number | 三百二十五, 1,200, 1.20, 007, 12000万, 3 million, twenty-five | 325, 1200, 1.2, 7, 120000000, 3000000, 25 |
 | date | 2026年3月5日, 2026-03-05, 2026/3/5, 5 March 2026, March 5th, 2026 | 2026-3-5 |
 | day of a year | 03月05号, Mar. 5 | 3月5日, march 5 |
-| time | 09:05, 9时05分, 午前9时5分; 下午3点 | 9:05; 15时 |
+| time | 09:05, 9时05分, 午前9时5分, 9:05 am; 9:05 pm; 下午3点 | 9:05; 21:05; 15时 |
 | month | Dec | december |
 
 A date whose month and day could each be the other has both in ascending order, and a sign behind the
@@ -23,14 +23,16 @@ inside a number do not count. Time is linear, and no number is longer than [`LON
 
 mod dates;
 mod english;
+mod moments;
 mod numerals;
+mod step;
 
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::rewritten::Rewritten;
 use super::{SENTENCE_END, WORD_END};
 use crate::characters::{NUMERAL, ascii, classes_of_three};
+pub(super) use step::NumberStep;
 
 /// Follows the year of a date whose day is spelled before its month: a control character, no feature.
 pub(super) const DAY_FIRST: char = '\u{1D}';
@@ -122,39 +124,6 @@ impl Value {
     }
 }
 
-/// The text with each number as it is spelled, if any is spelled in another way.
-pub(super) fn replace(text: &str) -> Option<Rewritten> {
-    let mut numbers = Numbers::new(text);
-    let mut rewritten: Option<Rewritten> = None;
-    // `copied` is where text not yet written begins.
-    let (mut copied, mut last_end, mut ends_with_digit) = (0, 0, false);
-    while let Some(Number { place, .. }) = numbers.next() {
-        let spelled = numbers.spelled();
-        // Two numbers side by side must not become one.
-        let splits = ends_with_digit
-            && spelled.starts_with(|c: char| c.is_ascii_digit())
-            && text[last_end.min(place.start)..place.start]
-                .bytes()
-                .all(|byte| byte == SENTENCE_END as u8);
-        if splits || *spelled != text[place.clone()] {
-            let out = rewritten.get_or_insert_with(|| Rewritten::with_capacity(text.len()));
-            out.keep(text, copied, place.start);
-            if splits {
-                out.replace(&format!("-{spelled}"), place.start, place.end);
-            } else {
-                out.replace(spelled, place.start, place.end);
-            }
-            copied = place.end;
-        }
-        last_end = place.end;
-        ends_with_digit = spelled.ends_with(|c: char| c.is_ascii_digit());
-    }
-    if let Some(out) = &mut rewritten {
-        out.keep(text, copied, text.len());
-    }
-    rewritten
-}
-
 impl<'a> Numbers<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Numbers {
@@ -168,6 +137,11 @@ impl<'a> Numbers<'a> {
     /// The last number, as the stage normalize writes it.
     pub(crate) fn spelled(&self) -> &str {
         &self.spelled
+    }
+
+    /// Goes on behind a place, which is not before the last number's end.
+    fn go_on(&mut self, at: usize) {
+        (self.at, self.last) = (at, at);
     }
 
     /// The next number.
@@ -350,10 +324,21 @@ fn separates(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rewritten::Rewritten;
+    use super::super::{Ignored, Settings};
     use super::*;
 
     fn spelled(text: &str) -> String {
-        replace(text).map_or(text.to_owned(), |found| found.text().to_owned())
+        let settings = Settings {
+            spell_numbers: true,
+            ..Settings::default()
+        };
+        after(&settings, text)
+    }
+
+    fn after(settings: &Settings, text: &str) -> String {
+        let rewritten = NumberStep::new(settings).run(text, true);
+        rewritten.map_or(text.to_owned(), Rewritten::into_text)
     }
 
     #[test]
@@ -382,6 +367,58 @@ mod tests {
                 assert_eq!(found, expected, "{notation}");
                 assert_eq!(spelled(&found), expected, "{notation}, spelled twice");
             }
+        }
+    }
+
+    #[test]
+    fn omitted_numbers_and_dates_by_example() {
+        for (kinds, text, expected) in [
+            (
+                "numbers",
+                "第三章 共1,200人，十三 of 3.5万",
+                "第章 共人， of",
+            ),
+            (
+                "numbers",
+                "一样 万一 一个 node17 10.0.0.1:80 end",
+                "一样 万一 个 node end",
+            ),
+            ("numbers", "a1b, 1a", "a b, a"),
+            (
+                "numbers",
+                "in march 12 of 5 may 2026, three ships",
+                "in of ships",
+            ),
+            ("numbers", "9:05 pm and 12 to 25 x", "and to x"),
+            ("dates", "2026-03-05T09:05:01.5Z up", "up"),
+            ("dates", "于2026年3月5日 9:05开", "于开"),
+            ("dates", "三月五日上午九时三十分开会", "开会"),
+            ("dates", "二〇二六年三月 5日 中午12时 晚间8点半x", "x"),
+            ("dates", "Thu Mar  5 12:30:01 2026 x", "x"),
+            ("dates", "Thursday, 5 March 2026 at 9:05:00 +0800 x", "at x"),
+            (
+                "dates",
+                "On March 5th, 2026 and 5 March 2026, 9:05 pm.",
+                "On and .",
+            ),
+            ("dates", "up since 9:05 2000 times", "up since 2000 times"),
+            (
+                "dates",
+                "may 17 17/03/2026 95分 5号线 marching 5 monday",
+                "95分 5号线 marching 5 monday",
+            ),
+            (
+                "dates,numbers",
+                "Dec 3, 9:05 job 17 of 20 done",
+                "job of done",
+            ),
+        ] {
+            let kinds: Vec<String> = kinds.split(',').map(String::from).collect();
+            let settings = Settings {
+                ignore: Ignored::try_from(kinds.clone()).unwrap(),
+                ..Settings::default()
+            };
+            assert_eq!(after(&settings, text), expected, "{kinds:?} {text}");
         }
     }
 

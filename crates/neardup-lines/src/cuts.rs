@@ -6,8 +6,6 @@ All other bytes of the line stay as they are, also the escapes in the rest of th
 use std::borrow::Cow;
 use std::ops::Range;
 
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -15,29 +13,23 @@ use serde_json::value::RawValue;
 ///
 /// The text is the first of the fields `names` that the record has; of a repeated key the last value
 /// counts. None if the record is no object or its text no text.
-#[pyfunction]
-pub fn cut_text<'py>(
-    py: Python<'py>,
-    record: &[u8],
-    names: Vec<String>,
-    spans: Vec<(u32, u32)>,
-) -> Option<Bound<'py, PyBytes>> {
+pub fn without_spans(record: &[u8], names: &[String], spans: &[(u32, u32)]) -> Option<String> {
     let line = simdutf8::basic::from_utf8(record).ok()?;
-    let place = text_of(line, &names)?;
+    let place = text_of(line, names)?;
     let raw = &line[place.clone()];
     let begins: Vec<usize> = units(raw).map(|unit| unit.start).collect();
     let byte = |at: u32| begins.get(at as usize).copied().unwrap_or(raw.len());
     let mut made = String::with_capacity(record.len());
     made.push_str(&line[..place.start]);
     let mut copied = 0;
-    for (begin, end) in spans {
+    for &(begin, end) in spans {
         let first = byte(begin).max(copied);
         made.push_str(&raw[copied..first]);
         copied = byte(end).max(first);
     }
     made.push_str(&raw[copied..]);
     made.push_str(&line[place.end..]);
-    Some(PyBytes::new(py, made.as_bytes()))
+    Some(made)
 }
 
 /// The bytes of the text of a record, without its quotation marks.
