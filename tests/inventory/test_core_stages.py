@@ -8,7 +8,7 @@ SOURCE = Path(__file__).parents[2] / "crates/neardup-core/src"
 #: Top-level modules: each may import those before it. Modules on one line know nothing of
 #: each other.
 STAGES = (
-    "anchors buckets bytes groups identity spill",
+    "anchors buckets bytes characters groups identity spill",
     "blob_file",
     "texts normalize",
     "segment",
