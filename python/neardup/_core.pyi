@@ -23,7 +23,7 @@ __all__ = [
     "Corpus",
     "ExternalJoin",
     "FetchedIndex",
-    "FingerprintIndex",
+    "Fingerprints",
     "Items",
     "JsonFields",
     "KeyScheme",
@@ -345,10 +345,8 @@ class FetchedIndex:
     def candidates(self, corpus: Corpus) -> NDArray[np.uint64]: ...
 
 @final
-class FingerprintIndex:
-    def __new__(
-        cls, rows: NDArray[np.uint64], *, bits: int, max_distance: int
-    ) -> FingerprintIndex: ...
+class Fingerprints:
+    def __new__(cls, rows: NDArray[np.uint64], *, bits: int) -> Fingerprints: ...
     def __len__(self) -> int: ...
     def add(self, rows: NDArray[np.uint64]) -> None: ...
     def near(

@@ -406,7 +406,7 @@ def attempt(seed: int, names: list[str]) -> dict[str, int]:
 GROUPS = {
     "core-functions": [None],
     "core-corpus": ["Recipe", "Memory", "Corpus", "ExternalJoin"],
-    "core-search": ["Rule", "Clusterer", "PairSearch", "FingerprintIndex"],
+    "core-search": ["Rule", "Clusterer", "PairSearch", "Fingerprints"],
     "core-stored": ["KeyScheme", "FetchedIndex", "Background", "Shuffle"],
     "core-texts": ["Aligner", "Paper", "Library", "Items", "Repeats", "JsonFields"],
     "core-all": [None, *CLASSES],

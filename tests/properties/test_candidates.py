@@ -10,7 +10,7 @@ from tests.reference import candidates as twin
 from tests.reference import sketch
 
 from neardup import near_pairs
-from neardup._core import FingerprintIndex
+from neardup._core import Fingerprints
 
 WIDTHS = (1, 5, 32, 61, 64, 128, 256)
 
@@ -55,19 +55,18 @@ def test_all_pairs(bits, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
 @given(data=st.data())
-def test_index_that_grows(bits, data):
+def test_scan_of_growing_fingerprints_equals_the_twin(bits, data):
     values = data.draw(fingerprints(bits))
     queries = data.draw(fingerprints(bits, max_size=6))
-    built_for = min(bits, data.draw(st.sampled_from((0, 3, 10, bits))))
-    asked = data.draw(st.integers(0, built_for))
+    asked = min(bits, data.draw(st.sampled_from((0, 3, 10, bits))))
     cut = data.draw(st.integers(0, len(values)))
-    index = FingerprintIndex(rows_of(values[:cut], bits), max_distance=built_for, bits=bits)
-    index.add(rows_of(values[cut:], bits))
-    assert len(index) == len(values)
-    near = index.near(rows_of(queries, bits), max_distance=asked)
+    stored = Fingerprints(rows_of(values[:cut], bits), bits=bits)
+    stored.add(rows_of(values[cut:], bits))
+    assert len(stored) == len(values)
+    near = stored.near(rows_of(queries, bits), max_distance=asked)
     assert listed(near) == by_places(twin.near(values, queries, asked))
-    near_itself = index.near(rows_of(values, bits), max_distance=built_for)
-    assert listed(near_itself) == by_places(twin.near(values, values, built_for))
+    near_itself = stored.near(rows_of(values, bits), max_distance=asked)
+    assert listed(near_itself) == by_places(twin.near(values, values, asked))
 
 
 def many(bits, count, seed):
@@ -110,11 +109,11 @@ def test_many_fingerprints(bits, max_distance):
     for workers in (1, 2):
         near = near_pairs(rows, max_distance=max_distance, bits=bits, workers=workers)
         assert listed(near) == both
-    index = FingerprintIndex(rows[:1], max_distance=max_distance, bits=bits)
+    stored = Fingerprints(rows[:1], bits=bits)
     for begin in range(1, len(rows), 777):
-        index.add(rows[begin : begin + 777])
+        stored.add(rows[begin : begin + 777])
     queries = np.ascontiguousarray(rows[::40])
-    near = index.near(queries, max_distance=max_distance)
+    near = stored.near(queries, max_distance=max_distance)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
 
@@ -125,18 +124,18 @@ def test_very_many_fingerprints(bits, max_distance):
     both = brute_force(rows, rows, max_distance, only_later=True)
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
     queries = np.ascontiguousarray(rows[::100])
-    index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
-    near = index.near(queries, max_distance=max_distance)
+    stored = Fingerprints(rows, bits=bits)
+    near = stored.near(queries, max_distance=max_distance)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
 
 def test_no_fingerprints():
     empty = np.zeros((0, 1), np.uint64)
     assert listed(near_pairs(empty)) == []
-    index = FingerprintIndex(empty, bits=64, max_distance=3)
-    assert len(index) == 0
+    stored = Fingerprints(empty, bits=64)
+    assert len(stored) == 0
     for queries in (np.array([[7]], np.uint64), empty):
-        assert listed(index.near(queries, max_distance=3)) == []
+        assert listed(stored.near(queries, max_distance=3)) == []
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ use super::kernels::Kernel;
 use super::layout::{Layout, Piece, Table, all_bits, count_bits, distinguishing_bits};
 use super::lists::{Collapsed, Pair, Pairs};
 use super::partition::{Partition, Source};
-use super::plan::{Purpose, Scheme, cheapest};
+use super::plan::{Scheme, cheapest};
 use super::scan;
 use crate::error::{Error, Result};
 
@@ -177,7 +177,7 @@ impl Join {
     fn choose<const W: usize>(&self, rows: Rows<'_, W>, space: &[Piece]) -> (Scheme, Vec<Piece>) {
         let keyed = distinguishing_bits(space, rows);
         let (count, free) = (length(rows) as u64, count_bits(&keyed));
-        let plan = cheapest(count, self.bits, free, self.max_distance, Purpose::AllPairs);
+        let plan = cheapest(count, self.bits, free, self.max_distance);
         match plan.scheme {
             Scheme::Blocks { blocks, .. }
                 if is_worthwhile(&Layout::new(&keyed, blocks, self.max_distance), rows) =>

@@ -8,16 +8,17 @@ because too many blocks could differ.
 use crate::error::Result;
 use crate::fingerprints::{Fingerprints, check_distance, words};
 use crate::layout::{Layout, MAX_BLOCKS, Table, all_bits};
-use crate::plan::choices;
+use crate::plan::{Scheme, block_scheme, choices};
 
 /// The longest part of a fingerprint in a key; the number of the table is in the bits
 /// above it.
 const KEY_BITS: u32 = 40;
 
-/// More tables are worthwhile until keys have `WANTED_BITS` bits; with fewer than
-/// `FEWEST_BITS`, keys are useless.
+/// More tables are worthwhile until keys have this many bits.
 const WANTED_BITS: u32 = 20;
+/// With fewer bits, keys are useless: in a store outside of memory, and in memory.
 const FEWEST_BITS: u32 = 16;
+const FEWEST_BITS_IN_MEMORY: u32 = 11;
 
 /// The maximum number of keys of a fingerprint.
 const MOST_TABLES: u64 = 32;
@@ -33,13 +34,33 @@ impl BlockKeys {
     ///
     /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
     pub fn new(bits: u32, max_distance: u32) -> Result<Self> {
+        BlockKeys::of_bits(bits, max_distance, FEWEST_BITS)
+    }
+
+    /// The keys of fingerprints of `bits` bits in memory, where shorter ones are useful too.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn in_memory(bits: u32, max_distance: u32) -> Result<Self> {
+        BlockKeys::of_bits(bits, max_distance, FEWEST_BITS_IN_MEMORY)
+    }
+
+    fn of_bits(bits: u32, max_distance: u32, fewest: u32) -> Result<Self> {
         words(bits)?;
         check_distance(bits, max_distance)?;
-        let tables = blocks(bits, max_distance).map(|blocks| {
+        let tables = blocks(bits, max_distance, fewest).map(|blocks| {
             let layout = Layout::new(&all_bits(bits), blocks, max_distance);
             layout.long_tables(KEY_BITS).collect()
         });
         Ok(BlockKeys(tables.unwrap_or_default()))
+    }
+
+    /// The scheme of the look-ups in memory.
+    pub(crate) fn scheme(bits: u32, max_distance: u32) -> Scheme {
+        let blocks = blocks(bits, max_distance, FEWEST_BITS_IN_MEMORY);
+        let scheme = blocks.and_then(|blocks| block_scheme(bits, max_distance, blocks));
+        scheme.unwrap_or(Scheme::Scan)
     }
 
     /// Whether keys would be useless.
@@ -57,8 +78,9 @@ impl BlockKeys {
     }
 }
 
-/// The number of blocks to cut a fingerprint into; `None` if keys would be useless.
-fn blocks(bits: u32, max_distance: u32) -> Option<u32> {
+/// The number of blocks to cut a fingerprint into, for keys of at least `fewest` bits; `None` if
+/// they would be shorter.
+fn blocks(bits: u32, max_distance: u32, fewest: u32) -> Option<u32> {
     let most = bits.min(MAX_BLOCKS);
     let choices = (max_distance + 1..=most).map_while(|blocks| {
         let tables = choices(blocks, max_distance)?;
@@ -66,7 +88,7 @@ fn blocks(bits: u32, max_distance: u32) -> Option<u32> {
     });
     let mut longest = None;
     for (blocks, key_bits) in choices {
-        if key_bits >= FEWEST_BITS {
+        if key_bits >= fewest {
             longest = Some(blocks);
         }
         if key_bits >= WANTED_BITS {
@@ -96,10 +118,15 @@ mod tests {
         ];
         for (bits, max_distance, expected) in found {
             assert_eq!(
-                blocks(bits, max_distance),
+                blocks(bits, max_distance, FEWEST_BITS),
                 expected,
                 "{bits} {max_distance}"
             );
+        }
+        let in_memory = [(64, 3, Some(5)), (128, 10, Some(11)), (128, 11, None)];
+        for (bits, max_distance, expected) in in_memory {
+            let found = blocks(bits, max_distance, FEWEST_BITS_IN_MEMORY);
+            assert_eq!(found, expected, "{bits} {max_distance}");
         }
     }
 }

@@ -201,6 +201,15 @@ impl Fingerprints {
             .sum()
     }
 
+    /// The number of bits in which fingerprint `at` differs from the words of another one.
+    #[inline]
+    pub fn distance_to(&self, at: usize, row: &[u64]) -> u32 {
+        let words = self.columns.iter().zip(row);
+        words
+            .map(|(column, word)| (column[at] ^ word).count_ones())
+            .sum()
+    }
+
     /// All rows, with the number of words as a constant. The caller must first dispatch on
     /// [`Fingerprints::words`].
     pub(super) fn rows<const W: usize>(&self) -> Rows<'_, W> {

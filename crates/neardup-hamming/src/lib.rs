@@ -1,4 +1,4 @@
-/*! Fingerprints within a radius, in bits: all pairs of a collection, and look-ups in a growing one.
+/*! Fingerprints within a radius, in bits: all pairs of a collection, and the keys of look-ups.
 
 There are two schemes. **scan** compares every fingerprint with every other by SIMD ([`scan`]).
 It is quadratic, but compares some 30 pairs a nanosecond on each core. **blocks** uses the
@@ -12,8 +12,8 @@ with tiny buckets. [`plan()`](fn@plan) chooses the cheapest scheme.
 | question | call |
 |---|---|
 | all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
-| what is near this fingerprint, while more are added | [`HammingIndex`] |
-| by which keys a store outside of memory finds what is near | [`BlockKeys`] |
+| by which keys an index finds what is near a fingerprint | [`BlockKeys`] |
+| what is near a fingerprint, where it has no keys | [`scan`] |
 | what will it cost | [`plan()`](fn@plan) |
 | which radius does a similarity need | [`radius()`] |
 
@@ -25,7 +25,6 @@ mod block_keys;
 pub mod error;
 mod fingerprints;
 mod groups;
-mod index;
 mod kernels;
 mod layout;
 mod lists;
@@ -39,8 +38,7 @@ pub use block_keys::BlockKeys;
 pub use error::{Category, Error, Result};
 pub use fingerprints::{Fingerprints, word_count};
 pub use groups::Groups;
-pub use index::HammingIndex;
 pub use kernels::Kernel;
 pub use lists::{Collapsed, Neighbours, Pairs};
-pub use plan::{Plan, Purpose, Scheme, plan};
+pub use plan::{Plan, Scheme, plan, plan_look_ups};
 pub use radius::{predicted_recall, radius};

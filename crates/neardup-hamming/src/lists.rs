@@ -7,9 +7,6 @@ use super::groups::Groups;
 /// The number of a fingerprint that was found, and its distance.
 pub type Near = (u32, u16);
 
-/// The number of neighbours of each of some queries, and all their neighbours in order.
-pub(super) type NearOfSome = (Vec<u64>, Vec<Near>);
-
 /// One found pair, before sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
@@ -164,18 +161,6 @@ impl Neighbours {
         self.len() == 0
     }
 
-    /// The query that each entry of `ids` belongs to.
-    pub fn owners(&self) -> Vec<u32> {
-        let mut owners = Vec::with_capacity(self.ids.len());
-        for (query, bounds) in self.offsets.windows(2).enumerate() {
-            owners.extend(std::iter::repeat_n(
-                query as u32,
-                (bounds[1] - bounds[0]) as usize,
-            ));
-        }
-        owners
-    }
-
     /// The `(document, distance)` list of a query; empty beyond the last.
     pub fn list(&self, query: usize) -> impl Iterator<Item = (u32, u16)> {
         let range = match self.offsets.get(query..).and_then(|rest| rest.get(..2)) {
@@ -186,25 +171,6 @@ impl Neighbours {
             .iter()
             .zip(&self.distances[range])
             .map(|(&id, &distance)| (id, distance))
-    }
-
-    /// Puts the lists of several parts of the queries together.
-    pub(super) fn from_parts(parts: Vec<NearOfSome>) -> Self {
-        let mut neighbours = Neighbours {
-            offsets: vec![0],
-            ..Neighbours::default()
-        };
-        let mut end = 0;
-        for (counts, found) in parts {
-            neighbours.offsets.extend(counts.iter().map(|count| {
-                end += count;
-                end
-            }));
-            neighbours.ids.extend(found.iter().map(|&(id, _)| id));
-            let distances = found.iter().map(|&(_, distance)| distance);
-            neighbours.distances.extend(distances);
-        }
-        neighbours
     }
 
     /// Sorts `(query, document)` pairs into lists.

@@ -208,11 +208,6 @@ impl<const W: usize> Partition<W> {
     pub(super) fn all(&self) -> (Rows<'_, W>, &[u32]) {
         (self.columns.each_ref().map(Vec::as_slice), &self.ids)
     }
-
-    /// The columns and numbers, as owned vectors.
-    pub(super) fn into_parts(self) -> ([Vec<u64>; W], Vec<u32>) {
-        (self.columns, self.ids)
-    }
 }
 
 /// Splits the first `count` elements off `rest`.

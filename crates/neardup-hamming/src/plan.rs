@@ -14,18 +14,16 @@ All pairs:
 - blocks: to collapse n rows; for each table to partition n rows, to visit 2^u
   buckets and to make n²/2 / 2^u comparisons.
 
-Look-ups (each document is looked up among the earlier ones, then added):
+Look-ups (each document is looked up among the earlier ones, then added), by [`BlockKeys`]:
 - scan: n²/2 comparisons, in tiles;
-- blocks: to look a document up in every table of about log2(n / 2048) / 2 runs
-  and to compare it with n/2 / 2^u rows of each table; to sort each document
-  into each table about log2(n / 2048) times.
+- blocks: to number, look up and file the key of each table, and to read n/2 / 2^k
+  entries of each list, but at most as long as a scan takes.
 
 The model assumes uniformly random fingerprints. Real ones are skewed, which costs more; the join
 checks a plan on a sample before it uses it (see [`super::all_pairs`]).
 */
 
-use serde::{Deserialize, Serialize};
-
+use super::block_keys::BlockKeys;
 use super::fingerprints::{check_distance, word_count, words};
 use super::layout::{MAX_BLOCKS, used_bits};
 use crate::error::{Error, Result};
@@ -40,36 +38,18 @@ const PARTITION_WORD_NS: f64 = 4.0;
 const BUCKET_NS: f64 = 20.0;
 /// Nanoseconds to check whether a row equals an earlier one.
 const COLLAPSE_NS: f64 = 15.0;
-/// Nanoseconds to look one key up in one run: a cache miss.
-const PROBE_NS: f64 = 80.0;
-/// Nanoseconds to read a word of a bucket in a look-up. It is read from memory, which takes
-/// longer than to compare it.
-const READ_NS: f64 = 0.5;
-/// Nanoseconds to sort a row into a table of a run.
-const FILE_NS: f64 = 8.0;
-
-/// Rows of the unsorted tail of a [`super::HammingIndex`].
-pub(super) const TAIL_ROWS: usize = 2048;
+/// Nanoseconds to number a key, to look it up and to file it: cache misses.
+const KEY_NS: f64 = 120.0;
+/// Nanoseconds to read an entry of a list and to compare its fingerprint: cache misses.
+const ENTRY_NS: f64 = 20.0;
+/// Bytes for a key in memory: its number, and its entry in a list.
+const KEY_BYTES: u64 = 8;
 
 /// The maximum number of tables. More are never worth their cost.
 const MAX_TABLES: u64 = 20_000;
 
-/// The maximum number of bytes for each document in the tables of look-ups.
-const MAX_LOOK_UP_BYTES: u64 = 1024;
-
-/// The purpose of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// All pairs of a complete collection.
-    AllPairs,
-    /// Each document is looked up among the earlier ones, then added.
-    LookUps,
-}
-
 /// How candidates are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "name")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Every fingerprint is compared with every other.
     Scan,
@@ -115,7 +95,7 @@ impl Scheme {
 }
 
 /// A scheme and its expected cost. The formulae are in the [module](self).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The number of documents.
     pub documents: u64,
@@ -123,8 +103,6 @@ pub struct Plan {
     pub bits: u32,
     /// The radius, inclusive.
     pub max_distance: u32,
-    /// The purpose of the search.
-    pub purpose: Purpose,
     /// The cheapest scheme.
     pub scheme: Scheme,
     /// Estimated seconds on one core, for all documents together.
@@ -138,7 +116,7 @@ pub struct Plan {
     pub random_pairs: f64,
 }
 
-/// Plans the search for pairs within `max_distance` among `documents` fingerprints of `bits`
+/// Plans the search for all pairs within `max_distance` among `documents` fingerprints of `bits`
 /// bits.
 ///
 /// # Errors
@@ -146,53 +124,68 @@ pub struct Plan {
 ///
 /// # Examples
 /// ```
-/// use neardup_hamming::{Purpose, Scheme, plan};
+/// use neardup_hamming::{Scheme, plan};
 ///
-/// let near = plan(10_000_000, 64, 3, Purpose::AllPairs)?;
+/// let near = plan(10_000_000, 64, 3)?;
 /// assert!(matches!(near.scheme, Scheme::Blocks { tables: 4, .. }));
-/// let wide = plan(100_000, 128, 40, Purpose::AllPairs)?;
+/// let wide = plan(100_000, 128, 40)?;
 /// assert_eq!(wide.scheme, Scheme::Scan);
 /// # Ok::<(), neardup_hamming::Error>(())
 /// ```
-pub fn plan(documents: u64, bits: u32, max_distance: u32, purpose: Purpose) -> Result<Plan> {
+pub fn plan(documents: u64, bits: u32, max_distance: u32) -> Result<Plan> {
     words(bits)?;
     check_distance(bits, max_distance)?;
-    Ok(cheapest(documents, bits, bits, max_distance, purpose))
+    Ok(cheapest(documents, bits, bits, max_distance))
 }
 
-/// The plan of a given scheme.
+/// The plan of a given scheme for all pairs.
 ///
 /// # Errors
 /// As [`plan()`](fn@plan), and if the scheme does not fit.
-pub fn plan_for(
-    documents: u64,
-    bits: u32,
-    max_distance: u32,
-    purpose: Purpose,
-    scheme: Scheme,
-) -> Result<Plan> {
+pub fn plan_for(documents: u64, bits: u32, max_distance: u32, scheme: Scheme) -> Result<Plan> {
     words(bits)?;
     check_distance(bits, max_distance)?;
     scheme.check(bits, max_distance)?;
-    Ok(cost(documents, bits, max_distance, purpose, scheme))
+    Ok(cost(documents, bits, max_distance, scheme))
 }
 
-/// The cheapest plan for fingerprints of `bits` bits that can differ only in `free_bits` of them.
-pub(super) fn cheapest(
-    documents: u64,
-    bits: u32,
-    free_bits: u32,
-    max_distance: u32,
-    purpose: Purpose,
-) -> Plan {
-    let mut best = cost(documents, bits, max_distance, purpose, Scheme::Scan);
+/// Plans look-ups in memory: each document is looked up among the earlier ones, then added.
+///
+/// # Errors
+/// As [`plan()`](fn@plan).
+pub fn plan_look_ups(documents: u64, bits: u32, max_distance: u32) -> Result<Plan> {
+    words(bits)?;
+    check_distance(bits, max_distance)?;
+    let scan = cost(documents, bits, max_distance, Scheme::Scan);
+    let scheme = BlockKeys::scheme(bits, max_distance);
+    let Scheme::Blocks {
+        tables, key_bits, ..
+    } = scheme
+    else {
+        return Ok(scan);
+    };
+    let entries = tables as f64 * scan.comparisons / 2f64.powi(key_bits as i32);
+    let keys = documents as f64 * tables as f64 * KEY_NS;
+    let seconds = (keys + entries * ENTRY_NS) * 1e-9;
+    Ok(Plan {
+        scheme,
+        seconds,
+        comparisons: entries,
+        bytes_per_document: 2 * scan.bytes_per_document + tables * KEY_BYTES,
+        ..scan
+    })
+}
+
+/// The cheapest plan for all pairs of fingerprints of `bits` bits that can differ only in
+/// `free_bits` of them.
+pub(super) fn cheapest(documents: u64, bits: u32, free_bits: u32, max_distance: u32) -> Plan {
+    let mut best = cost(documents, bits, max_distance, Scheme::Scan);
     for blocks in max_distance + 1..=MAX_BLOCKS.min(free_bits) {
         let Some(scheme) = block_scheme(free_bits, max_distance, blocks) else {
             break;
         };
-        let next = cost(documents, bits, max_distance, purpose, scheme);
-        let fits = purpose == Purpose::AllPairs || next.bytes_per_document <= MAX_LOOK_UP_BYTES;
-        if fits && next.seconds < best.seconds {
+        let next = cost(documents, bits, max_distance, scheme);
+        if next.seconds < best.seconds {
             best = next;
         }
     }
@@ -200,7 +193,7 @@ pub(super) fn cheapest(
 }
 
 /// The scheme with `blocks` blocks, unless it has too many tables.
-fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
+pub(crate) fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
     if blocks <= max_distance || blocks > MAX_BLOCKS.min(bits) {
         return None;
     }
@@ -227,8 +220,8 @@ pub(crate) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
     Some(choices)
 }
 
-/// The plan of a scheme: its cost by the model.
-fn cost(documents: u64, bits: u32, max_distance: u32, purpose: Purpose, scheme: Scheme) -> Plan {
+/// The cost of all pairs by a scheme.
+fn cost(documents: u64, bits: u32, max_distance: u32, scheme: Scheme) -> Plan {
     let words = word_count(bits) as u64;
     let rows = documents as f64;
     let all_pairs = rows * (rows - 1.0).max(0.0) / 2.0;
@@ -239,36 +232,18 @@ fn cost(documents: u64, bits: u32, max_distance: u32, purpose: Purpose, scheme: 
             tables, key_bits, ..
         } => {
             let rows_counted = usize::try_from(documents).unwrap_or(usize::MAX);
-            let used = used_bits(rows_counted, key_bits);
-            let buckets = (1_u64 << used) as f64;
+            let buckets = (1_u64 << used_bits(rows_counted, key_bits)) as f64;
             let comparisons = tables as f64 * all_pairs / buckets;
-            match purpose {
-                Purpose::AllPairs => {
-                    let partition = PARTITION_NS + PARTITION_WORD_NS * (words - 1) as f64;
-                    let each = rows * partition + buckets * BUCKET_NS;
-                    let total = rows * COLLAPSE_NS + tables as f64 * each + comparisons * compare;
-                    (total, comparisons, 16 * words + 5)
-                }
-                Purpose::LookUps => {
-                    let merges = f64::from((documents / TAIL_ROWS as u64).max(1).ilog2() + 1);
-                    let runs = (merges + 1.0) / 2.0;
-                    let each = tables as f64 * (runs * PROBE_NS + merges * FILE_NS);
-                    let in_tails = rows * TAIL_ROWS as f64 / 2.0;
-                    let read = comparisons * READ_NS * words as f64;
-                    let total = rows * each + read + in_tails * compare;
-                    let comparisons = comparisons + in_tails;
-                    let directory = (4_u64 << used).div_ceil(documents.max(1));
-                    let bytes = 8 * words + tables * (8 * words + 4 + directory);
-                    (total, comparisons, bytes)
-                }
-            }
+            let partition = PARTITION_NS + PARTITION_WORD_NS * (words - 1) as f64;
+            let each = rows * partition + buckets * BUCKET_NS;
+            let total = rows * COLLAPSE_NS + tables as f64 * each + comparisons * compare;
+            (total, comparisons, 16 * words + 5)
         }
     };
     Plan {
         documents,
         bits,
         max_distance,
-        purpose,
         scheme,
         seconds: nanoseconds * 1e-9,
         bytes_per_document,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, length, with_words};
 use super::kernels::Kernel;
-use super::lists::{Neighbours, Pair, Pairs};
+use super::lists::{Near, Neighbours, Pair, Pairs};
 use crate::error::Result;
 
 /// Words in a tile of rows: half of a small first-level cache.
@@ -20,8 +20,8 @@ const TASK_QUERIES: usize = 1024;
 /// Tiles in one task.
 const TASK_TILES: usize = 8;
 
-/// All documents within `max_distance` bits of `query`, with distances, ascending, found with
-/// `kernel`.
+/// All documents from number `from` on within `max_distance` bits of `query`, with distances,
+/// ascending, found with `kernel`.
 ///
 /// # Errors
 /// If `query` has another width than the fingerprints, or `max_distance` exceeds it.
@@ -29,15 +29,19 @@ pub fn one_against_many(
     kernel: Kernel,
     query: &[u64],
     fingerprints: &Fingerprints,
+    from: u32,
     max_distance: u32,
-) -> Result<Vec<(u32, u16)>> {
+) -> Result<Vec<Near>> {
     fingerprints.check_row(query)?;
     check_distance(fingerprints.bits(), max_distance)?;
+    let count = fingerprints.len();
+    let begin = (from as usize).min(count);
     let mut found = Vec::new();
     with_words!(fingerprints.words(), W => {
         let query: [u64; W] = std::array::from_fn(|word| query[word]);
-        kernel.one(query, fingerprints.rows::<W>(), max_distance, |row, distance| {
-            found.push((row as u32, distance as u16));
+        let rows = cut(fingerprints.rows::<W>(), begin..count);
+        kernel.one(query, rows, max_distance, |row, distance| {
+            found.push(((begin + row) as u32, distance as u16));
         });
     });
     found.sort_unstable();

@@ -2,7 +2,7 @@
 
 use neardup_core::Error;
 use neardup_core::candidates::Banding;
-use neardup_hamming::{HammingIndex, Purpose, Scheme};
+use neardup_hamming::{Kernel, Scheme, scan};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +13,9 @@ use crate::threads::run;
 
 /// The maximum number of points of a curve.
 const MAX_POINTS: usize = 1 << 16;
+
+/// Fewer queries than this are compared one by one, without other threads.
+const FEW_QUERIES: usize = 16;
 
 /// First row, second row, distance.
 type Pairs<'py> = (
@@ -51,12 +54,11 @@ pub fn plan(
     max_distance: u32,
     look_ups: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let purpose = if look_ups {
-        Purpose::LookUps
-    } else {
-        Purpose::AllPairs
+    let plan = match look_ups {
+        true => neardup_hamming::plan_look_ups(documents, bits, max_distance),
+        false => neardup_hamming::plan(documents, bits, max_distance),
     };
-    let plan = neardup_hamming::plan(documents, bits, max_distance, purpose).map_err(raise)?;
+    let plan = plan.map_err(raise)?;
     let (scheme, blocks, tables, key_bits) = match plan.scheme {
         Scheme::Scan => ("scan", 0, 0, 0),
         Scheme::Blocks {
@@ -111,41 +113,28 @@ pub fn s_curve(bands: u32, rows: u32, points: usize) -> PyResult<Vec<(f64, f64)>
     Ok(Banding::new(bands, rows).map_err(raise)?.s_curve(points))
 }
 
-/// An in-memory index of fingerprints.
+/// Fingerprints in memory, for distances that leave no keys.
 #[pyclass(module = "neardup._core")]
-pub struct FingerprintIndex {
-    index: HammingIndex,
-    bits: u32,
-}
+pub struct Fingerprints(neardup_hamming::Fingerprints);
 
 #[pymethods]
-impl FingerprintIndex {
+impl Fingerprints {
     #[new]
-    #[pyo3(signature = (rows, *, bits, max_distance))]
-    fn new(
-        py: Python<'_>,
-        rows: PyReadonlyArray2<'_, u64>,
-        bits: u32,
-        max_distance: u32,
-    ) -> PyResult<Self> {
-        let rows = fingerprints(&rows, bits)?;
-        let index = run(py, 0, || {
-            let mut index = HammingIndex::new(bits, max_distance, rows.len() as u64)?;
-            index.extend(&rows)?;
-            Ok(index)
-        })?;
-        Ok(FingerprintIndex { index, bits })
+    #[pyo3(signature = (rows, *, bits))]
+    fn new(rows: PyReadonlyArray2<'_, u64>, bits: u32) -> PyResult<Self> {
+        Ok(Fingerprints(fingerprints(&rows, bits)?))
     }
 
     fn __len__(&self) -> usize {
-        self.index.len()
+        self.0.len()
     }
 
-    fn add(&mut self, py: Python<'_>, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
-        let rows = fingerprints(&rows, self.bits)?;
-        run(py, 0, || self.index.extend(&rows))
+    fn add(&mut self, rows: PyReadonlyArray2<'_, u64>) -> PyResult<()> {
+        let rows = fingerprints(&rows, self.0.bits())?;
+        self.0.append(&rows).map_err(raise)
     }
 
+    /// The rows near each query.
     #[pyo3(signature = (queries, *, max_distance))]
     fn near<'py>(
         &self,
@@ -153,14 +142,35 @@ impl FingerprintIndex {
         queries: PyReadonlyArray2<'py, u64>,
         max_distance: u32,
     ) -> PyResult<Pairs<'py>> {
-        let queries = fingerprints(&queries, self.bits)?;
-        let found = py
-            .detach(|| self.index.near_each(&queries, max_distance))
-            .map_err(raise)?;
+        let queries = fingerprints(&queries, self.0.bits())?;
+        let kernel = Kernel::best();
+        let (mut owners, mut ids, mut distances) = (Vec::new(), Vec::new(), Vec::new());
+        let mut add = |query: usize, id, distance| {
+            owners.push(query as u32);
+            ids.push(id);
+            distances.push(distance);
+        };
+        if queries.len() < FEW_QUERIES {
+            for query in 0..queries.len() {
+                let row = queries.get(query).unwrap_or_default();
+                let near = || scan::one_against_many(kernel, &row, &self.0, 0, max_distance);
+                for (id, distance) in py.detach(near).map_err(raise)? {
+                    add(query, id, distance);
+                }
+            }
+        } else {
+            let near = || scan::many_against_many(kernel, &queries, &self.0, max_distance);
+            let near = run(py, 0, near)?;
+            for query in 0..near.len() {
+                for (id, distance) in near.list(query) {
+                    add(query, id, distance);
+                }
+            }
+        }
         Ok((
-            found.owners().into_pyarray(py),
-            found.ids.into_pyarray(py),
-            found.distances.into_pyarray(py),
+            owners.into_pyarray(py),
+            ids.into_pyarray(py),
+            distances.into_pyarray(py),
         ))
     }
 }

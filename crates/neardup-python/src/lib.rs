@@ -42,7 +42,7 @@ mod _core {
     use crate::arrays::{count_distinct, hashes_of, rows_of};
     #[pymodule_export]
     use crate::candidates::{
-        FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
+        Fingerprints, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};

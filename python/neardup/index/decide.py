@@ -213,7 +213,7 @@ class FingerprintScan:
         self._bits, self._max_distance = rule.sketch.bits, rule.max_distance or 0
         self._least = rule.least_features
         self._lock = threading.Lock()
-        self._index: _core.FingerprintIndex | None = None
+        self._fingerprints: _core.Fingerprints | None = None
         self._numbers: list[int] = []
 
     def near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
@@ -223,10 +223,10 @@ class FingerprintScan:
                 self._read_new(session)
             except BaseException:
                 # An interrupt may have left fingerprints without their numbers: read all again.
-                self._index, self._numbers = None, []
+                self._fingerprints, self._numbers = None, []
                 raise
-            assert self._index is not None
-            queries, positions, _ = self._index.near(
+            assert self._fingerprints is not None
+            queries, positions, _ = self._fingerprints.near(
                 corpus.fingerprints(), max_distance=self._max_distance
             )
             offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
@@ -236,12 +236,10 @@ class FingerprintScan:
         last = self._numbers[-1] if self._numbers else 0
         new = session.fingerprints(last, self._least)
         rows = _rows([sketch for _, sketch in new], self._bits)
-        if self._index is None:
-            self._index = _core.FingerprintIndex(
-                rows, bits=self._bits, max_distance=self._max_distance
-            )
+        if self._fingerprints is None:
+            self._fingerprints = _core.Fingerprints(rows, bits=self._bits)
         elif new:
-            self._index.add(rows)
+            self._fingerprints.add(rows)
         self._numbers.extend(number for number, _ in new)
 
 

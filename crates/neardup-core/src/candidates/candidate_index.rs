@@ -1,15 +1,13 @@
 /*! The candidate index: files documents and looks them up, for every kind of sketch.
 
 De-duplication needs two operations: file a document, and find the documents filed so far that may
-be similar to another one. A [`HammingIndex`] does this for fingerprints in memory. An
-[`InvertedIndex`](super::overlap::InvertedIndex) with one of three posting stores does it for keys.
+be similar to another one. An [`InvertedIndex`](super::overlap::InvertedIndex) with one of three
+posting stores does it by keys; for fingerprints in memory, a [`FingerprintIndex`] adds a scan.
 
 A batch of documents is looked up at once, on all threads, in a snapshot: the documents filed before
 the batch ([`near`](CandidateIndex::near)). Each document of the batch is then looked up, one by
 one, among the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)).
 */
-
-use neardup_hamming::{Fingerprints, HammingIndex};
 
 use super::overlap::{Scratch, Scratches};
 use super::places::{Places, SearchStatistics};
@@ -17,6 +15,7 @@ use super::schemes::search::Search;
 use super::shuffle::external::ExternalIndex;
 use super::shuffle::external_join::JoinedKeys;
 use super::stores::fetched::{FetchedIndex, NewEntry};
+use super::stores::fingerprints::FingerprintIndex;
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
@@ -32,7 +31,7 @@ pub struct CandidateIndex {
 
 #[derive(Debug)]
 enum Kind {
-    Hamming(Box<HammingIndex>),
+    Fingerprints(Box<FingerprintIndex>),
     InMemory(Box<NumberedIndex>),
     External(Box<ExternalIndex>),
     Fetched(Box<FetchedIndex>),
@@ -49,8 +48,8 @@ impl From<Kind> for CandidateIndex {
 
 impl CandidateIndex {
     /// An empty index for documents with these sketches,
-    /// [identities](crate::corpus::Corpus::identity) and groups. `expected` is the number of documents that
-    /// will be filed, at most one with the same signature or sample and the same text.
+    /// [identities](crate::corpus::Corpus::identity) and groups, of which at most one with the same
+    /// sketch and the same text will be filed.
     ///
     /// # Errors
     ///
@@ -60,14 +59,14 @@ impl CandidateIndex {
         identities: &[u128],
         groups: &Groups,
         search: Search,
-        expected: u64,
     ) -> Result<Self> {
         search.check(sketches)?;
         if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
             (sketches, search)
         {
-            let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
-            return Ok(Kind::Hamming(Box::new(index)).into());
+            let reach = (fingerprints.bits(), max_distance);
+            let index = FingerprintIndex::new(sketches, identities, groups, reach)?;
+            return Ok(Kind::Fingerprints(Box::new(index)).into());
         }
         let index = NumberedIndex::new(sketches, identities, groups, search)?;
         Ok(Kind::InMemory(Box::new(index)).into())
@@ -109,13 +108,13 @@ impl CandidateIndex {
         }
     }
 
-    /// What the search met in its lists so far; nothing for fingerprints, which have none.
+    /// What the search met in its lists so far; nothing for fingerprints in memory.
     pub fn statistics(&self) -> SearchStatistics {
         let of_lists = match &self.kind {
             Kind::InMemory(index) => index.index.statistics(),
             Kind::External(index) => index.index.statistics(),
             Kind::Fetched(index) => index.statistics(),
-            Kind::Hamming(_) => SearchStatistics::default(),
+            Kind::Fingerprints(_) => SearchStatistics::default(),
         };
         SearchStatistics {
             visited: self.scratches.visited(),
@@ -126,7 +125,7 @@ impl CandidateIndex {
     /// The number of documents filed, which is also the place of the next one.
     pub fn len(&self) -> u32 {
         match &self.kind {
-            Kind::Hamming(index) => index.len() as u32,
+            Kind::Fingerprints(index) => index.next_place(),
             Kind::InMemory(index) => index.index.len(),
             Kind::External(index) => index.index.len(),
             Kind::Fetched(index) => index.len(),
@@ -154,9 +153,7 @@ impl CandidateIndex {
     /// If there are too many fingerprints.
     pub fn insert(&mut self, sketches: &Sketches, document: u32) -> Result<()> {
         match &mut self.kind {
-            Kind::Hamming(index) => {
-                index.insert(&row(sketches, document))?;
-            }
+            Kind::Fingerprints(index) => index.insert(sketches, document)?,
             Kind::InMemory(index) => index.insert(document),
             Kind::External(index) => index.insert(document),
             Kind::Fetched(index) => index.insert(sketches, document),
@@ -170,16 +167,8 @@ impl CandidateIndex {
     ///
     /// If the sketches are of another kind than those filed.
     pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Places> {
-        if let Kind::Hamming(index) = &self.kind {
-            let mut queries = Fingerprints::new(index.fingerprints().bits())?;
-            for &document in documents {
-                queries.push(&row(sketches, document))?;
-            }
-            let near = index.near_many(&queries, index.max_distance())?;
-            return Ok(Places {
-                offsets: near.offsets.iter().map(|&at| at as usize).collect(),
-                places: near.ids,
-            });
+        if let Kind::Fingerprints(index) = &self.kind {
+            return index.near(sketches, documents, &self.scratches);
         }
         let near = |document, scratch: &mut _, places: &mut _| {
             self.near_by_keys(sketches, document, 0, scratch, places);
@@ -199,10 +188,8 @@ impl CandidateIndex {
     /// If the sketches are of another kind than those filed.
     pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Places> {
         let mut places = Vec::new();
-        if let Kind::Hamming(index) = &self.kind {
-            let mut near = Vec::new();
-            index.near_since(&row(sketches, document), since, &mut near)?;
-            places.extend(near.iter().map(|&(place, _)| place));
+        if let Kind::Fingerprints(index) = &self.kind {
+            places = index.near_since(sketches, document, since)?;
         } else {
             self.scratches.with(|scratch| {
                 self.near_by_keys(sketches, document, since, scratch, &mut places);
@@ -220,18 +207,10 @@ impl CandidateIndex {
         places: &mut Vec<u32>,
     ) {
         match &self.kind {
-            Kind::Hamming(_) => {}
+            Kind::Fingerprints(_) => {}
             Kind::InMemory(index) => index.near(document, since, scratch, places),
             Kind::External(index) => index.near(document, since, scratch, places),
             Kind::Fetched(index) => index.near(sketches, document, since, scratch, places),
         }
     }
-}
-
-/// The fingerprint of a document. For other sketches it is empty, which the index refuses.
-fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
-    let fingerprints = sketches.fingerprints();
-    fingerprints
-        .and_then(|all| all.get(document as usize))
-        .unwrap_or_default()
 }

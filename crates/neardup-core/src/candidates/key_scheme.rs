@@ -56,6 +56,20 @@ impl KeyScheme {
         })
     }
 
+    /// The keys in memory for `search`. They have 32 bits, and fingerprints also have short keys,
+    /// by which a look-up in memory is still faster than a scan.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn in_memory(search: Search, bits: u32) -> Result<Self> {
+        let mut scheme = KeyScheme::new(search, bits)?;
+        if let (Search::Near { max_distance }, Some(blocks)) = (search, &mut scheme.blocks) {
+            *blocks = BlockKeys::in_memory(bits, max_distance)?;
+        }
+        Ok(scheme.folded())
+    }
+
     /// The same scheme with keys of 32 bits. Keys of fingerprints are longer, so a few more
     /// documents share a key; the distance then decides which of them are candidates.
     pub fn folded(self) -> Self {

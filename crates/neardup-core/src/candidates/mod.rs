@@ -12,8 +12,8 @@ only loop that counts shared keys and caps lists.
 | samples | a few rare keys of the sample, or all; several must be shared ([`schemes::rare_keys`]) | no |
 | samples | the prefix: similar samples share at least one of its keys | yes |
 
-Fingerprints in memory are searched by distance ([`neardup_hamming`]), which also works for distances
-that are too large for keys.
+Fingerprints in memory are also searched by a scan ([`stores::fingerprints`]), which works for
+distances that are too large for keys.
 
 With every scheme, the answer is the same for any number of threads.
 

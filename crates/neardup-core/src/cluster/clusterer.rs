@@ -89,13 +89,11 @@ impl Clusterer {
     ///
     /// If the rule needs another kind of sketch than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
-        let expected = corpus.len() as u64;
         let index = CandidateIndex::new(
             corpus.sketches(),
             corpus.identities(),
             corpus.groups(),
             rule.search,
-            expected,
         )?;
         Ok(Clusterer::of(corpus, rule, index))
     }

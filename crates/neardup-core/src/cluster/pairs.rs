@@ -129,17 +129,11 @@ impl PairSearch {
             }
             (other, sketches) => {
                 let filed = searched.partition_point(|&document| document < first);
-                let expected = if others.is_none() {
-                    searched.len()
-                } else {
-                    filed
-                };
                 let mut index = CandidateIndex::new(
                     sketches,
                     corpus.identities(),
                     corpus.groups(),
                     other.filing_all(),
-                    expected as u64,
                 )?;
                 for &document in &searched[..filed] {
                     index.insert(sketches, document)?;

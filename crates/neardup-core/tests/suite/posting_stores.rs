@@ -109,13 +109,11 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 
 /// Later and earlier document of each candidate pair, by keys in memory.
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
-    let count = sketches.len() as u64;
     let identities = identities(sketches);
-    let mut index =
-        CandidateIndex::new(sketches, &identities, &Groups::default(), search, count).unwrap();
+    let mut index = CandidateIndex::new(sketches, &identities, &Groups::default(), search).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
-        let places = index.near_since(sketches, document, 0).unwrap().places;
+        let places = index.near(sketches, &[document]).unwrap().places;
         pairs.extend(
             places
                 .iter()

@@ -49,7 +49,7 @@ fn kernels_agree_on_every_length_around_a_vector() {
                         assert_eq!(&found, expected, "{name} {bits} {count}");
                         let row = queries.get(query).unwrap();
                         let near =
-                            scan::one_against_many(kernel, &row, &rows, max_distance).unwrap();
+                            scan::one_against_many(kernel, &row, &rows, 0, max_distance).unwrap();
                         assert_eq!(&near, expected, "{name} {bits} {count}");
                     }
                 }
@@ -94,7 +94,7 @@ fn kernels_agree_on_a_collection_with_itself() {
 fn the_portable_kernel_counts_bits() {
     let rows = Fingerprints::from_rows(128, &[0, 0, 1, 1, !0, 0, !0, !0]).unwrap();
     let near = |max_distance| {
-        scan::one_against_many(Kernel::portable(), &[1, 0], &rows, max_distance).unwrap()
+        scan::one_against_many(Kernel::portable(), &[1, 0], &rows, 0, max_distance).unwrap()
     };
     assert_eq!(near(0), []);
     assert_eq!(near(1), [(0, 1), (1, 1)]);

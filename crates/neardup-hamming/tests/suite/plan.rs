@@ -1,14 +1,12 @@
 //! Plans: what they choose, and that their figures hang together.
 
 use neardup_hamming::plan::plan_for;
-use neardup_hamming::{Plan, Purpose, Scheme, plan};
-
-const PURPOSES: [Purpose; 2] = [Purpose::AllPairs, Purpose::LookUps];
+use neardup_hamming::{Plan, Scheme, plan, plan_look_ups};
 
 /// A scheme whose order of speed was measured: the plan must agree.
 fn predicts(documents: u64, bits: u32, max_distance: u32, faster: Scheme, slower: Scheme) {
     let seconds = |scheme| {
-        plan_for(documents, bits, max_distance, Purpose::AllPairs, scheme)
+        plan_for(documents, bits, max_distance, scheme)
             .unwrap()
             .seconds
     };
@@ -44,13 +42,12 @@ fn no_scheme_is_cheaper_than_the_plan() {
             (128, 24),
             (256, 256),
         ] {
-            let chosen = plan(documents, bits, max_distance, Purpose::AllPairs).unwrap();
+            let chosen = plan(documents, bits, max_distance).unwrap();
             let others = (max_distance + 1..=64)
                 .filter_map(|blocks| Scheme::blocks(bits, max_distance, blocks).ok())
                 .chain([Scheme::Scan]);
             for scheme in others {
-                let other =
-                    plan_for(documents, bits, max_distance, Purpose::AllPairs, scheme).unwrap();
+                let other = plan_for(documents, bits, max_distance, scheme).unwrap();
                 assert!(chosen.seconds <= other.seconds, "{chosen:?} {other:?}");
             }
         }
@@ -59,10 +56,10 @@ fn no_scheme_is_cheaper_than_the_plan() {
 
 #[test]
 fn a_plan_grows_with_its_task() {
-    for purpose in PURPOSES {
+    for plan in [plan, plan_look_ups] {
         let mut before: Option<Plan> = None;
         for documents in [10, 1_000, 100_000, 10_000_000, 1_000_000_000] {
-            let next = plan(documents, 64, 3, purpose).unwrap();
+            let next = plan(documents, 64, 3).unwrap();
             assert_eq!(next.documents, documents);
             if let Some(before) = before {
                 assert!(before.seconds < next.seconds);
@@ -72,39 +69,29 @@ fn a_plan_grows_with_its_task() {
             before = Some(next);
         }
         for max_distance in 0..64 {
-            let narrow = plan(1_000_000, 64, max_distance, purpose).unwrap();
-            let wide = plan(1_000_000, 64, max_distance + 1, purpose).unwrap();
+            let narrow = plan(1_000_000, 64, max_distance).unwrap();
+            let wide = plan(1_000_000, 64, max_distance + 1).unwrap();
             assert!(narrow.seconds <= wide.seconds, "{narrow:?} {wide:?}");
         }
     }
 }
 
 #[test]
-fn look_ups_keep_their_memory_within_bounds() {
-    for bits in [31, 32, 33, 64, 128, 256] {
-        for max_distance in [0, 3, 10, 24, 31] {
-            let plan = plan(10_000_000, bits, max_distance, Purpose::LookUps).unwrap();
-            assert!(plan.bytes_per_document <= 1024, "{plan:?}");
-        }
-    }
-}
-
-#[test]
 fn random_pairs_of_all_distances_are_all_pairs() {
-    let all = plan(1_001, 64, 64, Purpose::AllPairs).unwrap();
+    let all = plan(1_001, 64, 64).unwrap();
     assert!((all.random_pairs - 500_500.0).abs() < 1e-6);
     assert_eq!(all.scheme, Scheme::Scan);
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    for purpose in PURPOSES {
+    for plan in [plan, plan_look_ups] {
         for bits in [0, 257] {
-            assert!(plan(10, bits, 0, purpose).is_err(), "{bits}");
+            assert!(plan(10, bits, 0).is_err(), "{bits}");
         }
-        assert!(plan(10, 5, 6, purpose).is_err());
-        assert!(plan(10, 64, 65, purpose).is_err());
-        let unfit = Scheme::blocks(64, 3, 4).unwrap();
-        assert!(plan_for(10, 64, 5, purpose, unfit).is_err());
+        assert!(plan(10, 5, 6).is_err());
+        assert!(plan(10, 64, 65).is_err());
     }
+    let unfit = Scheme::blocks(64, 3, 4).unwrap();
+    assert!(plan_for(10, 64, 5, unfit).is_err());
 }

@@ -3,8 +3,10 @@
 | store | lists |
 |---|---|
 | [`numbered`] | in memory, of a collection that is known from the start |
+| [`fingerprints`] | the same, of fingerprints, with a scan where lists are long or there are none |
 | [`fetched`] | rows fetched from a database, or from a shuffle |
 */
 
 pub mod fetched;
+pub mod fingerprints;
 pub mod numbered;

@@ -75,7 +75,7 @@ impl NumberedIndex {
         search: Search,
     ) -> Result<Self> {
         let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
-        let scheme = KeyScheme::new(search, bits)?.folded().among(groups.clone());
+        let scheme = KeyScheme::in_memory(search, bits)?.among(groups.clone());
         scheme.check(sketches, identities.len())?;
         let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
         Ok(NumberedIndex::of(
@@ -112,6 +112,20 @@ impl NumberedIndex {
     pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
         let keys = self.keys.all(document as usize);
         self.index.near(keys, since, scratch, found);
+    }
+
+    /// The number of entries in the lists of all keys of a document.
+    pub fn entries(&self, document: u32) -> usize {
+        let keys = self.keys.all(document as usize).iter();
+        keys.map(|&key| self.index.store.list_len(key)).sum()
+    }
+
+    /// Calls `visit` with the place of each entry in the lists of the keys of a document.
+    pub fn visit(&self, document: u32, mut visit: impl FnMut(u32)) {
+        let keys = self.keys.all(document as usize);
+        self.index
+            .store
+            .visit(keys, 0, |posting| visit(posting.place));
     }
 }
 
