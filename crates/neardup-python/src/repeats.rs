@@ -25,7 +25,7 @@ pub struct Repeats {
 }
 
 enum State {
-    Collecting(repeats::Repeats),
+    Collecting(Box<repeats::Repeats>),
     RepeatedPlaces(repeats::RepeatedPlaces),
     /// After an error.
     Over,
@@ -58,7 +58,7 @@ impl Repeats {
         let aligner = Aligner::new();
         let units = Units::new(aligner, kind, least);
         Ok(Repeats {
-            state: State::Collecting(repeats::Repeats::new(units, memory, folder)),
+            state: State::Collecting(Box::new(repeats::Repeats::new(units, memory, folder))),
             threads: Threads::new(workers)?,
         })
     }

@@ -1,13 +1,8 @@
 /*! The candidate index: files documents and looks them up, for every kind of sketch.
 
 De-duplication needs two operations: file a document, and find the documents filed so far that may
-<<<<<<< HEAD
 be similar to another one. An [`InvertedIndex`](super::overlap::InvertedIndex) with one of two posting
 stores does it by keys; for fingerprints in memory, a [`FingerprintIndex`] adds a scan.
-=======
-be similar to another one. An [`InvertedIndex`](super::overlap::InvertedIndex) with one of three
-posting stores does it by keys; for fingerprints in memory, a [`FingerprintIndex`] adds a scan.
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
 
 A batch of documents is looked up at once, on all threads, in a snapshot: the documents filed before
 the batch ([`near`](CandidateIndex::near)). Each document of the batch is then looked up, one by
@@ -171,11 +166,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-<<<<<<< HEAD
     pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Ragged<Vec<u32>>> {
-=======
-    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Places> {
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
         if let Kind::Fingerprints(index) = &self.kind {
             return index.near(sketches, documents, &self.scratches);
         }
@@ -195,7 +186,6 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-<<<<<<< HEAD
     pub fn near_since(
         &self,
         sketches: &Sketches,
@@ -206,12 +196,6 @@ impl CandidateIndex {
         if let Kind::Fingerprints(index) = &self.kind {
             let near = index.near_since(sketches, document, since)?;
             found.push_with(|places| places.extend(near));
-=======
-    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Places> {
-        let mut places = Vec::new();
-        if let Kind::Fingerprints(index) = &self.kind {
-            places = index.near_since(sketches, document, since)?;
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
         } else {
             self.scratches.with(|scratch| {
                 found.push_with(|places| {

@@ -113,11 +113,7 @@ fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32
     let mut index = CandidateIndex::new(sketches, &identities, &Groups::default(), search).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
-<<<<<<< HEAD
         let places = index.near(sketches, &[document]).unwrap().into_values();
-=======
-        let places = index.near(sketches, &[document]).unwrap().places;
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
         pairs.extend(
             places
                 .iter()

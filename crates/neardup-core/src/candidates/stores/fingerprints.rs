@@ -11,17 +11,10 @@ use neardup_hamming::{Fingerprints, Kernel, scan};
 use super::numbered::NumberedIndex;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::Scratches;
-<<<<<<< HEAD
 use crate::candidates::schemes::search::Search;
 use crate::error::Result;
 use crate::groups::Groups;
 use crate::ragged::Ragged;
-=======
-use crate::candidates::places::Places;
-use crate::candidates::schemes::search::Search;
-use crate::error::Result;
-use crate::groups::Groups;
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
 use crate::sketch::Sketches;
 
 /// How many fingerprints a scan compares in the time of one entry of a list. Measured with 10^6
@@ -86,11 +79,7 @@ impl FingerprintIndex {
         sketches: &Sketches,
         documents: &[u32],
         scratches: &Scratches,
-<<<<<<< HEAD
     ) -> Result<Ragged<Vec<u32>>> {
-=======
-    ) -> Result<Places> {
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
         let mut queries = Fingerprints::new(self.filed.bits())?;
         for &document in documents {
             queries.push(&row(sketches, document))?;
@@ -107,15 +96,8 @@ impl FingerprintIndex {
         }
         let near =
             scan::many_against_many(Kernel::best(), &queries, &self.filed, self.max_distance)?;
-<<<<<<< HEAD
         let offsets = near.offsets.iter().map(|&at| at as usize);
         Ragged::of(offsets.collect(), near.ids)
-=======
-        Ok(Places {
-            offsets: near.offsets.iter().map(|&at| at as usize).collect(),
-            places: near.ids,
-        })
->>>>>>> 27090704488c099af8dc78bcd06d8296e924918e
     }
 
     /// Looks up a document among those filed at place `since` or later, which are few.
