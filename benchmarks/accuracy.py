@@ -541,7 +541,7 @@ documents lost in smaller collections of the shapes of the [benchmarks](benchmar
 
 The sum of resemblance and alignment (`NEEDED`, `LEFT`) matters most: F1 falls by 0.01 to 0.04 in
 either direction. The rules for numbers and `MANY` follow, with at most 0.012. Nothing else moves
-F1 of the labelled pairs by more than 0.004. `SMALL`, `EDITS`, `SCATTERED` and the numbers of keys
+F1 of the labelled pairs by more than 0.004. `ALIGNED`, `SMALL`, `EDITS` and the numbers of keys
 decide how many versions of one text are found.
 """
 
