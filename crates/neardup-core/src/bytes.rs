@@ -10,7 +10,7 @@ begins with the number of its format.
 | [counted keys](crate::candidates::shuffle::blob) of a batch | highest number | counted keys |
 | [entries](crate::candidates::shuffle::blob) of lists | | entries |
 | [samples](crate::verify::sample_bytes), for each document | number, shingles | hashes |
-| [sketch](crate::candidates::Sketches::to_bytes) of a document | | its values, without their number |
+| [sketch](crate::sketch::Sketches::to_bytes) of a document | | its values, without their number |
 | [counts](crate::verify::count_bytes) of hashes | | none: 7 bits a byte, since these are most of what a cluster moves |
 */
 

@@ -94,6 +94,12 @@ impl<T> Spilled<T> {
         (range.start >= waiting).then(|| &self.waiting[range.start - waiting..range.end - waiting])
     }
 
+    /// The blocks in memory, and where each begins.
+    pub(crate) fn blocks_mut(&mut self) -> impl Iterator<Item = (usize, &mut [T])> {
+        let blocks = self.blocks.iter_mut().map(Vec::as_mut_slice);
+        self.begins.iter().copied().zip(blocks)
+    }
+
     /// Removes what comes after the first `len` values.
     pub fn truncate(&mut self, len: usize) {
         let after_blocks = len.saturating_sub(self.in_blocks);
@@ -183,7 +189,12 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> Spilled<T> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Writes the last values to the file, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub fn flush(&mut self) -> Result<()> {
         if let Some(file) = &mut self.file {
             // Reading at an offset moves the file's position on Windows, and a failed write on any system.
             let end = (self.in_file * size_of::<T>()) as u64;

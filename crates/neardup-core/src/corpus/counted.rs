@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::constants::SAMPLE;
 use crate::error::Result;
 use crate::identity::FirstByText;
+use crate::ragged::Ragged;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Distinct, level_of, of_level};
 use crate::verify::{DEFAULT_ENTRIES, Samples, ShingleFrequencies, is_short, sample_text};
@@ -38,15 +39,9 @@ pub(super) struct Sampling {
 /// The samples of some consecutive documents.
 #[derive(Default)]
 pub(super) struct Sampled {
-    hashes: Vec<u32>,
-    documents: Vec<Option<Place>>,
-}
-
-/// Where the hashes of a sample end.
-struct Place {
-    end: usize,
-    shingles: usize,
-    is_short: bool,
+    hashes: Ragged<Vec<u32>>,
+    /// The shingles of each document with a sample, and whether its text is short.
+    documents: Vec<Option<(usize, bool)>>,
 }
 
 impl Sampled {
@@ -56,16 +51,13 @@ impl Sampled {
     }
 
     pub(super) fn push_none(&mut self) {
+        self.hashes.push(&[]);
         self.documents.push(None);
     }
 
     fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) {
-        self.hashes.extend_from_slice(hashes);
-        self.documents.push(Some(Place {
-            end: self.hashes.len(),
-            shingles,
-            is_short,
-        }));
+        self.hashes.push(hashes);
+        self.documents.push(Some((shingles, is_short)));
     }
 }
 
@@ -141,20 +133,18 @@ impl Counted {
     /// If samples that do not fit into memory cannot be written.
     pub(super) fn add(&mut self, identities: &[u128], first: u32, sampled: &Sampled) -> Result<()> {
         self.samples.extend_to(first as usize);
-        let mut begin = 0;
-        for (document, place) in (first..).zip(&sampled.documents) {
-            let place = place.as_ref();
-            let hashes = place.map_or(&[][..], |place| &sampled.hashes[begin..place.end]);
-            begin = place.map_or(begin, |place| place.end);
-            match place.filter(|_| self.texts.insert(identities, document)) {
-                Some(place) => self.samples.push(hashes, place.shingles, place.is_short),
-                None => self.samples.extend_to(document as usize + 1),
+        let mut added = Ok(());
+        let documents = sampled.hashes.iter().zip(&sampled.documents);
+        for (document, (hashes, place)) in (first..).zip(documents) {
+            if let Some((shingles, is_short)) = *place
+                && self.texts.insert(identities, document)
+            {
+                added = added.and(self.samples.push(hashes, shingles, is_short));
             }
+            // After an error too, each document has a place.
+            self.samples.extend_to(document as usize + 1);
         }
-        match self.samples.is_full() {
-            true => self.samples.make_room(),
-            false => Ok(()),
-        }
+        added
     }
 
     /// Shares the sample of a text with all documents that have the same text.

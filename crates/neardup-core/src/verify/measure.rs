@@ -34,7 +34,7 @@ pub enum Measure {
         k: usize,
     },
     /// How much of one text lies in the other, by the same shingles and numbers:
-    /// [`Containment`].
+    /// [`Containment`](super::Containment).
     Containment {
         /// Characters in a shingle.
         k: usize,

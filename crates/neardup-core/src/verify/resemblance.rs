@@ -47,7 +47,7 @@ impl Shingles {
         }
     }
 
-    /// The same set by the halves of the hashes that [samples](super::Sample) hold; two shingles may be
+    /// The same set by the halves of the hashes that [samples](super::Samples) hold; two shingles may be
     /// one there.
     pub fn halves(&self) -> Shingles<u32> {
         let mut halves: Vec<u32> = self.hashes.iter().map(|&hash| leading(hash)).collect();

@@ -44,7 +44,7 @@ pub fn samples_to_bytes(
                 number,
                 shingles: shingles as u32,
                 is_short: samples.is_short(document),
-                hashes,
+                hashes: hashes.into(),
             };
             stored.write(&mut bytes);
         }
@@ -116,7 +116,7 @@ impl NumberedSamples {
             if !stored.is_short {
                 all.places.insert(stored.number, all.samples.len() as u32);
                 let shingles = stored.shingles as usize;
-                all.samples.push(&stored.hashes, shingles, false);
+                all.samples.push(&stored.hashes, shingles, false)?;
             }
         }
         let none = Arc::default();
@@ -200,7 +200,7 @@ mod tests {
             let mut hashes: Vec<u32> = (0..size).map(spread).collect();
             hashes.retain(|&hash| is_of(text_level(size as usize), hash));
             hashes.sort_unstable();
-            samples.push(&hashes, size as usize, is_short);
+            samples.push(&hashes, size as usize, is_short).unwrap();
         }
         samples
     }
@@ -219,7 +219,7 @@ mod tests {
             number,
             shingles: shingles as u32,
             is_short: shingles == 400,
-            hashes,
+            hashes: hashes.into(),
         }
     }
 

@@ -111,7 +111,7 @@ impl ShingleFrequencies {
         let (mut common, mut several) = (Vec::new(), Several::default());
         if samples.are_in_file() {
             for file in samples.dealt_to_files()? {
-                common.extend(common_of(file.hashes()?, texts));
+                common.extend(common_of(file.into_values()?, texts));
             }
         } else {
             several = Several::among(samples.hashes() as usize);
@@ -500,10 +500,8 @@ mod tests {
             for most in [usize::MAX, 40_000, 4_000, 0] {
                 let mut samples = Samples::within(most, None);
                 for text in &texts {
-                    samples.push(text, text.len(), text.len() < 60);
-                    if samples.is_full() {
-                        samples.make_room().unwrap();
-                    }
+                    let is_short = text.len() < 60;
+                    samples.push(text, text.len(), is_short).unwrap();
                 }
                 assert_eq!(samples.are_in_file(), most < usize::MAX);
                 let (table, _) = ShingleFrequencies::of(&samples, entries).unwrap();
@@ -533,7 +531,9 @@ mod tests {
         let whole = ShingleFrequencies::of_samples(&texts, usize::MAX);
         let samples_of = |texts: &[Vec<u32>]| {
             let mut samples = Samples::default();
-            texts.iter().for_each(|text| samples.push(text, 700, false));
+            for text in texts {
+                samples.push(text, 700, false).unwrap();
+            }
             samples
         };
         // Thirty texts are in two parts, and ten of them in three.

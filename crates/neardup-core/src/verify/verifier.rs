@@ -429,15 +429,11 @@ mod tests {
         for entries in [1 << 20, 100] {
             let mut table = ShingleFrequencies::default();
             // All in memory, some or all in a file.
-            let every = [(usize::MAX, 32), (8_000, 5), (0, 1)].map(|(most, at_once)| {
+            let every = [usize::MAX, 8_000, 0].map(|most| {
                 let mut samples = Samples::within(most, None);
-                for both in all.chunks(at_once).zip(sampled.chunks(at_once)) {
-                    for (text, (shingles, hashes)) in both.0.iter().zip(both.1) {
-                        samples.push(hashes, *shingles, text.chars().count() < 50);
-                    }
-                    if samples.is_full() {
-                        samples.make_room().unwrap();
-                    }
+                for (text, (shingles, hashes)) in all.iter().zip(&sampled) {
+                    let is_short = text.chars().count() < 50;
+                    samples.push(hashes, *shingles, is_short).unwrap();
                 }
                 samples.finish().unwrap();
                 let (counted, several) = ShingleFrequencies::of(&samples, entries).unwrap();
