@@ -11,7 +11,9 @@ from collections import Counter
 #: Texts that have a key, at most, for it to be rare.
 FEW = 32
 #: Rare keys that a document is filed under, at most, and others.
-RARE, COMMON = 16, 6
+RARE, COMMON = 16, 8
+#: Texts with scattered edits resemble each other this little, whatever the threshold.
+SCATTERED = 1 / 3
 #: More shared keys are never asked for.
 MOST = 31
 
@@ -37,7 +39,7 @@ def enough(rare, common, threshold):
         least = 1 if rare + common < RARE else 2
         return least, least
     of_rare = max(1, math.floor(rare * threshold / 3))
-    of_any = max(1, math.ceil((rare + common) * threshold * 0.75))
+    of_any = max(1, math.ceil((rare + common) * min(threshold, SCATTERED) * 0.75))
     return min(of_rare, MOST), min(of_any, MOST)
 
 
