@@ -1,6 +1,7 @@
-"""NumPy and pyarrow, each imported where it is first used.
+"""What is imported where it is first used: NumPy, pyarrow, and the parts of a package.
 
-Their imports take longer than all else that a small run does, and JSON lines need neither.
+The imports of NumPy and pyarrow take longer than all else that a small run does, and JSON lines
+need neither.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np", "pa"]
+__all__ = ["np", "pa", "parts"]
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import numpy as np
     import pyarrow as pa
 else:
@@ -27,3 +30,15 @@ else:
             return value
 
     np, pa = _Lazy("numpy"), _Lazy("pyarrow")
+
+
+def parts(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package; `names` has those of each module, between blanks."""
+    homes = {name: module for module, several in names.items() for name in several.split()}
+
+    def attribute(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{homes[name]}"), name)
+
+    return attribute

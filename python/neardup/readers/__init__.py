@@ -23,8 +23,9 @@ Text files may be in any encoding. `read_file` reads a text file with its headin
 pages and the certainty of its encoding.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neardup.base.lazy import parts
 
 if TYPE_CHECKING:
     from neardup.readers.batch import Batch, Problem
@@ -56,20 +57,13 @@ __all__ = [
     "read_record",
 ]
 
-#: The module of each name: a run loads the readers of its own formats only.
-_HOMES = {
-    name: module
-    for module, names in {
+# A run loads the readers of its own formats only.
+__getattr__ = parts(
+    __name__,
+    {
         "batch": "Batch Problem",
         "file_text": "FileText Heading Limits UnreadableFileError read_bytes read_file read_record",
         "sources": "Sources open_sources",
         "tables": "TableSource open_table",
-    }.items()
-    for name in names.split()
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    },
+)

@@ -6,8 +6,9 @@ compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz``, ``.zst``, `
 ``.bz2``, and ``.parquet``. Equal rows give equal bytes.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neardup.base.lazy import parts
 
 if TYPE_CHECKING:
     from neardup.writers.folder import OutputFolder, check_is_for_folder
@@ -32,22 +33,15 @@ __all__ = [
     "write_rows",
 ]
 
-#: The module of each name: a run loads the writers of its own formats only.
-_HOMES = {
-    name: module
-    for module, names in {
+# A run loads the writers of its own formats only.
+__getattr__ = parts(
+    __name__,
+    {
         "folder": "OutputFolder check_is_for_folder",
         "kept": "write_kept",
         "kept_writer": "KeptReport",
         "output": "Output open_output",
         "output_set": "OutputSet",
         "rows": "PAIRS REMOVED RowWriter removed_schema write_rows",
-    }.items()
-    for name in names.split()
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    },
+)

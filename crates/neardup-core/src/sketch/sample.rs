@@ -46,13 +46,21 @@ impl<'h> Sampler<'h> {
 
     /// Adds features, given by their hashes.
     pub(crate) fn add(&mut self, features: &[u64]) {
+        let before = level_of(self.features, self.size);
         self.features += features.len();
         // The level only rises, so that nothing left out now would be kept later.
         let level = level_of(self.features, self.size);
-        let is_kept = |&hash: &u32| is_of(level, hash);
-        self.hashes.retain(is_kept);
-        let all = features.iter().map(|&hash| leading(hash));
-        self.hashes.extend(all.filter(is_kept));
+        if level > before {
+            self.hashes.retain(|&hash| is_of(level, hash));
+        }
+        let mut end = self.hashes.len();
+        self.hashes.resize(end + features.len(), 0);
+        // Written in any case: which ones are kept, no processor could foresee.
+        for &hash in features {
+            self.hashes[end] = leading(hash);
+            end += usize::from(is_of(level, leading(hash)));
+        }
+        self.hashes.truncate(end);
     }
 
     /// Ends the sample, which is ascending and without repeats. Returns the number of features.
