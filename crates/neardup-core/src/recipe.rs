@@ -481,9 +481,8 @@ impl Recipe {
         let mut sampler = Sampler::new(wanted, &mut sample);
         self.hash_features(normalized, scratch, |hashes| sampler.add(hashes));
         let features = sampler.finish();
-        let level = level_of(features, size as usize);
-        out.rate = 1 << level;
-        of_level(level, &sample).clone_into(&mut out.values);
+        out.level = level_of(features, size as usize);
+        of_level(out.level, &sample).clone_into(&mut out.values);
         scratch.sample = sample;
         features
     }

@@ -211,7 +211,6 @@ mod tests {
         for keys in documents {
             let sketch = Sketch {
                 values: keys.to_vec(),
-                rate: 1,
                 ..Sketch::default()
             };
             sketches.push(&sketch).unwrap();

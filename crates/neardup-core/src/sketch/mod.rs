@@ -44,7 +44,6 @@ pub use hash::shingle_hashes;
 pub(crate) use hash::{News, Share, UnitHash, Xxh3, drop_repeats, push_in, shingle_hashes_in};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub use sample::is_kept;
 pub(crate) use sample::{Sampler, is_of, leading, level_of, of_level};
 pub use sketch_store::SketchStore;
 pub use sketches::{FeatureSamples, Signatures, Sketches};
@@ -184,8 +183,8 @@ pub struct Sketch {
     pub words: [u64; 4],
     /// The values of a signature, or the ascending keys of a sample.
     pub values: Vec<u32>,
-    /// The rate of a sample: about one feature in `rate` is kept.
-    pub rate: u32,
+    /// The level of a sample: about one feature in 2^level is kept.
+    pub level: u32,
 }
 
 /// Writes the fingerprint, from the weight of ones at each position (`ones`) and the

@@ -15,7 +15,7 @@ which it is compared, so both are selected and sorted once.
 A feature is held as the leading half of its hash, 32 bits. Two features of two texts of 200 are then
 equal by chance in one pair of texts in 100,000, and more often at higher levels: at the highest in one
 pair in 25, one feature of 200. So the level is limited, and documents of more than 2^[`MAX_LEVEL`]
-times the wanted size keep more features. A document has a *rate* too, 2^l.
+times the wanted size keep more features.
 */
 
 use crate::buckets::sorted;
@@ -105,12 +105,6 @@ pub(crate) fn of_level(level: u32, hashes: &[u32]) -> &[u32] {
     }
 }
 
-/// Whether a sample of this rate keeps a key.
-#[inline]
-pub fn is_kept(key: u32, rate: u32) -> bool {
-    key <= u32::MAX / rate
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,8 +159,6 @@ mod tests {
             .filter(|key| large.binary_search(key).is_ok())
             .collect();
         assert_eq!(shared, of_level(level, &small));
-        let kept = small.into_iter().filter(|&key| is_kept(key, 1 << level));
-        assert_eq!(kept.collect::<Vec<_>>(), shared);
     }
 
     #[test]

@@ -94,7 +94,7 @@ mod tests {
             let values = (0..document % 7).map(|key| document + 10 * key).collect();
             let sketch = Sketch {
                 values,
-                rate: 1 + document % 3,
+                level: document % 3,
                 ..Sketch::default()
             };
             all.push(&sketch).unwrap();

@@ -6,9 +6,10 @@ use neardup_hamming::Fingerprints;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use crate::buckets::in_both;
+use crate::buckets::shared_count;
 use crate::error::{Error, Result};
-use crate::sketch::{self, Sketch, equal_values, is_kept};
+use crate::ragged::Ragged;
+use crate::sketch::{self, Sketch, equal_values, of_level};
 
 /// The sketches of the documents of a run, by document number.
 #[derive(Clone, Debug)]
@@ -29,12 +30,10 @@ pub struct Signatures {
 }
 
 /// Samples of features, one after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FeatureSamples {
-    /// Where each sample begins, followed by the end of the last one.
-    offsets: Vec<u64>,
-    keys: Vec<u32>,
-    rates: Vec<u32>,
+    keys: Ragged<Vec<u32>>,
+    levels: Vec<u8>,
 }
 
 impl Sketches {
@@ -76,7 +75,9 @@ impl Sketches {
         match self {
             Sketches::Fingerprints(fingerprints) => 8 * fingerprints.len() * fingerprints.words(),
             Sketches::Signatures(signatures) => 4 * signatures.values.len(),
-            Sketches::Samples(samples) => 4 * samples.keys.len() + 12 * samples.rates.len(),
+            Sketches::Samples(samples) => {
+                4 * samples.keys.values().len() + 9 * samples.levels.len()
+            }
         }
     }
 
@@ -96,7 +97,7 @@ impl Sketches {
                 // A document that could not be read has no signature.
                 signatures.values.resize(end, u32::MAX);
             }
-            Sketches::Samples(samples) => samples.push(&sketch.values, sketch.rate),
+            Sketches::Samples(samples) => samples.push(&sketch.values, sketch.level),
         }
         Ok(())
     }
@@ -115,11 +116,8 @@ impl Sketches {
                 own.values.extend_from_slice(&others.values);
             }
             (Sketches::Samples(own), Sketches::Samples(others)) => {
-                let begin = own.keys.len() as u64;
-                own.keys.extend_from_slice(&others.keys);
-                let ends = others.offsets[1..].iter().map(|end| begin + end);
-                own.offsets.extend(ends);
-                own.rates.extend_from_slice(&others.rates);
+                own.keys.append(&others.keys);
+                own.levels.extend_from_slice(&others.levels);
             }
             _ => return Err(Error::input("sketches", "of the same kind", "others")),
         }
@@ -127,7 +125,7 @@ impl Sketches {
     }
 
     /// A document's sketch as little-endian bytes: the words of a fingerprint, the
-    /// values of a signature, or the rate and the keys of a sample.
+    /// values of a signature, or of a sample the rate, 2^level, and the keys.
     ///
     /// # Panics
     ///
@@ -141,7 +139,8 @@ impl Sketches {
             }
             Sketches::Signatures(signatures) => values_to_bytes(signatures.of(document)),
             Sketches::Samples(samples) => {
-                let mut bytes = samples.rate(document).to_le_bytes().to_vec();
+                let rate = 1_u32 << samples.levels[document as usize];
+                let mut bytes = rate.to_le_bytes().to_vec();
                 bytes.extend(values_to_bytes(samples.of(document)));
                 bytes
             }
@@ -174,12 +173,12 @@ impl Sketches {
                 _ => return wrong(format!("{} bytes", 4 * signatures.num_perm)),
             },
             Sketches::Samples(samples) => match <[U32]>::ref_from_bytes(bytes) {
-                Ok([rate, keys @ ..]) => {
-                    samples.rates.push(rate.get().max(1));
-                    samples.keys.extend(keys.iter().map(|key| key.get()));
-                    samples.offsets.push(samples.keys.len() as u64);
+                Ok([rate, keys @ ..]) if rate.get().is_power_of_two() => {
+                    let keys = keys.iter().map(|key| key.get());
+                    samples.keys.push_with(|all| all.extend(keys));
+                    samples.levels.push(rate.get().ilog2() as u8);
                 }
-                _ => return wrong("four bytes and four for each key".to_owned()),
+                _ => return wrong("four bytes of a power of two and four for each key".to_owned()),
             },
         }
         Ok(())
@@ -227,7 +226,7 @@ impl Sketches {
 
     /// The similarity of two documents by their sketches alone, in \[0, 1\]: the share
     /// of equal bits, the share of equal values, or the resemblance of two samples at
-    /// their common rate.
+    /// the larger of their levels.
     pub fn similarity(&self, a: u32, b: u32) -> f64 {
         match self {
             Sketches::Fingerprints(fingerprints) => {
@@ -271,25 +270,15 @@ impl Signatures {
     }
 }
 
-impl Default for FeatureSamples {
-    fn default() -> Self {
-        FeatureSamples {
-            offsets: vec![0],
-            keys: Vec::new(),
-            rates: Vec::new(),
-        }
-    }
-}
-
 impl FeatureSamples {
     /// The number of documents.
     pub fn len(&self) -> usize {
-        self.rates.len()
+        self.levels.len()
     }
 
     /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
-        self.rates.is_empty()
+        self.levels.is_empty()
     }
 
     /// The keys of a document's sample, ascending.
@@ -298,8 +287,7 @@ impl FeatureSamples {
     ///
     /// If there is no such document.
     pub fn of(&self, document: u32) -> &[u32] {
-        let bounds = &self.offsets[document as usize..document as usize + 2];
-        &self.keys[bounds[0] as usize..bounds[1] as usize]
+        self.keys.list(document as usize)
     }
 
     /// The samples of some documents, ascending, in this order.
@@ -309,40 +297,30 @@ impl FeatureSamples {
         }
         let mut selected = FeatureSamples::default();
         for &document in documents {
-            selected.push(self.of(document), self.rate(document));
+            selected.push(self.of(document), self.level(document));
         }
         Cow::Owned(selected)
     }
 
-    fn push(&mut self, keys: &[u32], rate: u32) {
-        self.keys.extend_from_slice(keys);
-        self.offsets.push(self.keys.len() as u64);
-        self.rates.push(rate.max(1));
+    fn push(&mut self, keys: &[u32], level: u32) {
+        self.keys.push(keys);
+        self.levels.push(level as u8);
     }
 
     /// All keys, one sample after the other.
     pub fn keys(&self) -> &[u32] {
-        &self.keys
+        self.keys.values()
     }
 
-    /// The rate of a document's sample.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such document.
-    pub fn rate(&self, document: u32) -> u32 {
-        self.rates[document as usize]
+    fn level(&self, document: u32) -> u32 {
+        self.levels[document as usize].into()
     }
 
-    /// The resemblance of the keys that both samples keep at the larger of their rates.
+    /// The resemblance of the keys that both samples keep at the larger of their levels.
     fn resemblance(&self, a: u32, b: u32) -> f64 {
-        let rate = self.rates[a as usize].max(self.rates[b as usize]);
-        let kept = |document: u32| {
-            let keys = self.of(document);
-            &keys[..keys.partition_point(|&key| is_kept(key, rate))]
-        };
-        let (a, b) = (kept(a), kept(b));
-        let common = in_both(a, b);
+        let level = self.level(a).max(self.level(b));
+        let [a, b] = [a, b].map(|document| of_level(level, self.of(document)));
+        let common = shared_count(a, b);
         match common {
             0 => 0.0,
             _ => common as f64 / (a.len() + b.len() - common) as f64,

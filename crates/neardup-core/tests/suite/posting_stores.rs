@@ -56,7 +56,6 @@ fn samples(count: usize) -> Sketches {
     for at in 0..count {
         let sketch = Sketch {
             values: keys(at),
-            rate: 1,
             ..Sketch::default()
         };
         all.push(&sketch).unwrap();

@@ -8,7 +8,7 @@ first document was filed.
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
 [`RARE_KEY_TEXTS`](crate::constants::RARE_KEY_TEXTS) texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
 with the same text count once, so exact copies do not make a key common. The smallest keys are also
-in every sample with a larger rate. The other keys are needed because copies of a text that is
+in every sample of a higher level. The other keys are needed because copies of a text that is
 posted in a hundred versions share few rare keys. A search for every pair files a document under all
 of its keys ([`Reach`]).
 

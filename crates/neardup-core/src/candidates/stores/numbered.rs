@@ -269,7 +269,6 @@ mod tests {
             values.sort_unstable();
             let sketch = Sketch {
                 values,
-                rate: 1,
                 ..Sketch::default()
             };
             sketches.push(&sketch).unwrap();
