@@ -106,6 +106,31 @@ impl<T: Copy> Ragged<Vec<T>> {
         bounds.map(|bounds| &self.values[bounds[0]..bounds[1]])
     }
 
+    /// All lists, in order, to be changed.
+    pub fn lists_mut(&mut self) -> Vec<&mut [T]> {
+        let mut rest = self.values.as_mut_slice();
+        let bounds = self.offsets.windows(2);
+        let lists = bounds.map(|bounds| {
+            let (list, later) = std::mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);
+            rest = later;
+            list
+        });
+        lists.collect()
+    }
+
+    /// Lists as long as these of other values.
+    ///
+    /// # Panics
+    ///
+    /// If there is another number of them.
+    pub fn with_values<U>(self, values: Vec<U>) -> Ragged<Vec<U>> {
+        assert_eq!(values.len(), self.values.len());
+        Ragged {
+            values,
+            offsets: self.offsets,
+        }
+    }
+
     /// Each of some owners of the lists with each value of its list.
     pub fn pairs<O: Copy>(&self, owners: &[O]) -> impl Iterator<Item = (O, T)> {
         let lists = owners.iter().zip(self.iter());

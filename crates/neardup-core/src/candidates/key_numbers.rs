@@ -15,6 +15,7 @@ use crate::buckets::{deal, gathered};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::error::{Error, Result};
 use crate::identity::DistinctTexts;
+use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
 /// The number of a key that only one text has.
@@ -46,10 +47,8 @@ pub(in crate::candidates) struct Numbering {
 pub struct Keys {
     /// The text of each document.
     texts: Vec<u32>,
-    /// Where each text's keys begin, followed by the end of the last ones.
-    offsets: Vec<u64>,
     /// In the order of a text's keys, or rarest first if a prefix is enough.
-    numbers: Vec<u32>,
+    numbers: Ragged<Vec<u32>>,
     /// How many texts have each key, by its number; ascending.
     pub(super) lengths: Vec<u32>,
 }
@@ -61,39 +60,26 @@ impl Keys {
     /// If there are 2^32 keys or more.
     pub fn of(scheme: &KeyScheme, sketches: &Sketches, distinct: DistinctTexts) -> Result<Self> {
         let parts = distinct.firsts.par_chunks(TOGETHER).map(|documents| {
-            let (mut of_one, mut of_all) = (Vec::new(), Vec::new());
-            let lengths = documents.iter().map(|&document| {
+            let (mut of_one, mut of_all) = (Vec::new(), Ragged::<Vec<u32>>::default());
+            for &document in documents {
                 scheme.keys(sketches, document, &mut of_one);
-                of_all.extend(of_one.iter().map(|&key| key as u32));
-                of_one.len() as u64
-            });
-            (lengths.collect(), of_all)
+                of_all.push_with(|keys| keys.extend(of_one.iter().map(|&key| key as u32)));
+            }
+            of_all
         });
-        let parts: Vec<(Vec<u64>, Vec<u32>)> = parts.collect();
-        let mut offsets = Vec::with_capacity(distinct.firsts.len() + 1);
-        offsets.push(0);
-        let mut keys = Vec::with_capacity(parts.iter().map(|(_, part)| part.len()).sum());
-        for (lengths, part) in parts {
-            keys.extend(part);
-            offsets.extend(
-                lengths
-                    .into_iter()
-                    .scan(offsets[offsets.len() - 1], |end, length| {
-                        *end += length;
-                        Some(*end)
-                    }),
-            );
-        }
-        let Numbering {
-            mut numbers,
-            lengths,
-        } = Numbering::of(&keys)?;
+        let parts: Vec<Ragged<Vec<u32>>> = parts.collect();
+        let all = parts.iter().map(|part| part.values().len()).sum();
+        let mut keys = Ragged::new(Vec::with_capacity(all));
+        parts.into_iter().for_each(|part| keys.append(&part));
+        let Numbering { numbers, lengths } = Numbering::of(keys.values())?;
+        let mut numbers = keys.with_values(numbers);
         if scheme.has_prefix() {
-            sort_each(&offsets, &mut numbers);
+            // By rarity; keys of a single text come first.
+            let lists = numbers.lists_mut().into_par_iter().with_min_len(256);
+            lists.for_each(|keys| keys.sort_unstable_by_key(|number| number.wrapping_add(1)));
         }
         Ok(Keys {
             texts: distinct.texts,
-            offsets,
             numbers,
             lengths,
         })
@@ -101,9 +87,7 @@ impl Keys {
 
     /// The numbers of all keys of a document.
     pub fn all(&self, document: usize) -> &[u32] {
-        let text = self.texts[document] as usize;
-        let bounds = &self.offsets[text..text + 2];
-        &self.numbers[bounds[0] as usize..bounds[1] as usize]
+        self.numbers.list(self.texts[document] as usize)
     }
 }
 
@@ -182,20 +166,6 @@ fn grouped(keys: &[u32], stretch: usize, stretches: usize) -> Vec<Vec<u64>> {
         .par_iter_mut()
         .for_each(|bucket| bucket.sort_unstable());
     buckets
-}
-
-/// Sorts the keys of each text by rarity; keys of a single text come first.
-fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
-    let mut parts = Vec::with_capacity(offsets.len());
-    for bounds in offsets.windows(2) {
-        let (part, rest) = numbers.split_at_mut((bounds[1] - bounds[0]) as usize);
-        parts.push(part);
-        numbers = rest;
-    }
-    parts
-        .into_par_iter()
-        .with_min_len(256)
-        .for_each(|keys| keys.sort_unstable_by_key(|number| number.wrapping_add(1)));
 }
 
 #[cfg(test)]
