@@ -104,11 +104,16 @@ pub(crate) fn shared_numbers(a: &[u32], b: &[u32], shared: &mut Vec<u32>) {
     shared.resize(a.len() + LANES, 0);
     let mut found = 0;
     for_each_block(a, b, |block, hits| {
+        let Some(next) = shared[found..].first_chunk_mut::<LANES>() else {
+            return;
+        };
+        let mut many = 0;
         // Written in any case: which ones are shared, no processor could foresee.
         for (&number, hit) in block.iter().zip(hits) {
-            shared[found] = number;
-            found += hit as usize;
+            next[many % LANES] = number;
+            many += hit as usize;
         }
+        found += many;
     });
     shared.truncate(found);
 }
