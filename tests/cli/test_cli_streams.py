@@ -183,7 +183,6 @@ BEFORE_THE_END = [
     "import neardup.cli",
     "import neardup.cli.parser",
     "import neardup.tasks.dedup",
-    "import numpy",
     "import pyarrow.lib",
     "import neardup._core",
     "open in.jsonl",

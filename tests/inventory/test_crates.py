@@ -125,7 +125,7 @@ def test_imports_are_seen():
     assert {"lists", "kernels", "layout"} <= hamming["all_pairs"]
     assert hamming["kernels"] == {"fingerprints"}
     assert {"errors", "recipe", "threads"} <= graphs("python")[()]["corpus"]
-    assert {"stores", "places"} <= core["candidates",]["candidate_index"]
+    assert {"stores", "statistics"} <= core["candidates",]["candidate_index"]
     # Through a name that the folder hands on.
     assert "schemes" in core["candidates",]["shuffle"]
     text = "use super::{a::b, c::{d, e}};\nuse super::super::f;\nuse crate::g::{h, i};\n"

@@ -7,8 +7,7 @@ because too many blocks could differ.
 
 use crate::error::Result;
 use crate::fingerprints::{Fingerprints, check_distance, words};
-use crate::layout::{Layout, MAX_BLOCKS, Table, all_bits};
-use crate::plan::{Scheme, block_scheme, choices};
+use crate::layout::{Layout, MAX_BLOCKS, Table, all_bits, choices};
 
 /// The longest part of a fingerprint in a key; the number of the table is in the bits
 /// above it.
@@ -56,13 +55,6 @@ impl BlockKeys {
         Ok(BlockKeys(tables.unwrap_or_default()))
     }
 
-    /// The scheme of the look-ups in memory.
-    pub(crate) fn scheme(bits: u32, max_distance: u32) -> Scheme {
-        let blocks = blocks(bits, max_distance, FEWEST_BITS_IN_MEMORY);
-        let scheme = blocks.and_then(|blocks| block_scheme(bits, max_distance, blocks));
-        scheme.unwrap_or(Scheme::Scan)
-    }
-
     /// Whether keys would be useless.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -76,6 +68,11 @@ impl BlockKeys {
         let numbered = self.0.iter().zip(0_u64..);
         keys.extend(numbered.map(|(table, at)| at << KEY_BITS | table.key(&row) as u64));
     }
+}
+
+/// The number of blocks to cut a fingerprint into for look-ups in memory, if they use keys.
+pub(crate) fn blocks_in_memory(bits: u32, max_distance: u32) -> Option<u32> {
+    blocks(bits, max_distance, FEWEST_BITS_IN_MEMORY)
 }
 
 /// The number of blocks to cut a fingerprint into, for keys of at least `fewest` bits; `None` if

@@ -17,12 +17,27 @@ use super::fingerprints::{Rows, gather};
 /// The maximum number of blocks: a word has one bit for each.
 pub(crate) const MAX_BLOCKS: u32 = 64;
 
+/// The maximum number of tables. More are never worth their cost.
+pub(crate) const MAX_TABLES: u64 = 20_000;
+
 /// The maximum length of a key prefix: 4 million buckets.
 const MAX_USED_BITS: u32 = 22;
 
 /// The average number of documents in a bucket. To compare them takes as long as to look the
 /// bucket up.
 const BUCKET_ROWS: usize = 16;
+
+/// C(blocks, spoilt), the number of tables, unless there are too many.
+pub(crate) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
+    let mut choices: u64 = 1;
+    for step in 0..u64::from(spoilt.min(blocks - spoilt)) {
+        choices = choices * (u64::from(blocks) - step) / (step + 1);
+        if choices > MAX_TABLES {
+            return None;
+        }
+    }
+    Some(choices)
+}
 
 /// A run of bits inside one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,9 +23,9 @@ The model assumes uniformly random fingerprints. Real ones are skewed, which cos
 checks a plan on a sample before it uses it (see [`super::all_pairs`]).
 */
 
-use super::block_keys::BlockKeys;
+use super::block_keys::blocks_in_memory;
 use super::fingerprints::{check_distance, word_count, words};
-use super::layout::{MAX_BLOCKS, used_bits};
+use super::layout::{MAX_BLOCKS, MAX_TABLES, choices, used_bits};
 use crate::error::{Error, Result};
 
 /// Nanoseconds to compare two fingerprints of one word inside a bucket or tile.
@@ -44,9 +44,6 @@ const KEY_NS: f64 = 120.0;
 const ENTRY_NS: f64 = 20.0;
 /// Bytes for a key in memory: its number, and its entry in a list.
 const KEY_BYTES: u64 = 8;
-
-/// The maximum number of tables. More are never worth their cost.
-const MAX_TABLES: u64 = 20_000;
 
 /// How candidates are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +154,9 @@ pub fn plan_look_ups(documents: u64, bits: u32, max_distance: u32) -> Result<Pla
     words(bits)?;
     check_distance(bits, max_distance)?;
     let scan = cost(documents, bits, max_distance, Scheme::Scan);
-    let scheme = BlockKeys::scheme(bits, max_distance);
+    let blocks = blocks_in_memory(bits, max_distance);
+    let scheme = blocks.and_then(|blocks| block_scheme(bits, max_distance, blocks));
+    let scheme = scheme.unwrap_or(Scheme::Scan);
     let Scheme::Blocks {
         tables, key_bits, ..
     } = scheme
@@ -206,18 +205,6 @@ pub(crate) fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<
         tables,
         key_bits,
     })
-}
-
-/// C(blocks, spoilt), the number of tables, unless there are too many.
-pub(crate) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
-    let mut choices: u64 = 1;
-    for step in 0..u64::from(spoilt.min(blocks - spoilt)) {
-        choices = choices * (u64::from(blocks) - step) / (step + 1);
-        if choices > MAX_TABLES {
-            return None;
-        }
-    }
-    Some(choices)
 }
 
 /// The cost of all pairs by a scheme.

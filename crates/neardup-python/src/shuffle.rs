@@ -290,7 +290,7 @@ pub fn open_pairs<'py>(
             found,
         )));
     }
-    let open = py.detach(|| {
+    let judged = || {
         let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
         if let Some(table) = background.inner.shingle_frequencies() {
             corpus.set_shingle_frequencies(table.clone());
@@ -308,12 +308,13 @@ pub fn open_pairs<'py>(
                 (place(later[0]), place(earlier[0]))
             };
             let places: Vec<_> = rows.iter().map(both).collect();
-            let are_open = pool.install(|| judge.are_open(&samples, &places));
+            let are_open = judge.are_open(&samples, &places);
             let rows = rows.iter().zip(are_open).filter(|&(_, is_open)| is_open);
             open.extend(rows.flat_map(|(pair, _)| *pair));
         }
         Ok(open)
-    });
+    };
+    let open = py.detach(|| pool.install(judged));
     let open: Vec<u8> = open.map_err(raise)?;
     Ok(PyBytes::new(py, &open))
 }

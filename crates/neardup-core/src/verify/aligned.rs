@@ -13,10 +13,11 @@ Two texts without letters and digits have no units. They are compared by their b
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alignment::Aligned;
+use super::most::Most;
 use super::profile::Profile;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
-use super::verdict::{Most, Verdict};
+use super::verdict::Verdict;
 use super::weighed::Scratch;
 use crate::buckets::in_both;
 

@@ -19,11 +19,11 @@ use rayon::prelude::*;
 
 use super::containment::{self, Containment, Direction};
 use super::counted_sample::CountedSample;
+use super::most::Most;
 use super::noise::least_for;
 use super::resemblance::Overlap;
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
-use super::verdict::Most;
 use super::weighed::{Scratch, Weighed, Weighing, lightest};
 use crate::buckets::shared_count;
 use crate::constants::{EARLY_LEVELS, EARLY_MARGIN, HIGHEST, MISSED};

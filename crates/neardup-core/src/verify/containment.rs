@@ -8,14 +8,10 @@ still has about 64 of its shingles, or all of them.
 */
 
 use super::alignment::Aligned;
-use super::by_samples::Ratio;
-use super::content::less_numbers;
-use super::profile::Profile;
 use super::resemblance::Overlap;
 use super::sample::text_level;
-use super::shingle_frequencies::ShingleFrequencies;
-use super::verdict::{Most, Verdict};
-use super::weighed::{Scratch, Weighed};
+use super::score::less_numbers;
+use super::weighed::Weighed;
 
 /// Which of two texts must lie in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,43 +66,6 @@ impl Containment {
     }
 }
 
-/// The measure `containment(k)`.
-#[derive(Debug)]
-pub(super) struct Contained {
-    pub(super) k: usize,
-    pub(super) direction: Direction,
-}
-
-impl Verdict for Contained {
-    fn prepare(&self, text: &str) -> Profile {
-        Profile::of_shingles(text, self.k)
-    }
-
-    fn bound(
-        &self,
-        (a, b): (&Profile, &Profile),
-        frequencies: Option<&ShingleFrequencies>,
-        threshold: f64,
-        scratch: &mut Scratch,
-    ) -> Option<Most> {
-        a.bound(
-            b,
-            Ratio::Containment(self.direction),
-            frequencies,
-            threshold,
-            scratch,
-        )
-    }
-
-    fn finish(&self, most: Most, aligned: &Aligned) -> f64 {
-        less_numbers(most.similarity, aligned)
-    }
-
-    fn ratio(&self) -> Option<Ratio> {
-        Some(Ratio::Containment(self.direction))
-    }
-}
-
 /// The level at which texts of these sizes are weighed, unless that of the table is higher.
 pub(super) fn level(a: usize, b: usize) -> u32 {
     text_level(a.max(b)).min(text_level(2 * a.min(b)))
@@ -116,7 +75,11 @@ pub(super) fn level(a: usize, b: usize) -> u32 {
 mod tests {
     use super::super::content::tests::{table, text};
     use super::super::evidence::Evidence;
+    use super::super::measure::Contained;
     use super::super::resemblance::Shingles;
+    use super::super::shingle_frequencies::ShingleFrequencies;
+    use super::super::verdict::Verdict;
+    use super::super::weighed::Scratch;
     use super::*;
     use crate::constants::RARE;
 

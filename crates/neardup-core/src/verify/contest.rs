@@ -1,6 +1,6 @@
 //! The candidates of one document, of which the most similar one is wanted.
 
-use super::verdict::Most;
+use super::most::Most;
 use crate::similar::Similar;
 
 /// Candidates that may be similar, and the best one so far.

@@ -6,9 +6,14 @@ texts are compared by merging their lists, and what is of a higher level is the 
 it is known that no other text has a shingle, it lies apart, and no merge reads it.
 */
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::shared_count;
 use crate::sketch::of_level;
+
+/// Bits of [`Several`] for each hash, at least.
+const BITS_PER_HASH: usize = 4;
 
 /// The sampled shingles of one text, by how many others have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,5 +146,41 @@ impl Looked {
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.hashes)
+    }
+}
+
+/// Which hashes several texts have: at least these, and a few others by chance.
+#[derive(Debug, Default)]
+pub struct Several {
+    /// A bit for each value of some leading bits; empty where nothing is known.
+    bits: Vec<AtomicU64>,
+    shift: u32,
+}
+
+impl Several {
+    /// None of so many hashes.
+    pub(super) fn among(hashes: usize) -> Self {
+        let all = (BITS_PER_HASH * hashes).next_power_of_two();
+        let leading = all.ilog2().clamp(u64::BITS.ilog2(), u32::BITS);
+        let words = (1 << leading) / u64::BITS as usize;
+        Several {
+            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            shift: u32::BITS - leading,
+        }
+    }
+
+    pub(super) fn insert(&self, hash: u32) {
+        let place = hash >> self.shift;
+        if let Some(word) = self.bits.get((place / u64::BITS) as usize) {
+            word.fetch_or(1 << (place % u64::BITS), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether several texts may have a hash.
+    #[inline]
+    pub(super) fn may_have(&self, hash: u32) -> bool {
+        let place = hash >> self.shift;
+        let word = self.bits.get((place / u64::BITS) as usize);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (place % u64::BITS) & 1 == 1)
     }
 }

@@ -3,11 +3,13 @@
 use super::alignment::{Aligned, Alignment, Layout};
 use super::by_samples::Ratio;
 use super::containment::{Containment, Direction};
-use super::content::{Content, alignment, as_share};
+use super::content::Content;
+use super::most::Most;
 use super::resemblance::Overlap;
+use super::score::{alignment, as_share};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
-use super::verdict::{Most, Verdict};
+use super::verdict::Verdict;
 use super::weighed::{Scratch, Weighed, Weighing};
 
 /// Everything that decides about a pair.

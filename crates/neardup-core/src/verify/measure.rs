@@ -1,12 +1,16 @@
-//! The names of the measures.
+//! The measures, and those that compare shares of shingles.
 
 use std::fmt;
 
 use super::aligned::EditSimilarity;
 use super::alignment::Aligned;
-use super::containment::{Contained, Direction};
+use super::by_samples::Ratio;
+use super::containment::Direction;
 use super::content::Content;
-use super::resemblance::Resemblance;
+use super::most::Most;
+use super::profile::Profile;
+use super::resemblance::Shingles;
+use super::score::less_numbers;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
@@ -77,5 +81,75 @@ impl Measure {
         let [a, b] = texts.map(|text| verdict.prepare(text));
         let most = verdict.bound((&a, &b), frequencies, 0.0, &mut Scratch::default());
         most.map_or(0.0, |most| verdict.finish(most, aligned))
+    }
+}
+
+/// The measure `resemblance(k)`.
+#[derive(Debug)]
+pub(super) struct Resemblance {
+    pub(super) k: usize,
+}
+
+impl Verdict for Resemblance {
+    fn prepare(&self, text: &str) -> Profile {
+        Profile {
+            exact: Shingles::of(text, self.k),
+            ..Profile::default()
+        }
+    }
+
+    fn bound(
+        &self,
+        (a, b): (&Profile, &Profile),
+        _: Option<&ShingleFrequencies>,
+        threshold: f64,
+        _: &mut Scratch,
+    ) -> Option<Most> {
+        a.exact.resemblance_from(&b.exact, threshold).map(Most::of)
+    }
+
+    fn finish(&self, most: Most, _: &Aligned) -> f64 {
+        most.similarity
+    }
+
+    fn aligns(&self) -> bool {
+        false
+    }
+}
+
+/// The measure `containment(k)`.
+#[derive(Debug)]
+pub(super) struct Contained {
+    pub(super) k: usize,
+    pub(super) direction: Direction,
+}
+
+impl Verdict for Contained {
+    fn prepare(&self, text: &str) -> Profile {
+        Profile::of_shingles(text, self.k)
+    }
+
+    fn bound(
+        &self,
+        (a, b): (&Profile, &Profile),
+        frequencies: Option<&ShingleFrequencies>,
+        threshold: f64,
+        scratch: &mut Scratch,
+    ) -> Option<Most> {
+        a.bound(
+            b,
+            Ratio::Containment(self.direction),
+            frequencies,
+            threshold,
+            scratch,
+        )
+    }
+
+    fn finish(&self, most: Most, aligned: &Aligned) -> f64 {
+        less_numbers(most.similarity, aligned)
+    }
+
+    fn ratio(&self) -> Option<Ratio> {
+        Some(Ratio::Containment(self.direction))
     }
 }

@@ -3,11 +3,11 @@
 use super::by_samples::Ratio;
 use super::cache::Cached;
 use super::counted_sample::Looked;
+use super::most::Most;
 use super::resemblance::Shingles;
 use super::sample::sample_text;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::short::Letters;
-use super::verdict::Most;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::constants::SHORT;
 use crate::segment::ShingleLen;

@@ -1,10 +1,5 @@
 //! Resemblance of two sets of character shingles.
 
-use super::alignment::Aligned;
-use super::profile::Profile;
-use super::shingle_frequencies::ShingleFrequencies;
-use super::verdict::{Most, Verdict};
-use super::weighed::Scratch;
 use crate::buckets::sorted;
 use crate::segment::ShingleLen;
 use crate::sketch::{leading, shingle_hashes};
@@ -133,39 +128,6 @@ impl<H: Copy + Ord> Shingles<H> {
 impl<H> AsRef<[H]> for Shingles<H> {
     fn as_ref(&self) -> &[H] {
         &self.hashes
-    }
-}
-
-/// The measure `resemblance(k)`.
-#[derive(Debug)]
-pub(super) struct Resemblance {
-    pub(super) k: usize,
-}
-
-impl Verdict for Resemblance {
-    fn prepare(&self, text: &str) -> Profile {
-        Profile {
-            exact: Shingles::of(text, self.k),
-            ..Profile::default()
-        }
-    }
-
-    fn bound(
-        &self,
-        (a, b): (&Profile, &Profile),
-        _: Option<&ShingleFrequencies>,
-        threshold: f64,
-        _: &mut Scratch,
-    ) -> Option<Most> {
-        a.exact.resemblance_from(&b.exact, threshold).map(Most::of)
-    }
-
-    fn finish(&self, most: Most, _: &Aligned) -> f64 {
-        most.similarity
-    }
-
-    fn aligns(&self) -> bool {
-        false
     }
 }
 

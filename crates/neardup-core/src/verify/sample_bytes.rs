@@ -13,10 +13,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use zerocopy::little_endian::{U32, U64};
 
-use super::counted_sample::CountedSample;
+use super::counted_sample::{CountedSample, Several};
 use super::sample::text_level;
 use super::samples::Samples;
-use super::shingle_frequencies::{Several, ShingleFrequencies};
+use super::shingle_frequencies::ShingleFrequencies;
 use crate::bytes::{Bytes, put, put_part};
 use crate::error::Result;
 use crate::sketch::is_of;

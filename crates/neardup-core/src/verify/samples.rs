@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::cache::{Cached, Source};
-use super::counted_sample::{CountedSample, Ends, Looked};
+use super::counted_sample::{CountedSample, Ends, Looked, Several};
 use super::sample::text_level;
-use super::shingle_frequencies::{Several, ShingleFrequencies};
+use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::deal;
 use crate::error::Result;
 use crate::spilled::Spilled;

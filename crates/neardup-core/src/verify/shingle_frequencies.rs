@@ -10,10 +10,6 @@ A sample holds 32 bits of each hash. So two shingles are taken for one in four t
 table of a hundred million texts counts ten texts too many for each: far less than what is still rare
 there.
 
-**Counting** is exact. The hashes are dealt into parts by their leading bits, so small that a part is
-sorted in the cache of one core. Where samples are in a file, hashes are first dealt into as many files as
-are needed for one of them to fit into memory.
-
 **The bound.** The table has a level, initially 0. While there are more common shingles than its budget
 allows, its level rises by one, and shingles not of that level are dropped. The content of the table
 depends only on the set of texts, not on their order, on memory, or on how the work was divided.
@@ -21,15 +17,7 @@ depends only on the set of texts, not on their order, on memory, or on how the w
 Memory: 26 bytes per common shingle.
 */
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use rayon::prelude::*;
-
-use super::count_bytes;
-use super::samples::Samples;
-use crate::buckets::{deal, gathered, sorted};
 use crate::constants::{MAJORITY_PARTS, RARE, TEXTS_PER_RARE};
-use crate::error::Result;
 use crate::sketch::is_of;
 
 /// The maximum number of common shingles in a table, by default.
@@ -38,17 +26,8 @@ pub const DEFAULT_ENTRIES: usize = 6_000_000;
 /// The shingles of a table for each word of bits that tells most others from them, about.
 const PER_WORD: usize = 4;
 
-/// The number of leading bits of a hash that choose its part.
-const PART_BITS: u32 = 10;
-
-/// Bits of [`Several`] for each hash, at least.
-const BITS_PER_HASH: usize = 4;
-
 /// A level for each number of leading zeros of a hash.
 const LEVELS: usize = u32::BITS as usize + 1;
-
-/// Sampled shingles dealt out at once, about. Tests have several stretches too.
-const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// The number of texts that contain each common shingle of a collection.
 ///
@@ -87,45 +66,6 @@ impl Default for ShingleFrequencies {
 }
 
 impl ShingleFrequencies {
-    /// Counts texts, each given by the hashes of its [sample](super::sample), ascending and without
-    /// repeats; all shingles of a text are a sample too. Callers should count a text only once, even if
-    /// the collection has several copies. The table holds at most `entries` shingles.
-    ///
-    /// Runs on the current rayon pool.
-    pub fn of_samples<S: AsRef<[u32]> + Sync>(samples: &[S], entries: usize) -> Self {
-        let texts = samples.len() as u64;
-        let rests = samples.iter().map(AsRef::as_ref).collect();
-        let least = least_common(rare(texts));
-        let common = common_of_samples(rests, least, &Several::default());
-        ShingleFrequencies::of_common(texts, common, entries)
-    }
-
-    /// Counts the texts of a collection by all of its samples, as [`of_samples`](Self::of_samples), and
-    /// tells which shingles several texts have.
-    ///
-    /// # Errors
-    ///
-    /// If samples cannot be read from their file, or hashes not written to others: usually a full disk.
-    pub fn of(samples: &Samples, entries: usize) -> Result<(Self, Several)> {
-        let texts = samples.texts() as u64;
-        let (mut common, mut several) = (Vec::new(), Several::default());
-        if samples.are_in_file() {
-            for file in samples.dealt_to_files()? {
-                common.extend(common_of(file.into_values()?, texts));
-            }
-        } else {
-            several = Several::among(samples.hashes() as usize);
-            samples.for_each_block(|block| {
-                common = common_of_samples(block, least_common(rare(texts)), &several);
-                Ok(())
-            })?;
-        }
-        Ok((
-            ShingleFrequencies::of_common(texts, common, entries),
-            several,
-        ))
-    }
-
     /// The table of texts whose common shingles were counted, with their counts, by hash.
     pub fn of_common(texts: u64, mut common: Vec<(u32, u32)>, entries: usize) -> Self {
         let mut level = 0;
@@ -252,316 +192,17 @@ impl ShingleFrequencies {
     }
 }
 
-/// Which hashes several texts have: at least these, and a few others by chance.
-#[derive(Debug, Default)]
-pub struct Several {
-    /// A bit for each value of some leading bits; empty where nothing is known.
-    bits: Vec<AtomicU64>,
-    shift: u32,
-}
-
-impl Several {
-    /// None of so many hashes.
-    fn among(hashes: usize) -> Self {
-        let all = (BITS_PER_HASH * hashes).next_power_of_two();
-        let leading = all.ilog2().clamp(u64::BITS.ilog2(), u32::BITS);
-        let words = (1 << leading) / u64::BITS as usize;
-        Several {
-            bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
-            shift: u32::BITS - leading,
-        }
-    }
-
-    fn insert(&self, hash: u32) {
-        let place = hash >> self.shift;
-        if let Some(word) = self.bits.get((place / u64::BITS) as usize) {
-            word.fetch_or(1 << (place % u64::BITS), Ordering::Relaxed);
-        }
-    }
-
-    /// Whether several texts may have a hash.
-    #[inline]
-    pub(super) fn may_have(&self, hash: u32) -> bool {
-        let place = hash >> self.shift;
-        let word = self.bits.get((place / u64::BITS) as usize);
-        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (place % u64::BITS) & 1 == 1)
-    }
-}
-
-/// The hashes in at least `least` samples, and in how many each is. Those in several are added to `several`.
-fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> Vec<(u32, u32)> {
-    let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
-    let all = 1 << PART_BITS;
-    let stretches = (hashes / STRETCH).next_power_of_two().min(all);
-    // Two pieces per thread balance the load and still give long runs in each piece.
-    let piece = rests.len().div_ceil(2 * rayon::current_num_threads());
-    let parts = all / stretches;
-    let mut common = Vec::new();
-    for first in (0..all).step_by(parts) {
-        let pieces = rests.par_chunks_mut(piece.max(1)).map(|rests| {
-            let mut hashes = Vec::new();
-            for rest in rests {
-                let is_later = |&hash: &u32| part_of(hash) >= first + parts;
-                let end = rest.iter().position(is_later).unwrap_or(rest.len());
-                // Copied at once, while they are in the cache.
-                hashes.extend_from_slice(&rest[..end]);
-                *rest = &rest[end..];
-            }
-            deal(hashes.into_iter(), parts, |hash| part_of(hash) - first)
-        });
-        let dealt = gathered(&pieces.collect::<Vec<_>>(), parts);
-        let of_parts = dealt.par_iter().map(|part| {
-            let spread = |hash| u64::from(hash) << u32::BITS << PART_BITS;
-            let hashes = sorted(part, spread);
-            for both in hashes.windows(2) {
-                if both[0] == both[1] {
-                    several.insert(both[0]);
-                }
-            }
-            runs(&hashes, least)
-        });
-        common.extend(of_parts.collect::<Vec<_>>().concat());
-    }
-    common
-}
-
-/// The values that a sorted list has at least `least` times, and how often.
-fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
-    let runs = hashes.chunk_by(|a, b| a == b);
-    let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
-    runs.filter(|&(_, count)| count >= least).collect()
-}
-
-/// All hashes of samples, ascending, and how many texts have each.
-///
-/// # Errors
-///
-/// If samples cannot be read from their file.
-pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
-    let mut counts = Vec::new();
-    samples.for_each_block(|block| {
-        let more = common_of_samples(block, 1, &Several::default());
-        match counts.is_empty() {
-            true => counts = more,
-            false => counts.extend(more),
-        }
-        Ok(())
-    })?;
-    Ok(added(counts))
-}
-
-/// Hashes, ascending, and how often each is among them.
-pub fn counts_of_hashes(mut hashes: Vec<u32>) -> Vec<(u32, u32)> {
-    hashes.sort_unstable();
-    runs(&hashes, 1)
-}
-
-/// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The counts of
-/// texts that are in several parts are subtracted, once for each part too many.
-pub fn common_of_counts(
-    counts: Vec<(u32, u32)>,
-    subtracted: Vec<(u32, u32)>,
-    texts: u64,
-) -> Vec<(u32, u32)> {
-    let mut subtracted = added(subtracted).into_iter().peekable();
-    let mut counts = added(counts);
-    counts.retain_mut(|(hash, count)| {
-        while subtracted.next_if(|one| one.0 < *hash).is_some() {}
-        if let Some((_, several)) = subtracted.next_if(|one| one.0 == *hash) {
-            *count = count.saturating_sub(several);
-        }
-        *count >= least_common(rare(texts))
-    });
-    counts
-}
-
-/// One count for each hash, ascending.
-fn added(mut counts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    // Stretches that ascend are merged, which takes less time than sorting.
-    counts.sort_by_key(|&(hash, _)| hash);
-    counts.dedup_by(|next, first| {
-        let is_same = next.0 == first.0;
-        if is_same {
-            first.1 = first.1.saturating_add(next.1);
-        }
-        is_same
-    });
-    counts
-}
-
-/// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
-fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
-    hashes.par_sort_unstable();
-    runs(&hashes, least_common(rare(texts)))
-}
-
 /// The largest number of texts that may contain a rare shingle of a collection of `texts`.
-fn rare(texts: u64) -> u32 {
+pub(super) fn rare(texts: u64) -> u32 {
     let root = (texts / TEXTS_PER_RARE).isqrt();
     u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
 }
 
 /// How many texts contain a shingle, at least, that affects comparisons.
-fn least_common(rare: u32) -> u32 {
+pub(super) fn least_common(rare: u32) -> u32 {
     // A shingle of the majority form has at least 4/5 of the median count of the common
     // shingles; see `weighed`.
     let least =
         (u64::from(MAJORITY_PARTS - 1) * (u64::from(rare) + 1)).div_ceil(u64::from(MAJORITY_PARTS));
     u32::try_from(least).unwrap_or(u32::MAX)
-}
-
-#[inline]
-fn part_of(hash: u32) -> usize {
-    count_bytes::part_of(hash, 1 << PART_BITS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sketch::{leading, level_of, of_level};
-    use std::collections::BTreeMap;
-    use xxhash_rust::xxh3::xxh3_64;
-
-    fn hash(number: u64) -> u32 {
-        leading(xxh3_64(&number.to_le_bytes()))
-    }
-
-    /// The sample of a text of these shingles.
-    fn sample(numbers: impl Iterator<Item = u64>) -> Vec<u32> {
-        let mut hashes: Vec<u32> = numbers.map(hash).collect();
-        hashes.sort_unstable();
-        hashes.dedup();
-        let level = level_of(hashes.len(), 128);
-        of_level(level, &hashes).to_vec()
-    }
-
-    /// Samples of texts of 50 to 700 shingles, of which some are shared.
-    fn texts(count: u64) -> Vec<Vec<u32>> {
-        let text = |id: u64| {
-            let own = (0..50 + id * 37 % 650).map(move |at| (id << 32) + at);
-            sample(own.chain(0..id % 40))
-        };
-        (0..count).map(text).collect()
-    }
-
-    /// What a table must hold.
-    fn counted(texts: &[Vec<u32>]) -> BTreeMap<u32, u32> {
-        let mut all = BTreeMap::new();
-        for &hash in texts.iter().flatten() {
-            *all.entry(hash).or_default() += 1;
-        }
-        let least = least_common(rare(texts.len() as u64));
-        all.retain(|_, count| *count >= least);
-        all
-    }
-
-    fn contents(table: &ShingleFrequencies) -> BTreeMap<u32, u32> {
-        let counts = table.counts();
-        assert!(counts.is_sorted());
-        for &(hash, count) in counts {
-            assert_eq!(table.count(hash), count);
-            assert_eq!(table.count(hash ^ 1), 0);
-        }
-        counts.iter().copied().collect()
-    }
-
-    #[test]
-    fn what_is_rare_grows_with_the_root_of_the_collection() {
-        let of = |texts| ShingleFrequencies::from_counts(0, texts, []).rare();
-        let sizes = [0, 1, 39_999, 40_000, 57_599, 57_600, 1_000_000];
-        assert_eq!(sizes.map(of), [4, 4, 4, 5, 5, 6, 25]);
-    }
-
-    #[test]
-    fn counts_are_numbers_of_texts_and_rare_ones_are_left_out() {
-        let lists: Vec<Vec<u32>> = (0..9).map(|id| sample(0..=id)).collect();
-        let table = ShingleFrequencies::of_samples(&lists, 100);
-        // Shingle n is in 9 - n texts, and up to RARE of them are few.
-        assert_eq!([0, 5, 6].map(|at| table.count(hash(at))), [9, 4, 0]);
-        assert_eq!((table.len(), table.level(), table.texts()), (6, 0, 9));
-    }
-
-    #[test]
-    fn the_table_is_that_of_all_texts_wherever_their_samples_are() {
-        let mut texts = texts(300);
-        let all = counted(&texts);
-        assert!(all.len() > 30);
-        for entries in [1_000, 20, 1, 0] {
-            let once = ShingleFrequencies::of_samples(&texts, entries);
-            assert!(once.len() <= entries);
-            let level = once.level();
-            let held = all.iter().filter(|&(&hash, _)| is_of(level, hash));
-            assert!(
-                held.map(|(&hash, &count)| (hash, count))
-                    .eq(contents(&once))
-            );
-            assert_eq!(level > 0, all.len() > entries);
-            texts.reverse();
-            for most in [usize::MAX, 40_000, 4_000, 0] {
-                let mut samples = Samples::within(most, None);
-                for text in &texts {
-                    let is_short = text.len() < 60;
-                    samples.push(text, text.len(), is_short).unwrap();
-                }
-                assert_eq!(samples.are_in_file(), most < usize::MAX);
-                let (table, _) = ShingleFrequencies::of(&samples, entries).unwrap();
-                assert_eq!((table.level(), table.texts()), (level, 300));
-                assert_eq!(contents(&table), contents(&once));
-            }
-        }
-    }
-
-    #[test]
-    fn parts_of_the_hashes_make_the_table_of_all() {
-        let texts = texts(300);
-        let whole = ShingleFrequencies::of_samples(&texts, 20);
-        let part = |at: u32| {
-            let own = texts.iter().flatten().filter(|&&hash| hash >> 30 == at);
-            common_of(own.copied().collect(), 300)
-        };
-        let counts = (0..4).flat_map(part).collect();
-        let merged = ShingleFrequencies::of_common(300, counts, 20);
-        assert_eq!(merged.counts(), whole.counts());
-        assert_eq!(merged.level(), whole.level());
-    }
-
-    #[test]
-    fn counts_of_parts_add_up_to_those_of_all() {
-        let texts = texts(300);
-        let whole = ShingleFrequencies::of_samples(&texts, usize::MAX);
-        let samples_of = |texts: &[Vec<u32>]| {
-            let mut samples = Samples::default();
-            for text in texts {
-                samples.push(text, 700, false).unwrap();
-            }
-            samples
-        };
-        // Thirty texts are in two parts, and ten of them in three.
-        let parts = [
-            &texts[..150],
-            &texts[120..290],
-            &texts[280..],
-            &texts[120..130],
-        ];
-        let counts = parts.map(|part| counts_of(&samples_of(part)).unwrap());
-        assert!(
-            counts
-                .iter()
-                .all(|counts| counts.is_sorted_by(|a, b| a.0 < b.0))
-        );
-        let several = [&texts[120..150], &texts[280..290], &texts[120..130]].concat();
-        let several = counts_of_hashes(several.concat());
-        let common = common_of_counts(counts.concat(), several, 300);
-        assert_eq!(common, whole.counts());
-        assert!(common.len() > 20);
-    }
-
-    #[test]
-    fn a_table_at_its_budget_keeps_its_level() {
-        let text: Vec<u32> = sample(0..40);
-        let texts = vec![text; 9];
-        let level_of = |entries| ShingleFrequencies::of_samples(&texts, entries).level();
-        assert_eq!(level_of(40), 0);
-        assert_eq!(level_of(39), 1);
-    }
 }
