@@ -1,7 +1,6 @@
-"""What is imported where it is first used: NumPy, pyarrow, and the parts of a package.
+"""Imports at first use: NumPy, pyarrow, and the modules of a package.
 
-The imports of NumPy and pyarrow take longer than all else that a small run does, and JSON lines
-need neither.
+NumPy and pyarrow take longer to import than a small run takes for all else. JSON lines need neither.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ else:
 
 
 def parts(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package; `names` has those of each module, between blanks."""
+    """Return the `__getattr__` of a package from the names in each module, with blanks between."""
     homes = {name: module for module, several in names.items() for name in several.split()}
 
     def attribute(name: str) -> Any:
