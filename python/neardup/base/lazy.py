@@ -1,6 +1,7 @@
 """Imports at first use: NumPy, pyarrow, and the modules of a package.
 
-NumPy and pyarrow take longer to import than a small run takes for all else. JSON lines need neither.
+NumPy and pyarrow take longer to import than a small run takes for all else. JSON lines need
+neither.
 """
 
 from __future__ import annotations
