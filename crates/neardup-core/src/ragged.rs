@@ -84,7 +84,12 @@ impl<T: Copy> Ragged<Vec<T>> {
         let ends = [offsets.first(), offsets.last()];
         if ends != [Some(&0), Some(&values.len())] || !offsets.is_sorted() {
             let expected = format!("ascending from 0 to {}", values.len());
-            let found = format!("{offsets:?}");
+            let found = format!(
+                "{} offsets, from {:?} to {:?}",
+                offsets.len(),
+                ends[0],
+                ends[1]
+            );
             return Err(Error::input("the offsets of lists", expected, found));
         }
         Ok(Ragged { values, offsets })

@@ -1,6 +1,6 @@
 /*! Values that may move out of memory: appended, then read at any position.
 
-Up to a budget the values stay in memory, in blocks that are never moved or copied. Beyond it the
+Up to a budget the values stay in memory, in blocks that are never moved; only the first one grows. Beyond it the
 first half stays, and all others go to an unnamed file, which the system removes when the process ends.
 */
 
@@ -222,8 +222,10 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> Spilled<T> {
             return Ok(values);
         }
         buffer.clear();
-        for (block, &begin) in self.blocks.iter().zip(&self.begins) {
-            buffer.extend_from_slice(&block[part_of(&range, begin, block.len())]);
+        if range.start < self.in_blocks {
+            for (block, &begin) in self.blocks.iter().zip(&self.begins) {
+                buffer.extend_from_slice(&block[part_of(&range, begin, block.len())]);
+            }
         }
         if let Some(file) = &self.file {
             let part = part_of(&range, self.in_blocks, self.in_file);
@@ -244,7 +246,10 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> Spilled<T> {
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub fn into_values(self) -> Result<Vec<T>> {
+    pub fn into_values(mut self) -> Result<Vec<T>> {
+        if let (None, [block]) = (&self.file, &mut self.blocks[..]) {
+            return Ok(std::mem::take(block));
+        }
         let mut values = Vec::new();
         match self.get(0..self.len()) {
             Some(together) => values.extend_from_slice(together),

@@ -14,7 +14,7 @@ All pairs:
 - blocks: to collapse n rows; for each table to partition n rows, to visit 2^u
   buckets and to make n²/2 / 2^u comparisons.
 
-Look-ups (each document is looked up among the earlier ones, then added), by [`BlockKeys`]:
+Look-ups (each document is looked up among the earlier ones, then added), by [`BlockKeys`](crate::BlockKeys):
 - scan: n²/2 comparisons, in tiles;
 - blocks: to number, look up and file the key of each table, and to read n/2 / 2^k
   entries of each list, but at most as long as a scan takes.

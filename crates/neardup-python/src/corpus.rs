@@ -235,8 +235,8 @@ impl Corpus {
         }
     }
 
-    /// The samples of the documents from `first` on, one for each of `numbers`; before the corpus is
-    /// finished with those of short texts. Empty if the corpus does not count shingles.
+    /// The samples of the documents from `first` on, one for each of `numbers`, those of short texts too,
+    /// before the corpus is finished. Empty if the corpus does not count shingles.
     fn samples<'py>(
         &self,
         py: Python<'py>,

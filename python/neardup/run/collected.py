@@ -29,7 +29,7 @@ class Ids:
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
     def append(self, ids: Texts) -> None:
-        """Add the ids of the next documents."""
+        """Add the ids of the next documents, before they are read."""
         self._waiting.append(ids)
         self._size += ids.nbytes
         if self._budget is not None and self._size > self._budget:

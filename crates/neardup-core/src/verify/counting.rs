@@ -113,11 +113,7 @@ fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
 pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
     let mut counts = Vec::new();
     samples.for_each_block(|block| {
-        let more = common_of_samples(block, 1, &Several::default());
-        match counts.is_empty() {
-            true => counts = more,
-            false => counts.extend(more),
-        }
+        counts.extend(common_of_samples(block, 1, &Several::default()));
         Ok(())
     })?;
     Ok(added(counts))

@@ -17,7 +17,7 @@ use super::counted_sample::{CountedSample, Ends, Looked, Several};
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::deal;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spilled::Spilled;
 
 /// Hashes that are read from the file at once, about. Tests have several blocks too.
@@ -27,8 +27,9 @@ const BLOCK: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 const MEMORY: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 const MOST_FILES: u32 = 8;
 
-/// Documents whose samples one task looks up.
+/// Documents whose samples one task looks up, and whose hashes are dealt to files at once.
 const TOGETHER: usize = 256;
+const DEALT: usize = 1 << 14;
 
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
@@ -45,6 +46,8 @@ pub struct Samples {
     short: Vec<u32>,
     /// The document whose sample each document has; empty if all have their own.
     owners: Vec<u32>,
+    /// Whether ids are in the place of hashes.
+    are_looked_up: bool,
 }
 
 /// Where the sample of a document is.
@@ -84,6 +87,7 @@ impl Samples {
             folder,
             short: Vec::new(),
             owners: Vec::new(),
+            are_looked_up: false,
         }
     }
 
@@ -160,13 +164,12 @@ impl Samples {
     ///
     /// If the file cannot be read.
     pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[u32]>) -> Result<()>) -> Result<()> {
-        let in_memory = self
-            .places
-            .iter()
-            .map(|place| self.hashes.get(place.range()));
+        self.check_hashes()?;
+        let with_hashes = || self.places.iter().filter(|place| place.len > 0);
+        let in_memory = with_hashes().map(|place| self.hashes.get(place.range()));
         each(in_memory.flatten().collect())?;
         let is_in_file = |place: &&Place| self.hashes.get(place.range()).is_none();
-        let in_file: Vec<&Place> = self.places.iter().filter(is_in_file).collect();
+        let in_file: Vec<&Place> = with_hashes().filter(is_in_file).collect();
         let (mut rest, mut buffer) = (&in_file[..], Vec::new());
         while let Some(first) = rest.first() {
             let begin = first.range().start;
@@ -197,13 +200,16 @@ impl Samples {
         let file = |_| Spilled::new(0, self.folder.as_deref());
         let mut files: Vec<_> = (0..1 << bits).map(file).collect();
         self.for_each_block(|block| {
-            let hashes = block.iter().flat_map(|sample| sample.iter().copied());
-            let file_of = |hash: u32| (hash >> (u32::BITS - bits)) as usize;
-            let (dealt, ends) = deal(hashes, files.len(), file_of);
-            let mut begin = 0;
-            for (file, end) in files.iter_mut().zip(ends) {
-                file.append(&dealt[begin..end as usize])?;
-                begin = end as usize;
+            // What is in memory is one block, of any size.
+            for some in block.chunks(DEALT) {
+                let hashes = some.iter().flat_map(|sample| sample.iter().copied());
+                let file_of = |hash: u32| (hash >> (u32::BITS - bits)) as usize;
+                let (dealt, ends) = deal(hashes, files.len(), file_of);
+                let mut begin = 0;
+                for (file, end) in files.iter_mut().zip(ends) {
+                    file.append(&dealt[begin..end as usize])?;
+                    begin = end as usize;
+                }
             }
             Ok(())
         })?;
@@ -249,6 +255,7 @@ impl Samples {
     /// Looks the shingles of all samples in memory up in the table of their collection, once the list is
     /// [finished](Self::finish). From then on no sample has its hashes.
     pub fn look_up(&mut self, table: &ShingleFrequencies, several: &Several) {
+        self.are_looked_up = true;
         let (mut places, mut parts) = (&mut self.places[..], Vec::new());
         for (mut begin, mut hashes) in self.hashes.blocks_mut() {
             let block_end = begin + hashes.len();
@@ -277,8 +284,9 @@ impl Samples {
     ///
     /// # Errors
     ///
-    /// If they cannot be read from the file.
+    /// If they cannot be read from the file, or were looked up.
     pub(super) fn hashes_of(&self, document: u32) -> Result<Option<(Vec<u32>, usize)>> {
+        self.check_hashes()?;
         let Some(place) = self.place(document) else {
             return Ok(None);
         };
@@ -301,6 +309,17 @@ impl Samples {
                 let hashes = self.hashes.get(place.range())?;
                 Some(place.ends.sample(hashes, level, shingles))
             }
+        }
+    }
+
+    fn check_hashes(&self) -> Result<()> {
+        match self.are_looked_up {
+            true => Err(Error::input(
+                "samples",
+                "not looked up yet",
+                "of a finished corpus",
+            )),
+            false => Ok(()),
         }
     }
 

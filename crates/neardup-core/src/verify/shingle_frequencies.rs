@@ -14,7 +14,7 @@ there.
 allows, its level rises by one, and shingles not of that level are dropped. The content of the table
 depends only on the set of texts, not on their order, on memory, or on how the work was divided.
 
-Memory: 26 bytes per common shingle.
+Memory: 26 to 44 bytes per common shingle.
 */
 
 use crate::constants::{MAJORITY_PARTS, RARE, TEXTS_PER_RARE};

@@ -9,6 +9,7 @@ use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
 use neardup_core::sketch::{Settings, Sketch, Sketches};
 use neardup_core::verify::Measure;
+use neardup_core::verify::sample_bytes::samples_to_bytes;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -467,6 +468,9 @@ fn a_text_of_several_groups_has_one_sample_and_is_counted_once() {
         (counted, corpus.shingle_frequencies().unwrap().texts()),
         (30, 30)
     );
-    assert!((0..90).all(|at| corpus.samples().unwrap().has(at)));
+    let samples = corpus.samples().unwrap();
+    assert!((0..90).all(|at| samples.has(at)));
+    // Their hashes were looked up.
+    assert!(samples_to_bytes(samples, 0, 0..9).is_err());
     assert!(corpus.identity(0) != corpus.identity(30));
 }
