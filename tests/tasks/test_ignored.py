@@ -15,6 +15,7 @@ from neardup import (
     pairs,
     sketch_files,
 )
+from neardup.recipe.assets import compiled
 
 EVENTS = [
     f"{time} VM {machine} {action}"
@@ -60,6 +61,21 @@ def test_ignored_stretches_are_no_difference(ignore, a, b, other):
     assert dedup([a, b, other], ignore=ignore).keep.tolist() == [True, False, True]
     assert compare(a, b, ignore=ignore).similarity == 1
     assert pairs([a, b, other], ignore=ignore).summary.pairs == 1
+
+
+@pytest.mark.parametrize("recipe", ["news", "classic", "keywords", "improved", "general"])
+@pytest.mark.parametrize(("a", "b"), [("１２３", "４５６"), ("٣٤٥", "٩١"), ("१२३", "९"), ("12", "１３")])
+def test_digits_of_any_script_are_ignored_where_nothing_is_folded(recipe, a, b):
+    texts = [f"the price is {number} each, 渡口的票价" for number in (a, b)]
+    assert compare(*texts, recipe=recipe, ignore="numbers").similarity == 1
+
+
+@pytest.mark.parametrize("recipe", ["news", "general"])
+@pytest.mark.parametrize("text", ["下一步看五星红旗", "周三一枕黄粱", "no one is one-sided"])
+def test_words_with_a_numeral_are_not_ignored(recipe, text):
+    recipe = load_recipe(recipe)
+    ignoring = recipe.replace(normalize={"ignore": ("numbers", "dates")})
+    assert compiled(ignoring).normalize(text) == compiled(recipe).normalize(text)
 
 
 def test_one_event_at_several_times_is_one_by_every_way(tmp_path):

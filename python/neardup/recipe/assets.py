@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 8
+FORMAT = 9
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 7, "containment": 5, "aligned": 1}
+MEASURES = {"content": 8, "containment": 6, "aligned": 2}
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -163,8 +163,8 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 8 dropped punctuation and ends, spelled numbers by their values, and made shingles of
-    # scripts with spaces shorter.
+    # Formats 8 and 9 dropped punctuation and ends, spelled numbers by their values, read am and pm,
+    # and made shingles of scripts with spaces shorter.
     has_plain = any(is_plain(recipe, name) for name in PLAIN)
     if has_plain or recipe.normalize.ignore or recipe.segment.units == "script-shingles":
         return FORMAT

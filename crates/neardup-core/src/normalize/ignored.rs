@@ -10,8 +10,8 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::rewritten::Rewritten;
-use super::rewritten::Span;
+use super::numbers::digits;
+use super::rewritten::{Rewritten, Span};
 use super::tags;
 use crate::characters::{self, SEPARATING, UNSPACED, WHITE};
 use crate::error::{Error, Result};
@@ -150,7 +150,7 @@ impl Ignored {
 impl Ignored {
     /// Whether a sign may be one of a number that is left out later.
     fn is_of_number(&self, before: char, behind: &str) -> bool {
-        let is_digit = |c: char| super::narrow(c).unwrap_or(c).is_ascii_digit();
+        let is_digit = |c: char| digits::to_ascii(c).is_some();
         (self.numbers || self.dates) && is_digit(before) && behind.starts_with(is_digit)
     }
 }

@@ -338,6 +338,9 @@ impl Normalizer {
         let steps = self.rewritten(text, false);
         self.run(last_of(&steps, text), out);
         drop(steps);
+        if let Some(digits) = self.numbers.digits(out, false) {
+            *out = digits.into_text();
+        }
         if let Some(spelled) = self.numbers.run(out, false) {
             *out = spelled.into_text();
         }
@@ -352,6 +355,9 @@ impl Normalizer {
         let mut sink = MappedSink::with_capacity(text.len());
         let steps = self.rewritten(text, true);
         self.run(last_of(&steps, text), &mut sink);
+        if let Some(digits) = self.numbers.digits(sink.text(), true) {
+            sink.rewrite(digits);
+        }
         if let Some(spelled) = self.numbers.run(sink.text(), true) {
             sink.rewrite(spelled);
         }

@@ -22,6 +22,7 @@ inside a number do not count. Time is linear, and no number is longer than [`LON
 */
 
 mod dates;
+pub(super) mod digits;
 mod english;
 mod moments;
 mod numerals;
@@ -390,6 +391,17 @@ mod tests {
                 "in of ships",
             ),
             ("numbers", "9:05 pm and 12 to 25 x", "and to x"),
+            (
+                "numbers",
+                "下一步 五星红旗 一枕黄粱 周三 one-sided no one twelve 三人 二十",
+                "下一步 五星红旗 一枕黄粱 周三 one-sided no one 人",
+            ),
+            (
+                "dates",
+                "两点一线 四时之春 9时 两点半",
+                "两点一线 四时之春 9时",
+            ),
+            ("dates", "3月5日9时到 上午九点到 9点整到", "到 到 到"),
             ("dates", "2026-03-05T09:05:01.5Z up", "up"),
             ("dates", "于2026年3月5日 9:05开", "于开"),
             ("dates", "三月五日上午九时三十分开会", "开会"),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::dates::year_at;
-use super::{Kind, Number, Numbers, separates};
+use super::{Date, Kind, Number, Numbers, SENTENCE_END, numerals, separates};
 
 const WEEKDAYS: [&str; 7] = [
     "monday",
@@ -26,12 +26,36 @@ const PARTS: [&str; 16] = [
 /// Those that stand before an hour only.
 const ONLY_BEFORE_HOURS: [&str; 1] = ["晚"];
 
+/// Measure words and units: a single Chinese numeral before one is a number.
+const MEASURES: &str = "个個名位人元块塊次年月日天时時点點分秒号號岁歲章節节条條张張只隻台辆輛家间間米里吨噸斤度倍届屆期";
+
 const ZONES: [&str; 3] = ["z", "utc", "gmt"];
 
 impl Numbers<'_> {
-    /// The stretch of a date or a time, with what belongs to it. `day_end` is where the last day ends, if
-    /// it has no year.
-    pub(super) fn moment(&self, number: &Number, day_end: Option<usize>) -> Option<Range<usize>> {
+    /// Whether a number is one in any sentence. A single numeral of Chinese is one after 第 or before a
+    /// measure word: 下一步 and 周三 stay. *One* is a pronoun more often.
+    pub(super) fn is_amount(&self, number: &Number) -> bool {
+        if matches!(number.kind, Kind::Month(_)) {
+            return false;
+        }
+        let Range { start, end } = number.place;
+        let written = &self.text[start..end];
+        let mut letters = written.chars().filter(|&c| c != SENTENCE_END);
+        let is_single = letters.next().and_then(numerals::of).is_some() && letters.next().is_none();
+        let is_counted = || {
+            let before = self.peek_back(start).is_some_and(|(c, _)| c == '第');
+            before || self.peek(end).is_some_and(|(c, _)| MEASURES.contains(c))
+        };
+        !written.eq_ignore_ascii_case("one") && (!is_single || is_counted())
+    }
+
+    /// The stretch of a date or a time, with what belongs to it, by the last day and where it ends. An hour
+    /// alone is no time, unless a day or a word for a part of the day stands before it: 两点一线.
+    pub(super) fn moment(
+        &self,
+        number: &Number,
+        last_day: Option<(Date, usize)>,
+    ) -> Option<Range<usize>> {
         let Range { start, end } = number.place;
         let is_time = match number.kind {
             Kind::Time => true,
@@ -47,14 +71,20 @@ impl Numbers<'_> {
         if !is_time {
             return Some(self.before(start)..self.behind_part(end));
         }
-        let end = self.behind_zone(end);
-        let is_of_day = day_end.is_some_and(|day| {
-            let between = self.text.get(day..start);
+        let day = last_day.filter(|&(_, day_end)| {
+            let between = self.text.get(day_end..start);
             between.is_some_and(|between| between.chars().all(|c| separates(c) || c == ','))
         });
+        let begin = self.before(start);
+        if day.is_none() && begin == start && is_hour(&self.text[start..end]) {
+            return None;
+        }
+        let end = self.behind_zone(end);
+        // The year of a day may stand behind the time.
+        let has_no_year = day.is_some_and(|(day, _)| day.year.is_none());
         let year = || year_at(self.text, self.after_signs(end)?);
-        let year = is_of_day.then(year).flatten();
-        Some(self.before(start)..year.map_or(end, |(_, end)| end))
+        let year = has_no_year.then(year).flatten();
+        Some(begin..year.map_or(end, |(_, end)| end))
     }
 
     /// Behind the unit of a number that is a year, a month or a day.
@@ -125,6 +155,12 @@ impl Numbers<'_> {
             at
         }
     }
+}
+
+/// Whether a time is a number and 时 or 点.
+fn is_hour(written: &str) -> bool {
+    let is_numeral = |c: char| c.is_ascii_digit() || numerals::of(c).is_some();
+    written.starts_with(is_numeral) && written.ends_with(['时', '時', '点', '點'])
 }
 
 /// Whether digits are a time with a fraction of its seconds: 9:05:01.25.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::rewritten::Rewritten;
 use super::super::{SENTENCE_END, Settings, WORD_END, Whitespace};
-use super::{Kind, Number, Numbers, separates};
+use super::{Date, Kind, Number, Numbers, digits, separates};
 use crate::characters::{self, SEPARATING, UNSPACED};
 
 /// What the step does, from the settings.
@@ -29,6 +29,13 @@ impl NumberStep {
         }
     }
 
+    /// The text with its digits in ASCII, if numbers or dates are left out of it: a recipe that folds
+    /// nothing has others.
+    pub(in super::super) fn digits(self, text: &str, is_mapped: bool) -> Option<Rewritten> {
+        let omits = self.omits_numbers || self.omits_dates;
+        omits.then(|| digits::in_ascii(text, is_mapped)).flatten()
+    }
+
     /// The text after the step, if it differs. `is_mapped` tells whether the places of its parts are
     /// wanted. O(n) for n bytes.
     pub(in super::super) fn run(self, text: &str, is_mapped: bool) -> Option<Rewritten> {
@@ -45,14 +52,14 @@ impl NumberStep {
             omitted: None,
             last: None,
         };
-        // Where a day without a year ends: its year may stand behind the time.
-        let mut day_end = None;
+        let mut last_day = None;
         while let Some(number) = numbers.next() {
-            match self.omitted(&numbers, &number, day_end) {
+            match self.omitted(&numbers, &number, last_day) {
                 Some(place) => {
-                    let has_no_year =
-                        matches!(number.kind, Kind::Date(date) if date.year.is_none());
-                    day_end = has_no_year.then_some(place.end);
+                    last_day = match number.kind {
+                        Kind::Date(date) => Some((date, place.end)),
+                        _ => None,
+                    };
                     numbers.go_on(place.end);
                     writer.omit(place);
                 }
@@ -68,11 +75,11 @@ impl NumberStep {
         self,
         numbers: &Numbers<'_>,
         number: &Number,
-        day_end: Option<usize>,
+        last_day: Option<(Date, usize)>,
     ) -> Option<Range<usize>> {
-        let moment = || numbers.moment(number, day_end);
+        let moment = || numbers.moment(number, last_day);
         let date = self.omits_dates.then(moment).flatten();
-        let is_value = self.omits_numbers && !matches!(number.kind, Kind::Month(_));
+        let is_value = self.omits_numbers && numbers.is_amount(number);
         date.or_else(|| is_value.then(|| number.place.clone()))
     }
 
