@@ -125,15 +125,16 @@ def limited(megabytes, *arguments):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason=needs.LINUX)
-def test_lack_of_memory_is_an_error_of_one_line(here):
+@pytest.mark.parametrize("recipe", ["general", "news"])
+def test_lack_of_memory_is_an_error_of_one_line(here, recipe):
     rng = random.Random(3)
     with (here / "large.jsonl").open("w", encoding="utf-8") as file:
         for _ in range(20_000):
             text = "".join(chr(0x4E00 + rng.randrange(5000)) for _ in range(120))
             file.write(json.dumps({"text": text}) + "\n")
-    words = ("dedup", "large.jsonl", "-o", "out.jsonl", "-q", "--force")
+    words = ("dedup", "large.jsonl", "-r", recipe, "-o", "out.jsonl", "-q", "--force")
     codes = []
-    for megabytes in (20, 70, 90, 110, 140, 1000):
+    for megabytes in (20, 30, 45, 70, 90, 110, 140, 1000):
         result = forks.run(limited, megabytes, *words, environment=environment())
         codes.append(result.returncode)
         if result.returncode == 2:

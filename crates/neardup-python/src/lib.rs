@@ -77,6 +77,7 @@ mod _core {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use neardup_core::constants::{COMMON_KEYS, RARE_KEYS};
         use pyo3::types::PyModuleMethods;
+        crate::memory::keep_free();
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;

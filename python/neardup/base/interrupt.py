@@ -21,6 +21,9 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 _arrived: int | None = None
 _before: dict[int, Any] = {}
 
+#: What the command does before `out_of_memory` ends it; None in another program.
+last_words: Callable[[], None] | None = None
+
 
 class Interrupted(KeyboardInterrupt):
     """An interrupt of a command that stores in steps; its text tells what is stored."""
@@ -68,6 +71,15 @@ def arrived() -> bool:
 def exit_code() -> int:
     """Return the exit code of an interrupted command: 128 + the number of the signal."""
     return 128 + (_arrived or signal.SIGINT)
+
+
+def out_of_memory() -> None:
+    """End the command: called where the core cannot allocate memory and cannot go on."""
+    if last_words is not None:
+        try:
+            last_words()
+        finally:
+            os._exit(2)
 
 
 def _install(handler: Callable[[int, FrameType | None], Any]) -> None:

@@ -47,7 +47,11 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
 
     run = contextvars.copy_context().run
     thread = threading.Thread(target=run, args=(work,), name="neardup-reader", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        # The system has no room for its stack.
+        raise MemoryError from error
     try:
         while (item := waiting.get()) is not _END:
             if isinstance(item, _Failed):

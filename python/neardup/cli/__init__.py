@@ -73,6 +73,14 @@ def _tell_out_of_memory() -> None:
     )
 
 
+def last_words() -> None:
+    """Tell that memory ran out where no exception can, and remove what is half-written."""
+    _tell_out_of_memory()
+    sinks = sys.modules.get("neardup.writers.sink")
+    if sinks is not None:
+        sinks.remove_temporaries()
+
+
 def _reported(error: BaseException) -> int:
     """Print an error in one line, and return its exit code."""
     from neardup.exceptions import NeardupError

@@ -18,6 +18,16 @@ from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import OutputError
 
+#: Temporary files of this process that are not yet renamed or removed.
+_temporaries: set[str] = set()
+
+
+def remove_temporaries() -> None:
+    """Remove the temporary files of all sinks, in a process that ends without aborting them."""
+    for path in _temporaries:
+        with contextlib.suppress(OSError):
+            remove(path)
+
 
 class StandardOutput:
     """Standard output, whose bytes cannot be removed."""
@@ -110,12 +120,13 @@ class FileSink:
                     self._is_locked = bool(locked)
                     return file
                 file.close()
-                self._temporary = None
+                self._forget()
 
     def _open(self, temporary: str, flag: int = os.O_TRUNC) -> BinaryIO:
         mode = 0o666 if self._mode is None else self._mode
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, mode)
         self._temporary = temporary
+        _temporaries.add(temporary)
         return open(descriptor, "wb", buffering=0)
 
     @property
@@ -168,7 +179,7 @@ class FileSink:
                 os.replace(self._temporary, self._path)
             else:
                 self._move_to_free_name()
-            self._temporary = None
+            self._forget()
             self._file.close()
             _sync_folder(os.path.dirname(self._path))
 
@@ -194,7 +205,11 @@ class FileSink:
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
-            self._temporary = None
+            self._forget()
+
+    def _forget(self) -> None:
+        _temporaries.discard(self._temporary or "")
+        self._temporary = None
 
     def __enter__(self) -> Self:
         return self
@@ -247,7 +262,7 @@ class StagedSink(FileSink):
 
     def moved(self) -> None:
         """Take note that the file has its name."""
-        self._temporary = None
+        self._forget()
 
 
 class StagingFolder:
@@ -279,7 +294,7 @@ class StagingFolder:
                     if _lock(self._descriptor) is not False and _is_at(self._descriptor, self.path):
                         break
                     os.close(self._descriptor)
-        self._is_hidden = True
+        _temporaries.add(self.path)
 
     def replace_empty(self) -> bool:
         """Become the final folder, if that is empty or absent; return whether it did."""
@@ -295,15 +310,15 @@ class StagingFolder:
         except OSError:
             # Not every system replaces an empty folder; somebody may have used it meanwhile.
             return False
-        self._is_hidden = False
+        _temporaries.discard(self.path)
         _sync_folder(os.path.dirname(self._final))
         return True
 
     def close(self) -> None:
         """Remove the hidden folder, unless it became the final one."""
-        if self._is_hidden:
+        if self.path in _temporaries:
             shutil.rmtree(self.path, ignore_errors=True)
-            self._is_hidden = False
+            _temporaries.discard(self.path)
             os.close(self._descriptor)
 
 
