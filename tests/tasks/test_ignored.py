@@ -64,7 +64,9 @@ def test_ignored_stretches_are_no_difference(ignore, a, b, other):
 
 
 @pytest.mark.parametrize("recipe", ["news", "classic", "keywords", "improved", "general"])
-@pytest.mark.parametrize(("a", "b"), [("１２３", "４５６"), ("٣٤٥", "٩١"), ("१२३", "९"), ("12", "１３")])
+@pytest.mark.parametrize(
+    ("a", "b"), [("１２３", "４５６"), ("٣٤٥", "٩١"), ("१२३", "९"), ("12", "１３")]
+)
 def test_digits_of_any_script_are_ignored_where_nothing_is_folded(recipe, a, b):
     texts = [f"the price is {number} each, 渡口的票价" for number in (a, b)]
     assert compare(*texts, recipe=recipe, ignore="numbers").similarity == 1
