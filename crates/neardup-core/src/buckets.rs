@@ -91,7 +91,7 @@ const LANES: usize = 8;
 /// as [`in_both`], in which each step waits for the one before.
 pub(crate) fn shared_count(a: &[u32], b: &[u32]) -> usize {
     let mut shared = [0_u32; LANES];
-    for_each_block(a, b, |_, hits| {
+    for_each_block(a, b, |_, hits, _| {
         for (sum, hit) in shared.iter_mut().zip(hits) {
             *sum += hit;
         }
@@ -99,44 +99,58 @@ pub(crate) fn shared_count(a: &[u32], b: &[u32]) -> usize {
     shared.iter().sum::<u32>() as usize
 }
 
-/// Writes the numbers that two lists have in common into `shared`, each ascending and without repeats.
-pub(crate) fn shared_numbers(a: &[u32], b: &[u32], shared: &mut Vec<u32>) {
-    shared.resize(a.len() + LANES, 0);
-    let mut found = 0;
-    for_each_block(a, b, |block, hits| {
-        let Some(next) = shared[found..].first_chunk_mut::<LANES>() else {
+/// Divides the numbers of a list by whether another list has them too, and replaces the content of
+/// `shared` and `alone`. Both lists ascend and are without repeats.
+pub(crate) fn divide(a: &[u32], b: &[u32], shared: &mut Vec<u32>, alone: &mut Vec<u32>) {
+    for list in [&mut *shared, &mut *alone] {
+        list.resize(list.len().max(a.len() + LANES), 0);
+    }
+    let (mut both, mut one) = (0, 0);
+    for_each_block(a, b, |block, hits, count| {
+        let (Some(shared), Some(alone)) = (
+            shared[both..].first_chunk_mut::<LANES>(),
+            alone[one..].first_chunk_mut::<LANES>(),
+        ) else {
             return;
         };
         let mut many = 0;
-        // Written in any case: which ones are shared, no processor could foresee.
-        for (&number, hit) in block.iter().zip(hits) {
-            next[many % LANES] = number;
+        // Written to both in any case: which is right, no processor could foresee.
+        for (lane, (&number, hit)) in block.iter().zip(hits).enumerate() {
+            shared[many % LANES] = number;
+            alone[(lane - many) % LANES] = number;
             many += hit as usize;
         }
-        found += many;
+        both += many;
+        one += count - many;
     });
-    shared.truncate(found);
+    shared.truncate(both);
+    alone.truncate(one);
 }
 
-/// Calls `each` with blocks of the first list, and 1 for each number of it that is in one block of the second;
-/// each pair of equal numbers is met once. Every number of a block is compared with all of the other, which
-/// takes a few vector instructions and no branch.
+/// Calls `each` with every block of the first list, with 1 for each number of it that is in the second one, and
+/// with how many numbers it has. Blocks of both lists are compared, each number with all of the other block,
+/// which takes a few vector instructions.
 #[inline]
-fn for_each_block(a: &[u32], b: &[u32], mut each: impl FnMut(&[u32; LANES], [u32; LANES])) {
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (block(&a[i..]), block(&b[j..]));
+fn for_each_block(a: &[u32], b: &[u32], mut each: impl FnMut(&[u32; LANES], [u32; LANES], usize)) {
+    let mut j = 0;
+    for i in (0..a.len()).step_by(LANES) {
+        let (x, count) = (block(&a[i..]), (a.len() - i).min(LANES));
         let mut hits = [0; LANES];
-        for other in y {
-            for (hit, own) in hits.iter_mut().zip(x) {
-                *hit |= u32::from(own == other);
+        while j < b.len() {
+            let y = block(&b[j..]);
+            for other in y {
+                for (hit, own) in hits.iter_mut().zip(x) {
+                    *hit |= u32::from(own == other);
+                }
             }
+            if y[LANES - 1] > x[LANES - 1] {
+                break;
+            }
+            j += LANES;
         }
-        // What fills up the last block is no number of the list.
-        hits[(a.len() - i).min(LANES)..].fill(0);
-        each(&x, hits);
-        i += LANES * usize::from(x[LANES - 1] <= y[LANES - 1]);
-        j += LANES * usize::from(y[LANES - 1] <= x[LANES - 1]);
+        // What fills up the last block is not in the list.
+        hits[count..].fill(0);
+        each(&x, hits, count);
     }
 }
 
@@ -166,11 +180,11 @@ mod tests {
         for seed in 0..60 {
             for (count, others, of) in [(0, 9, 9), (5, 200, 90), (30, 31, 50), (200, 180, 400)] {
                 let (a, b) = (list(seed, count, of), list(seed / 2 + 99, others, of));
-                let mut shared = Vec::new();
+                let (mut shared, mut alone) = (Vec::new(), Vec::new());
                 for (a, b) in [(&a, &b), (&b, &a), (&a, &a)] {
-                    shared_numbers(a, b, &mut shared);
-                    let expected = a.iter().filter(|number| b.contains(number));
-                    assert!(shared.iter().eq(expected));
+                    divide(a, b, &mut shared, &mut alone);
+                    let (both, one): (Vec<u32>, _) = a.iter().partition(|n| b.contains(n));
+                    assert_eq!((&shared, &alone), (&both, &one));
                     assert_eq!(shared.len(), shared_count(a, b));
                 }
             }

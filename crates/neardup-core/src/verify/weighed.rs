@@ -33,7 +33,7 @@ costs a merge of the lists of two [counted samples](CountedSample).
 
 use super::counted_sample::CountedSample;
 use super::shingle_frequencies::ShingleFrequencies;
-use crate::buckets::shared_numbers;
+use crate::buckets::divide;
 use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
 
 /// What a rare shingle weighs.
@@ -80,6 +80,8 @@ pub struct Scratch {
     shared: Vec<u32>,
     /// How many texts carry each of them that is not rare.
     common: Vec<u32>,
+    /// The shingles of the table that one text has alone.
+    alone: Vec<u32>,
 }
 
 /// What weighing says.
@@ -111,9 +113,9 @@ impl Scratch {
         }
         let (median, rare) = (least.median, table.rare());
         let usual = u64::from(weight(median, rare));
-        let of =
-            |text: &CountedSample<'_>| Alone::of(text, (&self.shared, shared), (table, median));
-        let (of_a, of_b) = (of(a), of(b));
+        let of_a = Alone::of(&self.alone, a.len() - shared, (table, median));
+        divide(b.common, a.common, &mut self.shared, &mut self.alone);
+        let of_b = Alone::of(&self.alone, b.len() - shared, (table, median));
         let excused_a = of_a.rare.min(of_b.of_majority);
         let excused_b = of_b.rare.min(of_a.of_majority);
         let saved = u64::from(RARE_WEIGHT) - usual;
@@ -142,7 +144,7 @@ impl Scratch {
     ) -> (usize, Option<Weighed>) {
         let rare = table.rare();
         let rare_shared = a.rare_shared(b);
-        shared_numbers(a.common, b.common, &mut self.shared);
+        divide(a.common, b.common, &mut self.shared, &mut self.alone);
         let shared = rare_shared + self.shared.len();
         let all = a.len() + b.len() - shared;
         let mut weight_of_shared = rare_shared as u64 * u64::from(RARE_WEIGHT);
@@ -209,18 +211,12 @@ struct Alone {
 }
 
 impl Alone {
-    /// Those of a text that shares `shared` shingles with another, `ids` of them in the table. What is not
-    /// in the table is rare.
-    fn of(
-        text: &CountedSample<'_>,
-        (ids, shared): (&[u32], usize),
-        (table, median): (&ShingleFrequencies, u32),
-    ) -> Self {
+    /// `all` of them, of which these are in the table. The others are rare.
+    fn of(ids: &[u32], all: usize, (table, median): (&ShingleFrequencies, u32)) -> Self {
         let rare = table.rare();
         let usual = weight(median, rare);
         let majority = median - median / MAJORITY_PARTS;
-        let all = text.len() - shared;
-        let uncounted = all - (text.common.len() - ids.len());
+        let uncounted = all - ids.len();
         let weight_of_uncounted = uncounted as u64 * u64::from(RARE_WEIGHT);
         let mut found = Alone {
             all,
@@ -230,12 +226,7 @@ impl Alone {
             few: uncounted,
             own: weight_of_uncounted,
         };
-        let mut next = 0;
-        for &id in text.common {
-            if ids.get(next) == Some(&id) {
-                next += 1;
-                continue;
-            }
+        for &id in ids {
             let count = table.count_of(id);
             let own = weight(count, rare);
             found.weight += u64::from(own.max(usual));
