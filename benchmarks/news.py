@@ -14,10 +14,13 @@ DOCUMENTS = 55_000
 
 #: The command as it is typed: it decides by content, not by the resemblance of the truth.
 DEFAULT = "neardup dedup, the default"
+#: The truth and the peers count every character, so the other rows of neardup do too.
+EVERY_CHARACTER = {"normalize": dict.fromkeys(("punctuation", "numbers", "ends"), "keep")}
 #: The truth is by resemblance, so resemblance must also decide here.
-POSTINGS = {"threshold": THRESHOLD, "decide": {"measure": "resemblance"}}
-BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
-EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
+BY_RESEMBLANCE = {"decide": {"measure": "resemblance"}} | EVERY_CHARACTER
+POSTINGS = {"threshold": THRESHOLD, "settings": BY_RESEMBLANCE}
+BANDS = {"threshold": THRESHOLD, "recipe": "minhash", "settings": EVERY_CHARACTER}
+EXACT = {"threshold": THRESHOLD, "recipe": "shingle", "settings": EVERY_CHARACTER}
 
 
 def judge(answer, engine, path):

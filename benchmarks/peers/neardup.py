@@ -104,11 +104,11 @@ def check_file(path, folder):
     return job
 
 
-def chosen(folder, *, threshold=None, recipe=None, decide=None, memory=None):
-    """Return the options of a command. `decide` changes settings of the recipe."""
-    if decide is not None:
+def chosen(folder, *, threshold=None, recipe=None, settings=None, memory=None):
+    """Return the options of a command. `settings` are changes of the recipe."""
+    if settings is not None:
         path = folder / "recipe.toml"
-        path.write_text(load_recipe(recipe or "general").replace(decide=decide).to_toml())
+        path.write_text(load_recipe(recipe or "general").replace(**settings).to_toml())
         recipe = path
     named = {"--recipe": recipe, "--threshold": threshold, "--memory": memory}
     return [part for name, value in named.items() if value is not None for part in (name, value)]
