@@ -258,24 +258,24 @@ impl Items {
             .aligner
             .letters(&self.texts[finding.item as usize])
             .ok()?;
-        let mut own = vec![true; letters.len()];
+        let mut is_counted = vec![true; letters.len()];
         for &(number, at) in &item.shingles {
             if is_common(number) {
                 let begin = at as usize;
                 let end = letters.end_of(begin, super::shingles::SHINGLE)?;
-                own[begin..end].fill(false);
+                is_counted[begin..end].fill(false);
             }
         }
-        let all = own.iter().filter(|is_own| **is_own).count() as u32;
-        let weight: u32 = (0..own.len())
-            .filter(|&at| own[at])
+        let all = is_counted.iter().filter(|counts| **counts).count() as u32;
+        let weight: u32 = (0..is_counted.len())
+            .filter(|&at| is_counted[at])
             .map(|at| letters.weight(at, at + 1))
             .sum();
         if weight < self.least * DENSE {
             return None;
         }
         let places = finding.covered.iter().cloned().flatten();
-        let there = places.filter(|&at| own[at as usize]).count() as u32;
+        let there = places.filter(|&at| is_counted[at as usize]).count() as u32;
         Some(share(there, finding.edited, all))
     }
 
@@ -330,19 +330,19 @@ fn sketched(aligner: &Aligner, text: &str, shortest: u32) -> Result<(usize, Vec<
 
 /// The items that each shingle brings. Sets what items ask for.
 fn listed(items: &mut [Item], shingles: usize) -> Ragged<Vec<u32>> {
-    let own = |item: &Item| {
-        let mut own: Vec<u32> = item.shingles.iter().map(|&(number, _)| number).collect();
-        own.sort_unstable();
-        own.dedup();
-        own
+    let distinct = |item: &Item| {
+        let mut numbers: Vec<u32> = item.shingles.iter().map(|&(number, _)| number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     };
     let mut having = vec![0_usize; shingles];
-    for number in items.iter().flat_map(own) {
+    for number in items.iter().flat_map(distinct) {
         having[number as usize] += 1;
     }
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for (at, item) in items.iter_mut().enumerate() {
-        let all = own(item);
+        let all = distinct(item);
         let rare = |number: &u32| having[*number as usize] <= MOST_ITEMS;
         let some: Vec<u32> = all.iter().copied().filter(rare).collect();
         // An item that has only what many items have is brought by all of it.

@@ -195,9 +195,9 @@ impl Layout {
 
     fn table(&self, members: u64, used: &impl Fn(u32) -> u32) -> Table {
         let mut pieces: Vec<Piece> = Vec::new();
-        for (block, own) in self.blocks.iter().enumerate() {
+        for (block, of_block) in self.blocks.iter().enumerate() {
             if members >> block & 1 == 1 {
-                for &piece in own {
+                for &piece in of_block {
                     match pieces.last_mut() {
                         Some(last)
                             if last.word == piece.word && last.shift + last.bits == piece.shift =>

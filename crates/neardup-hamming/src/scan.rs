@@ -140,13 +140,13 @@ pub(super) fn triangle<const W: usize>(
                     found.push(Pair::new(ids[one], ids[other], distance));
                 }
             };
-            let own = cut(rows, range.clone());
-            kernel.triangle(own, max_distance, |one, other, distance| {
+            let band = cut(rows, range.clone());
+            kernel.triangle(band, max_distance, |one, other, distance| {
                 emit(first + one, first + other, distance);
             });
             for begin in (range.end..count).step_by(tile) {
                 let other = cut(rows, begin..(begin + tile).min(count));
-                kernel.tile(own, other, max_distance, |one, other, distance| {
+                kernel.tile(band, other, max_distance, |one, other, distance| {
                     emit(first + one, begin + other, distance);
                 });
             }

@@ -157,8 +157,8 @@ impl Shuffle {
         counts: Vec<PyBackedBytes>,
         lists: Vec<PyBackedBytes>,
     ) -> PyResult<Pairs<'py>> {
-        let own = numbers.as_slice()?;
-        let numbers = of_documents(own, sketches.len())?;
+        let documents = numbers.as_slice()?;
+        let numbers = of_documents(documents, sketches.len())?;
         let is_asked = flags(is_asked.as_slice()?, sketches.len())?;
         let pool = pool(1)?;
         let found = py
@@ -172,7 +172,7 @@ impl Shuffle {
                 })
             })
             .map_err(raise)?;
-        let later = found.documents.iter().map(|&at| own[at as usize]);
+        let later = found.documents.iter().map(|&at| documents[at as usize]);
         let earlier = found.numbers.iter().map(|&number| number as i64);
         Ok((
             later.collect::<Vec<_>>().into_pyarray(py),

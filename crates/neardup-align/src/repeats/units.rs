@@ -100,9 +100,9 @@ impl Units {
                 begin += all;
                 letters.clear();
                 let mut weight = 0;
-                self.aligner.for_each_letter(inside, |c, own| {
+                self.aligner.for_each_letter(inside, |c, letter_weight| {
                     letters.push(c);
-                    weight += own;
+                    weight += letter_weight;
                 })?;
                 if weight >= self.least && weight > 0 {
                     found.push(Unit {

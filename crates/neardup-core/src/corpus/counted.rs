@@ -149,8 +149,8 @@ impl Counted {
 
     /// Shares the sample of a text with all documents that have the same text.
     pub(super) fn share_samples(&mut self, identities: &[u128]) {
-        let own = (0..).zip(identities);
-        let first = own.map(|(document, &identity)| {
+        let numbered = (0..).zip(identities);
+        let first = numbered.map(|(document, &identity)| {
             let first = self.texts.get(identities, identity);
             first.unwrap_or(document)
         });

@@ -79,15 +79,18 @@ mod tests {
         units
     }
 
-    fn own(unit: Unit<'_>) -> (String, String) {
+    fn to_owned(unit: Unit<'_>) -> (String, String) {
         (unit.text.to_owned(), unit.tag.to_owned())
     }
 
     #[test]
     fn tagged_text_splits_at_white_space_and_the_first_slash() {
         let text = "春天/t  ///w\n来/v plain 了/ule ，/wd 1/2/m 澜江/null";
-        let units =
-            collect(|units| tagged(text, false, &["wd".into()], |unit| units.push(own(unit))));
+        let units = collect(|units| {
+            tagged(text, false, &["wd".into()], |unit| {
+                units.push(to_owned(unit))
+            })
+        });
         let expected = [
             ("春天", "t"),
             ("", "w"),
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn ictclas_text_splits_at_spaces_alone() {
         let text = "　　/x 春天/t\t来/v\r\n了/ule 澜/n\n江/n";
-        let units = collect(|units| tagged(text, true, &[], |unit| units.push(own(unit))));
+        let units = collect(|units| tagged(text, true, &[], |unit| units.push(to_owned(unit))));
         let expected = [("　　", "x"), ("春天", "ule"), ("澜", "n")];
         assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
     }
@@ -110,7 +113,7 @@ mod tests {
     #[test]
     fn external_units_may_have_tags() {
         let text = "春天\u{1F}t\u{1E}\u{1E}来\u{1E} \u{1F}x\u{1E}澜江\u{1F}null\u{1E}";
-        let units = collect(|units| external(text, |unit| units.push(own(unit))));
+        let units = collect(|units| external(text, |unit| units.push(to_owned(unit))));
         assert_eq!(
             units,
             [("春天", "t"), ("来", ""), (" ", "x"), ("澜江", "")]

@@ -110,8 +110,8 @@ mod tests {
     fn a_user_dictionary_changes_its_own_instance_only() -> Result<()> {
         let text = "他在新街口步行街";
         let plain = cut(&Words::new(None)?, text);
-        let own = Words::new(Some("新街口步行街 ns\n\n街口步 3 n\n"))?;
-        assert!(cut(&own, text).contains(&"新街口步行街/ns".to_owned()));
+        let with_user_words = Words::new(Some("新街口步行街 ns\n\n街口步 3 n\n"))?;
+        assert!(cut(&with_user_words, text).contains(&"新街口步行街/ns".to_owned()));
         assert_eq!(cut(&Words::new(None)?, text), plain);
         Ok(())
     }

@@ -109,15 +109,17 @@ impl Sketches {
     /// If they are of another kind or size, or there are 2^32 - 1 fingerprints.
     pub fn append(&mut self, others: &Sketches) -> Result<()> {
         match (self, others) {
-            (Sketches::Fingerprints(own), Sketches::Fingerprints(others)) => own.append(others)?,
-            (Sketches::Signatures(own), Sketches::Signatures(others))
-                if own.num_perm == others.num_perm =>
-            {
-                own.values.extend_from_slice(&others.values);
+            (Sketches::Fingerprints(here), Sketches::Fingerprints(others)) => {
+                here.append(others)?
             }
-            (Sketches::Samples(own), Sketches::Samples(others)) => {
-                own.keys.append(&others.keys);
-                own.levels.extend_from_slice(&others.levels);
+            (Sketches::Signatures(here), Sketches::Signatures(others))
+                if here.num_perm == others.num_perm =>
+            {
+                here.values.extend_from_slice(&others.values);
+            }
+            (Sketches::Samples(here), Sketches::Samples(others)) => {
+                here.keys.append(&others.keys);
+                here.levels.extend_from_slice(&others.levels);
             }
             _ => return Err(Error::input("sketches", "of the same kind", "others")),
         }
