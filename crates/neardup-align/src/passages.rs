@@ -173,7 +173,7 @@ fn stretched(
 ) -> Stretch {
     let (first, last) = (runs[0], runs[runs.len() - 1]);
     let (a, b) = (&paper.chars, &source.chars);
-    // Without this, each of many pieces of a repetitive text would extend through all of it.
+    // Otherwise each piece of a repetitive text would extend through all of it.
     let free = |at: usize| (!taken.get(at)?).then(|| a[at]);
     let before = continued(
         |at| free(first.paper.checked_sub(at + 1)?),

@@ -111,7 +111,7 @@ fn keep_increasing(pairs: &mut Vec<(u32, u32)>) {
             None => tops.push(at as u32),
         }
     }
-    // From the end, each pair of the run says which one is next: the list becomes that of the run.
+    // From the end, each pair of the run names the next one, so the list becomes the run.
     let mut next = tops.last().copied().unwrap_or(NONE);
     tops.clear();
     while next != NONE {

@@ -148,7 +148,7 @@ fn for_each_block(a: &[u32], b: &[u32], mut each: impl FnMut(&[u32; LANES], [u32
             }
             j += LANES;
         }
-        // What fills up the last block is not in the list.
+        // The numbers that fill up the last block are not in the list.
         hits[count..].fill(0);
         each(&x, hits, count);
     }

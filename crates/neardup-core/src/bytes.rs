@@ -21,7 +21,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{Error, Result};
 
-/// What a part consists of.
+/// The values in a part.
 pub(crate) trait Record:
     FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned
 {
@@ -69,7 +69,7 @@ pub(crate) fn put_part<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
 
 /// The bytes that have not been read yet.
 pub(crate) struct Bytes<'a> {
-    /// What the bytes contain, for error messages.
+    /// The name of the content, for error messages.
     what: &'static str,
     rest: &'a [u8],
 }

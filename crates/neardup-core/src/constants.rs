@@ -67,7 +67,7 @@ pub const TEXTS_PER_RARE: u64 = 1600;
 /// texts may share an item that thousands have posted, each with its own line.
 pub const LIGHTEST: usize = 32;
 
-/// A shingle that this many texts more contain than a rare one is of many: boilerplate.
+/// A shingle is boilerplate if it occurs in this many texts more than a rare one.
 pub const MANY: u32 = 16;
 
 /// A shingle is of the majority version if the texts that contain it are at most one part in this fewer than

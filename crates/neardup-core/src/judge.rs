@@ -63,14 +63,14 @@ pub struct Judgement {
     pub features: u32,
     /// Whether one has fewer features than the bounds require.
     pub has_few_features: bool,
-    /// What the comparison found in the texts.
+    /// The findings of the comparison.
     pub evidence: Evidence,
     /// Overlap of the shingles of both texts; the shingle length does not depend on the script.
     pub overlap: Overlap,
 }
 
 impl Rule {
-    /// The same rule for two documents of which neither is the kept one.
+    /// The same rule for two documents, neither of which is the kept one.
     pub fn of_equals(self) -> Rule {
         let direction = |of| match of {
             Direction::FirstInSecond => Direction::Either,

@@ -82,7 +82,7 @@ pub struct Recipe {
     weigher: Weigher,
 }
 
-/// What each kind of sketch needs in addition to the features.
+/// The data of each kind of sketch in addition to the features.
 #[derive(Clone, Debug)]
 enum Sketcher {
     SimHash(SimHash),
@@ -471,7 +471,7 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        // The larger one of the sketch and the sample, of which the smaller one is the beginning.
+        // Of the sketch and the sample, the smaller one is the beginning of the larger one.
         let wanted = if size == 0 {
             0
         } else {
@@ -487,7 +487,7 @@ impl Recipe {
         features
     }
 
-    /// Calls `each` with the hashes of all distinct features, those of a long text in several
+    /// Calls `each` with the hashes of all distinct features; a long text takes several
     /// parts, and returns their number. A text without a letter or digit has none: runs of
     /// punctuation are not content.
     fn hash_features(

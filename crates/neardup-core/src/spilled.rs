@@ -22,7 +22,7 @@ const BLOCK: usize = 4 << 20;
 /// Append-only values, in memory or in a file.
 #[derive(Debug)]
 pub struct Spilled<T> {
-    /// The first values. What was appended at once lies in one block.
+    /// The first values. Values that were appended at once lie in one block.
     blocks: Vec<Vec<T>>,
     /// Where each block begins.
     begins: Vec<usize>,

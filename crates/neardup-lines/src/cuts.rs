@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// A record without `spans` of its text, in code points, disjoint and ascending.
 ///
 /// The text is the first of the fields `names` that the record has; of a repeated key the last value
-/// counts. None if the record is no object or its text no text.
+/// counts. None if the record is not an object or its text is not a string.
 pub fn without_spans(record: &[u8], names: &[String], spans: &[(u32, u32)]) -> Option<String> {
     let line = simdutf8::basic::from_utf8(record).ok()?;
     let place = text_of(line, names)?;

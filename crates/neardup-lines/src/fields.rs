@@ -134,7 +134,7 @@ impl Fields {
     }
 }
 
-/// What a record must have.
+/// The required fields of a record.
 struct Known<'f> {
     text: &'f str,
     id: Option<Cow<'f, str>>,
@@ -204,7 +204,7 @@ fn is_long_number(json: &str) -> bool {
         && !json.contains(['.', 'e', 'E'])
 }
 
-/// A value, as far as it matters here.
+/// The kinds of values that are told apart here.
 enum Value<'a> {
     Text(Cow<'a, str>),
     Whole(i128),

@@ -85,7 +85,7 @@ pub fn kept_records<'py>(
     }
 }
 
-/// A record without spans of its text; None if the record is no object or its text no text.
+/// A record without spans of its text; None if the record is not an object or its text is not a string.
 #[pyfunction]
 pub fn cut_text<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What is cut out of a text with its repeats.
+//! The spans that are cut out of a text with its repeats.
 
 use std::ops::Range;
 

@@ -25,7 +25,7 @@ const SURE: usize = 3;
 /// Marks with which a sentence may begin.
 const OPENING: &str = "“‘（《「『【〈〔〖﹁﹃([{«‹¿¡";
 
-/// What a text is cut into.
+/// The kinds of units of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Sentences as Unicode Standard Annex #29 finds them, joined after what may be an

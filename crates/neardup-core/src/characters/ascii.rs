@@ -32,7 +32,7 @@ pub(crate) fn letters(bytes: &[u8]) -> (usize, bool) {
         let word = u64::from_le_bytes(eight);
         let is_letter = letters_of(word);
         let others = is_letter ^ FIRST;
-        // The bits below that of the first other byte, which are all if there is none.
+        // The bits below the bit of the first other byte; all bits if there is none.
         let before = others.wrapping_sub(1) & !others;
         capital |= is_letter & before & !(word << 2) != 0;
         if others != 0 {

@@ -27,7 +27,7 @@ pub fn without_points(c: char) -> Option<Option<char>> {
 }
 
 /// The character of a CJK radical, which some fonts of PDF files name in its place. NFKC knows
-/// those of the other block, U+2F00 to U+2FD5.
+/// the radicals of the other block, U+2F00 to U+2FD5.
 pub fn of_radical(c: char) -> Option<char> {
     const RADICALS: &str = "⺟⺠⻁⻄⻅⻆⻉⻋⻑⻓⻔⻘⻙⻚⻛⻜⻢⻣⻤⻥⻦⻧⻨⻩⻫⻬⻭⻮⻯⻰⻲⻳";
     const CHARACTERS: &str = "母民虎西见角贝车长长门青韦页风飞马骨鬼鱼鸟卤麦黄斉齐歯齿竜龙亀龟";

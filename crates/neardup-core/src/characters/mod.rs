@@ -17,7 +17,7 @@ pub(crate) use classes::*;
 pub(crate) use forms::{of_radical, without_points};
 
 /// A value for each character: of the Basic Multilingual Plane one after the other, of the rarer ones by
-/// pages of 256, of which equal ones are one.
+/// pages of 256; equal pages are stored once.
 struct Table<T: 'static> {
     basic: &'static [T; 0x1_0000],
     page: &'static [u8; 0x1000],

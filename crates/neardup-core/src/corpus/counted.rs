@@ -29,7 +29,7 @@ pub(super) struct Counting<'a> {
     are_sampled: bool,
 }
 
-/// What a thread uses for one sample after the other.
+/// The buffers of a thread, reused for each sample.
 #[derive(Default)]
 pub(super) struct Sampling {
     buffers: (Vec<u64>, Distinct),
@@ -117,7 +117,7 @@ impl Counted {
         }
     }
 
-    /// What a thread needs to sample the next documents, by a recipe.
+    /// The buffers with which a thread samples the next documents, by a recipe.
     pub(super) fn counting<'a>(&'a self, identities: &'a [u128], recipe: &Recipe) -> Counting<'a> {
         Counting {
             counted: self,

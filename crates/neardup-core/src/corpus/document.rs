@@ -34,11 +34,11 @@ pub(super) struct Block {
     pub(super) sketches: Sketches,
     /// The shingles that are counted for the collection.
     pub(super) samples: Sampled,
-    /// What was counted in place of sketching, by a recipe that counts its own corpus.
+    /// The counts of a recipe that counts its corpus instead of sketching.
     pub(super) frequencies: DocumentFrequencies,
 }
 
-/// What a thread uses for one document after the other.
+/// The buffers of a thread, reused for each document.
 #[derive(Default)]
 pub(super) struct Scratches {
     recipe: Scratch,
@@ -48,7 +48,7 @@ pub(super) struct Scratches {
 }
 
 impl Block {
-    /// What `recipe` makes of documents, or counts of them in place of sketches; and their samples.
+    /// The sketches of documents by `recipe`, or counts instead of sketches; and their samples.
     ///
     /// # Errors
     ///

@@ -180,7 +180,7 @@ impl Corpus {
         &self.recipe
     }
 
-    /// What has been counted so far, for a recipe that counts its own corpus
+    /// The counts so far, for a recipe that counts its corpus
     /// and is not finished yet.
     pub fn frequencies(&self) -> Option<&DocumentFrequencies> {
         self.frequencies.as_ref()
@@ -273,7 +273,7 @@ impl Corpus {
         counted.or(self.given.as_ref())
     }
 
-    /// The samples of the documents; those of short texts only until the corpus is finished.
+    /// The samples of the documents. A finished corpus has none of short texts.
     pub fn samples(&self) -> Option<&Samples> {
         self.counted.as_ref().map(|counted| &counted.samples)
     }
@@ -297,7 +297,7 @@ impl Corpus {
         &self.identity
     }
 
-    /// The groups of the documents, of which only those of the same group are compared.
+    /// The groups of the documents. Only documents of the same group are compared.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }
@@ -368,7 +368,7 @@ impl Corpus {
             all.try_for_each(|(document, text)| corpus.store(document, text))
         })?;
         let filed = blocks.into_iter().try_for_each(|block| self.file(block));
-        // What a full disk kept from being filed has no text either.
+        // A record that a full disk kept from being filed has no text either.
         self.texts.truncate(self.identity.len());
         filed?;
         self.spill_sketches(WAITING)

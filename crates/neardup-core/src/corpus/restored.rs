@@ -63,7 +63,7 @@ impl Corpus {
     /// [`push`](Self::push).
     pub fn adopt(&mut self, documents: &[Restored<'_>]) -> Result<()> {
         for document in documents {
-            // Without features, which rare ones may have been, it is that of the original text.
+            // A text without features, which may have been rare, has the sketch of the original text.
             let has_features = document.features != UNREADABLE && document.features > 0;
             let identity = xxh3_128(without_sentence_ends(document.text.unwrap_or("")).as_bytes());
             if has_features && identity != document.identity {

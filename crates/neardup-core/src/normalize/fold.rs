@@ -57,7 +57,7 @@ impl<'a, S: Sink> Fold<'a, S> {
     /// follows.
     #[inline]
     pub(super) fn copy_words(&mut self, words: &str, begin: usize) {
-        // Any letter stands for those beside a blank.
+        // Any letter stands for the letters next to a blank.
         const LETTER: char = 'a';
         self.settle(LETTER);
         let blank = Separators {

@@ -68,7 +68,7 @@ impl Ignored {
         self.listed.is_empty()
     }
 
-    /// Whether numbers are ignored, those of dates and times included.
+    /// Whether numbers are ignored, including the numbers of dates and times.
     pub(super) fn numbers(&self) -> bool {
         self.numbers
     }

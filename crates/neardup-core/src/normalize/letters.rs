@@ -17,7 +17,7 @@ pub enum Folding {
     /// Arabic and Hebrew letters lose points, tatweel and the forms of alef, yeh and kaf, and
     /// ta marbuta becomes heh.
     Points,
-    /// Letters of another script inside a word become those of its own that they look like.
+    /// A letter of another script inside a word becomes the letter that it looks like in the script of the word.
     LookAlikes,
 }
 
@@ -42,7 +42,7 @@ impl Foldings {
         self.traditional || self.points || self.look_alikes
     }
 
-    /// What becomes of `c`; nothing if it is dropped.
+    /// The replacement of `c`; nothing if it is dropped.
     #[inline]
     pub(super) fn fold(self, c: char) -> Option<char> {
         if self.traditional

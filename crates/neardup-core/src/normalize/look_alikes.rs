@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use super::rewritten::Rewritten;
 use crate::characters;
 
-// Unicode's confusables that fonts draw alike: letters of the script, and those of Latin.
+// Unicode's confusables that fonts draw alike: letters of the script, and the Latin letters.
 const RUSSIAN: [&str; 2] = ["аеорсухікАВЕКМНОРСТУХІ", "aeopcyxikABEKMHOPCTYXI"];
 const MORE_CYRILLIC: [&str; 2] = ["јѕһԁԛԝӏѵёїЁЇЈЅԌԚԜҮѴӀ", "jshdqwlvëïËÏJSGQWYVI"];
 const GREEK: [&str; 2] = ["οΟΑΒΕΖΗΙΚΜΝΡΤΥΧ", "oOABEZHIKMNPTYX"];
@@ -37,7 +37,7 @@ const NUMBER: [&str; 2] = ["OolIS", "00115"];
 /// one that becomes Latin: formulas have shorter ones.
 const SHORTEST_RUSSIAN: usize = 3;
 const SHORTEST_GREEK: usize = 4;
-/// Code points beside a word that tell the script of its text.
+/// Code points next to a word that tell the script of its text.
 const AROUND: usize = 80;
 /// Before a katakana that counts, as in 三カ国.
 const NUMERALS: &str = "一二三四五六七八九十百千数數何几幾";
@@ -229,7 +229,7 @@ fn alphabet_words(text: &str, words: &mut Vec<Word>) {
     }
 }
 
-/// What takes the place of a word's look-alikes: nothing for a word as it is.
+/// The replacement of a word's look-alikes; nothing if the word stays.
 fn standard(word: &[(usize, char, Script)], context: [Option<Script>; 2]) -> Vec<(usize, char)> {
     let alike = Alike::get();
     let stays = Vec::new();
@@ -308,12 +308,12 @@ fn context(text: &str, begin: usize, end: usize) -> [Option<Script>; 2] {
     ]
 }
 
-/// The characters as far as a line goes, and not too far.
+/// The next characters, up to the end of the line and up to a limit.
 fn line(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     chars.take(AROUND).take_while(|&c| c != '\n')
 }
 
-/// Single katakana beside Chinese characters in a line without other kana.
+/// Single katakana next to Chinese characters in a line without other kana.
 fn katakana(text: &str, words: &mut Vec<Word>) {
     let is_other_kana = |c| {
         matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}') && !KATAKANA[0].contains(c)

@@ -96,17 +96,17 @@ pub fn check_length(text: &str) -> Result<()> {
     }
 }
 
-/// What separates two words of a text without punctuation. [`SENTENCE_END`] ends a sentence there: control
-/// characters, which no other step writes unless it keeps what nobody sees. They are no features.
+/// The separator of two words of a text without punctuation. [`SENTENCE_END`] ends a sentence there: control
+/// characters, which no other step writes unless it keeps invisible characters. They are not features.
 pub const WORD_END: char = '\u{1F}';
 /// See [`WORD_END`].
 pub const SENTENCE_END: char = '\u{1E}';
 
-/// The signs that are no part of a shingle: [`numbers::UNSURE`], [`numbers::DAY_FIRST`] and both ends.
+/// The signs that no shingle contains: [`numbers::UNSURE`], [`numbers::DAY_FIRST`] and both ends.
 const FIRST_SIGN: char = numbers::UNSURE;
 const LAST_SIGN: char = WORD_END;
 
-/// What ends a sentence of a script without spaces.
+/// The marks that end a sentence of a script without spaces.
 pub(crate) const SENTENCE_MARKS: [char; 5] = ['。', '！', '？', '!', '?'];
 
 /// A normalized text without the ends of its sentences: two texts are the same if this is.
@@ -120,7 +120,7 @@ pub fn without_sentence_ends(text: &str) -> Cow<'_, str> {
 /// A normalized text without [`WORD_END`], [`SENTENCE_END`] and what says the order of a date: what
 /// shingles are made of.
 pub(crate) fn without_ends(text: &str) -> Vec<u8> {
-    // Many at once where there is no sign; no branch where there are some.
+    // A stretch without signs is copied at once; a stretch with signs takes no branch.
     const TOGETHER: usize = 16;
     let is_sign = |byte: u8| (FIRST_SIGN as u8..=LAST_SIGN as u8).contains(&byte);
     let mut kept = vec![0; text.len()];
@@ -176,7 +176,7 @@ fn is_spaced_out(text: &str) -> bool {
     16 * blanks > text.len() && 5 * blanks > 2 * text.chars().count()
 }
 
-/// What the last step that did anything made of a text.
+/// The text after the last step that changed it.
 fn last_of<'a>(steps: &'a [Option<Rewritten>], text: &'a str) -> &'a str {
     steps
         .iter()
@@ -238,7 +238,7 @@ pub struct Settings {
     pub spell_numbers: bool,
 }
 
-/// What becomes of a character that begins with some byte.
+/// What the normalizer does with a character, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// No step changes it.
@@ -253,7 +253,7 @@ enum Fate {
 
 /// Some characters that are copied.
 struct Run {
-    /// The begin of its last character; that of the run if it is empty.
+    /// The begin of its last character; the begin of the run if it is empty.
     last: usize,
     end: usize,
     /// Whether letters become lower case.
@@ -283,7 +283,7 @@ pub struct Normalizer {
     foldings: Foldings,
     /// Classes of characters that a step may change, so that they cannot be copied as they are.
     touched: u16,
-    /// What becomes of the character that begins with a byte, as far as the byte tells.
+    /// What the normalizer does with the character that begins with a byte, if the byte alone tells.
     bytes: [Fate; 256],
     numbers: NumberStep,
 }
@@ -403,7 +403,7 @@ impl Normalizer {
         let bytes = text.as_bytes();
         while at < bytes.len() {
             if has_words && bytes[at].is_ascii_alphabetic() {
-                // What becomes of their blanks needs no look at what is around them.
+                // Their blanks are treated alike, whatever is around them.
                 let end = at + ascii::words(&bytes[at..]);
                 if end > at {
                     fold.copy_words(&text[at..end], at);

@@ -1,4 +1,4 @@
-//! A text of which parts were replaced or removed, and where its parts were.
+//! A text after parts of it were replaced or removed, with the place of each part in the original.
 
 /// `begin..end`.
 pub(super) type Span = (u32, u32);

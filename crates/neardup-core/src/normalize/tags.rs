@@ -2,7 +2,7 @@
 
 use super::is_letter_or_digit;
 
-/// What a link begins with.
+/// The begins of a link.
 const SCHEMES: [&str; 7] = [
     "http://",
     "https://",
@@ -40,7 +40,7 @@ pub(super) fn name(text: &str) -> Option<usize> {
         .then_some(text.len() - rest.len() + length)
 }
 
-/// The tag at the begin of `text`: `#topic#`, in which blanks may be, or `#tag`. A number is no tag.
+/// The tag at the begin of `text`: `#topic#`, which may contain blanks, or `#tag`. A number is not a tag.
 pub(super) fn tag(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(is_hash)?;
     let sign = text.len() - rest.len();

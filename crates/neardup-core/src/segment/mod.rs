@@ -76,7 +76,7 @@ pub struct Settings {
     pub k: usize,
     /// Tokens of `tagged` and `ictclas` text that contain one of these are dropped.
     pub drop_tags: Vec<String>,
-    /// What stands between two units of `separated` text, not empty.
+    /// The separator between two units of `separated` text, not empty.
     pub by: String,
 }
 
@@ -142,7 +142,7 @@ enum Kind {
 impl Segmenter {
     /// Creates the stage with these settings.
     ///
-    /// `user_dictionary` adds words to those of jieba, one per line: the word and
+    /// `user_dictionary` adds words to the dictionary of jieba, one per line: the word and
     /// optionally its frequency and its tag, separated by white space.
     ///
     /// # Errors

@@ -30,10 +30,10 @@ pub enum ShingleLen {
     ByScript(usize),
 }
 
-/// What a wide letter weighs, and a character near one.
+/// The weight of a wide letter, and of a character near one.
 const WIDE: usize = 8;
 
-/// What any other character weighs.
+/// The weight of any other character.
 const NARROW: usize = 7;
 
 /// The farthest character that weighs as much as a wide letter, in characters from it.

@@ -128,14 +128,14 @@ impl MinHash {
         self.num_perm
     }
 
-    /// Begins a signature with that of the empty set: all values `u32::MAX`.
+    /// Begins a signature with the signature of the empty set: all values `u32::MAX`.
     pub fn begin(&self, minima: &mut Minima) {
         minima.filled = 0;
         minima.groups.clear();
         minima.groups.resize(self.groups.len(), [u32::MAX; GROUP]);
     }
 
-    /// Adds a feature by its hash, of which the low 32 bits are used.
+    /// Adds a feature by the low 32 bits of its hash.
     ///
     /// A feature may be added more than once.
     #[inline]

@@ -10,7 +10,7 @@ use super::sum_x86;
 /// Adds up, for one word of the hashes, the weights of the features that have a
 /// one at each of its 64 positions.
 ///
-/// `hashes` has `stride` words per feature, of which the first is used; `weights` has
+/// `hashes` has `stride` words per feature, and the first is used; `weights` has
 /// one entry per feature.
 pub(crate) fn sums(hashes: &[u64], stride: usize, weights: &[u64]) -> [u64; 64] {
     #[cfg(target_arch = "x86_64")]

@@ -298,7 +298,7 @@ impl Weigher {
         }
     }
 
-    /// What the weights of `features` are made of: a feature's inverse document frequency in
+    /// The parts of the weights of `features`: a feature's inverse document frequency in
     /// units of 2^-16, and its factors, if the scheme has them.
     pub(crate) fn parts<'a>(
         &'a self,

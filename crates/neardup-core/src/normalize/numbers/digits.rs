@@ -1,4 +1,4 @@
-//! Decimal digits of all scripts, as a text that is not folded has them.
+//! Decimal digits of all scripts: a recipe that does not fold leaves them in the text.
 
 use std::sync::LazyLock;
 

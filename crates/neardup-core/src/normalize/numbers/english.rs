@@ -50,7 +50,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// Also short for a month, beside the first three letters of its name.
+/// Further abbreviations of months. The first three letters of a name are one too.
 const SEPT: &str = "sept";
 const MAY: u32 = 5;
 
@@ -231,7 +231,7 @@ impl Numbers<'_> {
         Some((Value::whole(total + value), end))
     }
 
-    /// What follows a power, with or without *and* before it.
+    /// The number after a power, with or without *and* before it.
     fn more(
         &self,
         end: usize,

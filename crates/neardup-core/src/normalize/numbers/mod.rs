@@ -43,7 +43,7 @@ pub(super) const UNSURE: char = '\u{1C}';
 /// The most bytes of digits and signs that are a number. Longer ones are words.
 const LONGEST: usize = 40;
 
-/// What a number is.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A value, or digits with signs between them that have none, such as 1.2.3.
@@ -99,7 +99,7 @@ impl Value {
         Value { units, places: 0 }
     }
 
-    /// The value as a small integer in a range, as those of dates and times are.
+    /// The value as a small integer in a range, for dates and times.
     fn within(self, range: std::ops::RangeInclusive<u32>) -> Option<u32> {
         let value = u32::try_from(self.units).ok()?;
         (self.places == 0 && range.contains(&value)).then_some(value)

@@ -1,4 +1,4 @@
-//! What belongs to a date or a time where these are left out: a weekday, the half of the day, the time
+//! The words that are left out with a date or a time: a weekday, the half of the day, the time
 //! zone, a year behind the time.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ const WEEKDAYS: [&str; 7] = [
     "saturday",
     "sunday",
 ];
-/// Also short for a weekday, beside the first three letters of its name.
+/// Further abbreviations of weekdays. The first three letters of a name are one too.
 const SHORT: [&str; 4] = ["tues", "wednes", "thur", "thurs"];
 
 /// Words for a part of the day.
@@ -23,7 +23,7 @@ const PARTS: [&str; 16] = [
     "上午", "午前", "早上", "凌晨", "早晨", "清晨", "中午", "下午", "午后", "午後", "傍晚", "晚上",
     "晚间", "晚間", "深夜", "晚",
 ];
-/// Those that stand before an hour only.
+/// Parts of the day that stand only before an hour.
 const ONLY_BEFORE_HOURS: [&str; 1] = ["晚"];
 
 /// Measure words and units: a single Chinese numeral before one is a number.
@@ -50,7 +50,7 @@ impl Numbers<'_> {
     }
 
     /// The stretch of a date or a time, with what belongs to it, by the last day and where it ends. An hour
-    /// alone is no time, unless a day or a word for a part of the day stands before it: 两点一线.
+    /// alone is not a time, unless a day or a word for a part of the day stands before it: 两点一线.
     pub(super) fn moment(
         &self,
         number: &Number,

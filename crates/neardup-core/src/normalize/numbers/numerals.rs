@@ -8,7 +8,7 @@ none.
 
 use super::{LONGEST, Numbers, Value, decimal};
 
-/// What a character is in a number.
+/// The role of a character in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numeral {
     /// 一 to 九, and 两.
@@ -53,7 +53,7 @@ const PRECEDING: [(char, &str); 4] = [
     ('十', "几幾数數"),
 ];
 
-/// What a character is in a number.
+/// The role of a character in a number.
 #[inline]
 pub(super) fn of(c: char) -> Option<Numeral> {
     use Numeral::{Digit, Large, Small, Zero};
@@ -168,7 +168,7 @@ impl Reading {
 }
 
 impl Numbers<'_> {
-    /// What [`numeral`](Self::numeral) finds, if one numeral without others beside it begins there: most
+    /// The result of [`numeral`](Self::numeral) for a numeral without others next to it: most
     /// are, and need no more than a look at the next character.
     pub(super) fn lone(&self, at: usize) -> Option<Option<(Value, usize)>> {
         let (c, after) = self.peek(at)?;
@@ -268,7 +268,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Numerals one by one, as those of years: four or more, or some with a zero.
+    /// Numerals one by one, as in years: four or more, or some with a zero.
     fn positional(&self, at: usize) -> Option<(Value, usize)> {
         let (digits, end) = self.digits(at);
         let has_zero = digits.contains('0');

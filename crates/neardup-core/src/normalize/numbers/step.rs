@@ -7,7 +7,7 @@ use super::super::{SENTENCE_END, Settings, WORD_END, Whitespace};
 use super::{Date, Kind, Number, Numbers, digits, separates};
 use crate::characters::{self, SEPARATING, UNSPACED};
 
-/// What the step does, from the settings.
+/// The settings of the step.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct NumberStep {
     spells: bool,
@@ -70,7 +70,7 @@ impl NumberStep {
         writer.finish()
     }
 
-    /// The stretch of a number that is left out, if it is.
+    /// The stretch to leave out for a number, if any.
     fn omitted(
         self,
         numbers: &Numbers<'_>,
@@ -97,7 +97,7 @@ struct Writer<'a> {
     out: Option<Rewritten>,
     /// Where text not yet written begins.
     copied: usize,
-    /// What was left out just before that.
+    /// The stretch that was left out just before that.
     omitted: Option<Omitted>,
     /// Where the last number that was spelled ends, and whether with a digit.
     last: Option<(usize, bool)>,
@@ -133,7 +133,7 @@ impl Writer<'_> {
         self.copied = to;
     }
 
-    /// What stands in place of a stretch that is left out between two characters.
+    /// The replacement of a stretch that is left out between two characters.
     fn between(&self, before: Option<char>, omitted: &Omitted, next: Option<char>) -> Option<char> {
         if omitted.ends_sentence {
             return before.and(Some(SENTENCE_END));
