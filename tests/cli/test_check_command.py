@@ -62,7 +62,7 @@ class TestOnePaper:
             ({}, (), "copied", "0.00%"),
             ({}, ("-l", "papers/anna.txt"), "library", "library, papers/anna.txt, 3 documents"),
             ({"p.txt": OWN + COPIED}, ("--exclude", "library/county.txt"), "copied", "0.00%"),
-            ({"p.txt": OWN + COPIED}, ("--least", "40"), "passages", "0"),
+            ({"p.txt": OWN + COPIED}, ("--min-passage-length", "40"), "passages", "0"),
             ({"p.txt": COPIED}, ("-l", "p.txt"), "copied", "100.00%"),
             (
                 {"p.txt": f"{OWN}\n{FOOTER}", "library/site.txt": f"水文站通报。\n{FOOTER}"},
@@ -197,7 +197,7 @@ class TestManyPapers:
         assert [*rows] == ["anna.txt", "ben.txt", "chen.txt"]
         assert rows["anna.txt"][:3] == ["55.07%"] * 3
         assert rows["ben.txt"] == ["0.00%"] * 3 + ["too", "short", "ben.txt", "-"]
-        among = self.rows(run(*ALL, "--among"))
+        among = self.rows(run(*ALL, "--compare-papers"))
         assert among["anna.txt"][0] == "55.07%"
         assert among["ben.txt"][-1] == "chen.txt"
         rates = [float(row[0][:-1]) for row in among.values()]
@@ -265,7 +265,7 @@ class TestManyPapers:
         assert "nowhere: no such file" in result.err
         assert files() == before
 
-    @pytest.mark.parametrize("among", [(), ("--among",)])
+    @pytest.mark.parametrize("among", [(), ("--compare-papers",)])
     def test_papers_that_cannot_be_checked(self, run, files, among):
         write({"papers/empty.txt": ""})
         Path("papers/bad.docx").write_bytes(b"PK\x03\x04broken")
@@ -348,7 +348,16 @@ class TestTheCover:
 
     def test_of_a_class(self, run):
         write({"class.csv": "文件,姓名,单位\nanna.txt,林岚,\nben.txt,张平,某学院\nzoe.txt,王五,\n"})
-        options = ("--covers", "class.csv", "--institution", "某大学", "-o", "out", "--json", "out")
+        options = (
+            "--title-pages",
+            "class.csv",
+            "--institution",
+            "某大学",
+            "-o",
+            "out",
+            "--json",
+            "out",
+        )
         result = run(*ALL, *options)
         assert "class.csv does not list 1 paper: papers/chen.txt" in result.err
         assert "class.csv lists 1 file that is not among the papers: zoe.txt" in result.err
@@ -359,7 +368,7 @@ class TestTheCover:
         assert [cover["author"] for cover in covers.values()] == ["林岚", "张平", None]
         assert {cover["institution"] for cover in covers.values()} == {"某大学"}
         assert "林岚" in Path("out/index.html").read_text("utf-8")
-        result = run(*ANNA, "--covers", "class.csv", "--author", "另一人", "--json", "-")
+        result = run(*ANNA, "--title-pages", "class.csv", "--author", "另一人", "--json", "-")
         assert json.loads(result.out)["cover"]["author"] == "另一人"
         assert "class.csv" not in result.err
 
@@ -418,7 +427,7 @@ class TestTheVerdict:
         words = {
             "empty": ("--library", "empty.db"),
             "own": ("--library", "own"),
-            "among": ("--among",),
+            "among": ("--compare-papers",),
             "excluded": ("--library", "library", "--exclude", "own/anna.txt"),
         }[library]
         run("index", "create", "empty.db")
@@ -497,7 +506,7 @@ class TestWithoutSources:
         assert "no paper has such a source: else.txt" in result.err
 
     def test_several_papers(self, run):
-        result = run(*ALL, "--among", "--without-source", "county.txt", "-o", "out")
+        result = run(*ALL, "--compare-papers", "--without-source", "county.txt", "-o", "out")
         assert "no paper has such a source" not in result.err
         assert "county.txt" in Path("out/anna.html").read_text("utf-8")
         result = run(*ALL, "--without-source", "nosuch", "-o", "out", "--force")

@@ -80,7 +80,7 @@ def test_two_texts(zh, recipe):
     [
         ("recipes", "抽样"),
         ("check a.txt -l library -o a.html", "总复制比"),
-        ("check a.txt library --among", "单篇最大"),
+        ("check a.txt library --compare-papers", "单篇最大"),
         ("index stats n.db", "判为重复"),
         ("index explain n.db bridge", "保留"),
         ("index create other.db", ""),

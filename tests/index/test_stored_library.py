@@ -228,7 +228,7 @@ def test_answers_of_the_index_stay(index, location):
 
 def test_many_papers(index, make):
     papers = [make(f"papers/{name}.txt", paper_with(name).text) for name in ("d1", "d2")]
-    found_in = [sources(paper.report) for paper in check_files(papers, index, among=True)]
+    found_in = [sources(paper.report) for paper in check_files(papers, index, compare_papers=True)]
     assert found_in == [["./papers/d2.txt", "d1"], ["./papers/d1.txt", "d2"]]
     assert index.query(TEXTS["d2"])
 

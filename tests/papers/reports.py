@@ -105,7 +105,7 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "pages": (),
         "library": "papers/",
         "library_documents": len(sources),
-        "settings": {"least": 20, "candidates": 1000, "strict": True},
+        "settings": {"min_passage_length": 20, "candidates": 1000, "strict": True},
         "notes": (),
         "runs": marks.runs(
             [*(spans[number] for number in order), []],

@@ -30,7 +30,7 @@ def test_one_passage_and_where_it_stands():
 
 def test_passages_that_are_apart_are_two():
     text, source = unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C
-    passages = align(text, source, least=15)
+    passages = align(text, source, min_passage_length=15)
     assert [text[passage.begin : passage.end] for passage in passages] == [A[:-1], C[:-1]]
 
 
@@ -64,7 +64,7 @@ def test_text_put_in_between():
 )
 def test_edits_within(changed):
     text = around(changed, 1, 2)
-    (passage,) = align(text, around(B, 3, 4), least=15)
+    (passage,) = align(text, around(B, 3, 4), min_passage_length=15)
     assert text[passage.begin : passage.end] == changed[:-1]
     assert 0.8 < passage.similarity < 1
 
@@ -74,7 +74,7 @@ def test_the_least_of_chinese_characters_is_inside(length, count):
     shared = unrelated(7, length)
     assert len(align(around(shared, 1, 2), around(shared, 3, 4))) == count
     assert len(align(shared, shared)) == count
-    assert len(align(shared, shared, least=length)) == 1
+    assert len(align(shared, shared, min_passage_length=length)) == 1
 
 
 @pytest.mark.parametrize(("length", "count"), [(39, 0), (40, 1)])
@@ -95,7 +95,7 @@ def test_what_is_found_in_one_source_twice():
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_short_texts_have_no_passages(name):
-    assert align(TEXTS[name], TEXTS[name], least=60) == []
+    assert align(TEXTS[name], TEXTS[name], min_passage_length=60) == []
     assert align(TEXTS[name], "") == align("", TEXTS[name]) == []
 
 
@@ -206,16 +206,16 @@ def test_a_passage_begins_and_ends_at_words(text, source, expected, tmp_path):
     assert passage.source_text == source[passage.source_begin : passage.source_end] == expected
     for name, content in (("paper", text), ("source", source)):
         (tmp_path / f"{name}.txt").write_text(content, "utf-8")
-    report = check(tmp_path / "paper.txt", tmp_path / "source.txt", least=5)
+    report = check(tmp_path / "paper.txt", tmp_path / "source.txt", min_passage_length=5)
     (shown,) = report.passages
     assert (shown.begin, shown.end) == (passage.begin, passage.end)
     assert report.copied == sum(map(str.isalnum, expected))
 
 
-@pytest.mark.parametrize("least", [-1, 0, 4, 10_001, 5.5, "20", None, True])
-def test_a_bad_least_is_refused(least):
-    with pytest.raises(ParameterError, match="'least'"):
-        align(A, B, least=least)
+@pytest.mark.parametrize("length", [-1, 0, 4, 10_001, 5.5, "20", None, True])
+def test_bad_passage_length_is_refused(length):
+    with pytest.raises(ParameterError, match="'min_passage_length'"):
+        align(A, B, min_passage_length=length)
 
 
 @pytest.mark.parametrize("value", [None, 7, b"bytes", "\ud800"])

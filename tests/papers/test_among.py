@@ -40,7 +40,7 @@ def papers(make):
     make("p/ben.txt", PARTS[0] + PARTS[1] + letters(RNG, 100))
     make("p/chen.txt", PARTS[1] + letters(RNG, 900))
     make("p/dora.txt", letters(RNG, 200))
-    return list(check_files(["p"], among=True, workers=1))
+    return list(check_files(["p"], compare_papers=True, workers=1))
 
 
 def test_pairs_and_cells(papers):
@@ -74,7 +74,7 @@ def test_a_file_of_the_library_with_the_name_of_a_paper_is_not_the_paper(make):
     make("old/anna.txt", PARTS[2])
     make("anna.txt", letters(RNG, 100))
     make("ben.txt", PARTS[2])
-    checked = list(check_files(["anna.txt", "ben.txt"], "old", among=True, workers=1))
+    checked = list(check_files(["anna.txt", "ben.txt"], "old", compare_papers=True, workers=1))
     assert [source.id for source in checked[1].report.sources] == ["anna.txt"]
     assert among.cells(checked) == {}
 
@@ -175,7 +175,7 @@ class TestProperties:
     def test_a_check_has_them(self, make):
         make("p/a.docx", word("林岚"))
         make("p/b.docx", word("周渡", by="林岚"))
-        checked = list(check_files(["p"], among=True, workers=1))
+        checked = list(check_files(["p"], compare_papers=True, workers=1))
         assert ("person", "林岚", [0, 1]) in among.shared_properties(checked)
         page = summary_page(checked, [None, None], language="en")
         assert "2026-03-04T05:06:07Z" in page
@@ -190,7 +190,7 @@ class TestTable:
         folder = ReportFolder(
             names, inputs=names, page="out", json=None, language="en", force=False
         )
-        for checked in check_files(["p"], among=True, workers=1):
+        for checked in check_files(["p"], compare_papers=True, workers=1):
             folder.write(checked)
         folder.finish()
         data = Path("out/index.csv").read_bytes()

@@ -290,7 +290,7 @@ class TestPapers:
     @pytest.mark.parametrize("name", TEXTS)
     def test_hostile(self, name, hostile_library):
         text = TEXTS[name] * 3 + COPIED + TEXTS[name] + "\n" + OTHER
-        report = check(FileText(text, "text"), hostile_library, least=5)
+        report = check(FileText(text, "text"), hostile_library, min_passage_length=5)
         check_consistent(report)
         assert report.copied >= counted(COPIED)
         assert json.loads(report.to_json())["text"] == text

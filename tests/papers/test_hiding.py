@@ -275,6 +275,6 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
 
 def test_papers_against_each_other(make):
     papers = [make("a.txt", ENGLISH), make("b.txt", ENGLISH.translate(CYRILLIC))]
-    plain, disguised = (checked.report for checked in check_files(papers, among=True))
+    plain, disguised = (checked.report for checked in check_files(papers, compare_papers=True))
     assert (of(plain), list(of(disguised))) == ({}, ["look_alikes"])
     assert disguised.rates.total == 1.0

@@ -232,7 +232,7 @@ def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
     written = ReportFolder(
         names, inputs=names, page=str(tmp_path), json=None, language=language, force=False
     )
-    for checked in check_files([folder], among=True, workers=1):
+    for checked in check_files([folder], compare_papers=True, workers=1):
         written.write(checked)
     written.finish()
     page = visit("", 1280)

@@ -55,7 +55,7 @@ def run(against, name, **options):
         against=[against],
         **options,
     )
-    across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
+    across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", against=[against], **options)
     written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-pairs")]
     # Sketches have no titles.
     removed = Path(f"{name}-removed.jsonl").read_text("utf-8").splitlines()

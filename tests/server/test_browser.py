@@ -297,7 +297,7 @@ def test_papers_compared_with_each_other(visit):
         for name, begin in (("论文.txt", "本文讨论图书馆。"), (HOSTILE.replace("/", ""), "其二。"))
     ]
     page.set_input_files("#file", files=files)
-    tab_to(page, "among")
+    tab_to(page, "compare-papers")
     page.keyboard.press("Space")
     tab_to(page, "Check")
     page.keyboard.press("Enter")

@@ -439,7 +439,9 @@ class TestNearMisses:
 class TestCheck:
     def test_a_paper(self, client):
         paper = ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode(), "text/plain")
-        answer = forms.send(client, "/check", library="index", least="20", files={"file": paper})
+        answer = forms.send(
+            client, "/check", library="index", min_passage_length="20", files={"file": paper}
+        )
         assert answer.status_code == 303
 
         def ready():
@@ -459,8 +461,8 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("fields", "status", "expected"),
         [
-            ({"least": "4"}, 422, "greater than or equal to 5"),
-            ({"least": "1e3"}, 422, "valid integer"),
+            ({"min_passage_length": "4"}, 422, "greater than or equal to 5"),
+            ({"min_passage_length": "1e3"}, 422, "valid integer"),
             ({"library": "../x"}, 404, "no library of this name"),
             ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "a.txt: the file is empty."),
             ({"files": {}}, 422, "Choose a file first."),
@@ -469,7 +471,9 @@ class TestCheck:
     def test_a_form_that_is_refused(self, client, fields, status, expected):
         paper = {"file": ("a.txt", FERRY.encode(), "text/plain")}
         answer = ask(
-            client, "/check", **{"library": "index", "least": "20", "files": paper, **fields}
+            client,
+            "/check",
+            **{"library": "index", "min_passage_length": "20", "files": paper, **fields},
         )
         assert (answer.status_code, expected in answer.text) == (status, True)
         check_page(answer)
@@ -482,7 +486,9 @@ def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
     file = (name, content, "application/octet-stream")
     asked = forms.send(client, "/ask", text="", files={"text-file": file})
     assert asked.status_code == 422
-    sent = forms.send(client, "/check", library="index", least="20", files={"file": file})
+    sent = forms.send(
+        client, "/check", library="index", min_passage_length="20", files={"file": file}
+    )
 
     def failed():
         page = client.get(sent.headers["location"])

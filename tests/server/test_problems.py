@@ -139,9 +139,9 @@ def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
         ({}, {"library": []}, 422, "invalid_field", "library"),
         ({}, {"library": "nowhere"}, 404, "no_such_library", "library"),
         ({}, {"library": "/etc/passwd"}, 404, "no_such_library", "library"),
-        ({}, {"least": "4"}, 422, "invalid_field", "least"),
-        ({}, {"least": "٣٠"}, 422, "invalid_field", "least"),
-        ({}, {"least": "9" * 400}, 422, "invalid_field", "least"),
+        ({}, {"min_passage_length": "4"}, 422, "invalid_field", "min_passage_length"),
+        ({}, {"min_passage_length": "٣٠"}, 422, "invalid_field", "min_passage_length"),
+        ({}, {"min_passage_length": "9" * 400}, 422, "invalid_field", "min_passage_length"),
         ({}, {"language": "fr"}, 422, "invalid_field", "language"),
         ({}, {"path": "/x"}, 422, "invalid_field", "path"),
         ({"library": ("a.txt", b"x")}, {"library": []}, 422, "invalid_field", "library"),
@@ -151,6 +151,17 @@ def test_a_form_that_is_wrong(shared, files, data, status, code, field):
     files = files or {"file": ("a.txt", b"x")}
     answer = shared.post("/v1/check", files=files, data={"library": "index", **data})
     check_problem(answer, status, code, field)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("least", "min_passage_length"), ("among", "compare_papers"), ("covers", "title_pages")],
+)
+def test_earlier_name_of_a_field_names_the_field(shared, name, field):
+    files = {"file": ("a.txt", b"x")}
+    answer = shared.post("/v1/check", files=files, data={"library": "index", name: "1"})
+    check_problem(answer, 422, "invalid_field", name)
+    assert answer.json()["detail"].endswith(f"Did you mean '{field}'?")
 
 
 @pytest.mark.parametrize(

@@ -206,12 +206,6 @@ def test_a_name_of_a_file_is_no_table():
             dedup(name)
 
 
-def test_names_of_other_programs_are_understood():
-    for name, option in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
-        with pytest.raises(TypeError, match=f"Did you mean '{option}'"):
-            dedup(["a"], **{name: "x"})
-
-
 @pytest.mark.parametrize("recipe", ["characters", "shingle"])
 def test_one_text_many_times_is_verified_once(recipe):
     edited = FIRST.replace("排起长队", "人山人海")

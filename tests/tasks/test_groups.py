@@ -125,7 +125,7 @@ def test_another_collection_takes_part_with_its_groups(tmp_path, recipe):
         names[:1], tmp_path / "o.jsonl", against=names[1:], format="jsonl", **options
     )
     assert rows_of(result) == expected
-    found = neardup.pairs(after, with_=before, **options).table.to_pylist()
+    found = neardup.pairs(after, against=before, **options).table.to_pylist()
     chats = {record["id"]: record["chat"] for record in records}
     assert found
     assert all(chats[pair["id_a"]] == chats[pair["id_b"]] for pair in found)
@@ -221,9 +221,9 @@ def test_what_has_no_groups_is_refused(tmp_path, monkeypatch):
     neardup.sketch_files(["in.jsonl"], "in.sketches")
     with neardup.Index("known.db") as index:
         index.add_files(["in.jsonl"])
-        for call, others in ((neardup.dedup, "against"), (neardup.pairs, "with_")):
+        for call in (neardup.dedup, neardup.pairs):
             with pytest.raises(ParameterError, match="must be left out where the other"):
-                call(CHATS, group_field="chat", **{others: index})
+                call(CHATS, group_field="chat", against=index)
     for against in ("known.db", "in.sketches"):
         with pytest.raises(ParameterError, match="must be left out where the other"):
             neardup.dedup_files(["in.jsonl"], "o.jsonl", against=[against], group_field="chat")

@@ -48,7 +48,9 @@ class _Compared(TypedDict, total=False):
             metavar="DIR|FILE|INDEX",
         ),
     ]
-    among: Annotated[bool, o.Option("Compare each paper with all the others too.", "Library")]
+    compare_papers: Annotated[
+        bool, o.Option("Compare each paper with all the others too.", "Library")
+    ]
     exclude: Annotated[
         list[str],
         o.Option(
@@ -102,7 +104,7 @@ class CheckParameters(CheckFilesParameters, total=False):
     ]
     number: Annotated[str | None, _cover("Number of the student or of the paper.")]
     institution: Annotated[str | None, _cover("Institution, the same for all papers.")]
-    covers: Annotated[
+    title_pages: Annotated[
         str | None,
         _cover(
             "The same for a class: a CSV with the columns file, title, author, number and "
@@ -200,7 +202,7 @@ def run(
     Examples:
         neardup check essay.txt --library essays/ -o report.html
         neardup check essay.txt --library essays/ --exclude template.txt
-        neardup check essays/ --among --language en -o reports/
+        neardup check essays/ --compare-papers --language en -o reports/
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
@@ -216,11 +218,11 @@ def run(
     above = _rate(fail_above)
     thresholds = thresholds_of(options["pass_below"], options["reject_above"])
     without = _ids(options["without_sources"])
-    if not options["library"] and not options["among"]:
+    if not options["library"] and not options["compare_papers"]:
         raise ParameterError(
             Message(
                 "--library must name the documents that the papers are compared with. "
-                "To compare the papers with each other, give --among."
+                "To compare the papers with each other, give --compare-papers."
             )
         )
     # A folder counts as several papers, also while it has only one.
@@ -336,14 +338,15 @@ def _covers(
         if several and value is not None:
             raise ParameterError(
                 Message(
-                    "{option} is for one paper. For several papers, give a table: --covers FILE.",
+                    "{option} is for one paper. For several papers, give a table: "
+                    "--title-pages FILE.",
                     option=option,
                 )
             )
     cover = Cover(options["title"], options["author"], options["number"], options["institution"])
-    if options["covers"] is None:
+    if options["title_pages"] is None:
         return dict.fromkeys(paths, cover), []
-    table = read_table(options["covers"], COVER_COLUMNS)
+    table = read_table(options["title_pages"], COVER_COLUMNS)
     # For one paper of a class, the other lines are of no interest.
     notes = table.notes(paths) if several else []
     return {path: cover.over(Cover(**table.record(path))) for path in paths}, notes
@@ -368,7 +371,7 @@ def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
     from neardup.run.file_run import read_by_indexes
 
     library = options["library"] or []
-    tables = (options["metadata"], options["covers"])
+    tables = (options["metadata"], options["title_pages"])
     ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
     files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
     return [*files, *read_by_indexes(library)]

@@ -87,7 +87,12 @@ def run(
     if splits:
         _print_splits(result.splits)
     elif not quiet:
-        _print(result.summary, options["cover"], options["least"], writes=output is not None)
+        _print(
+            result.summary,
+            options["min_share"],
+            options["min_item_length"],
+            writes=output is not None,
+        )
     if result.summary.problems:
         end_with_problems()
     if fail_on_duplicates and result.summary.findings:

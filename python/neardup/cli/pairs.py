@@ -36,13 +36,12 @@ def run(
             default="-",
         ),
     ],
-    with_: Annotated[
+    against: Annotated[
         list[str] | None,
         o.Option(
             "Another collection: only pairs of a document of INPUT and one of its documents "
             "are searched. Files as INPUT, which may be given several times, or an index.",
             o.MATCHING,
-            flag="--with",
             metavar="INPUT",
         ),
     ],
@@ -66,7 +65,7 @@ def run(
     Examples:
         neardup pairs articles.jsonl -o pairs.csv
         neardup pairs articles.jsonl --threshold 0.7 --quiet
-        neardup pairs articles.jsonl --with dump/ -o known.csv
+        neardup pairs articles.jsonl --against dump/ -o known.csv
     """
     from neardup.cli.watch import Watch, print_summary
     from neardup.tasks.pairs import pairs_files
@@ -78,7 +77,7 @@ def run(
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
         if not tracked:
-            result = pairs_files(inputs, output, with_=with_ or None, **options)
+            result = pairs_files(inputs, output, against=against or None, **options)
         else:
             from neardup.cli.tracked import tracked_files, write_tracked
             from neardup.writers.separate import check_separate
@@ -92,7 +91,7 @@ def run(
                     if options.get("title_field"):
                         of_copy["title_field"] = "title"
                     options |= of_copy
-                    result = pairs_files([file.name], output, with_=with_ or None, **options)
+                    result = pairs_files([file.name], output, against=against or None, **options)
                 else:
                     watch.note(Message("There are no documents to compare."))
     if result is not None and not quiet:

@@ -767,7 +767,7 @@ class Index:
         -----
         Both outputs show the same snapshot. Memory does not grow with the index.
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
-        documents, and of a `whole` one with dropped documents too.
+        documents; with `include_removed`, the removed ones too.
         """
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
@@ -781,7 +781,11 @@ class Index:
             first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
             return write_records(
-                self._engine, first, second, given["progress"], whole=given["whole"]
+                self._engine,
+                first,
+                second,
+                given["progress"],
+                include_removed=given["include_removed"],
             )
 
     def backup(self, copy: str | Path) -> None:

@@ -163,7 +163,7 @@ def check(
         checking = Checking(
             documents,
             excluded,
-            given["least"],
+            given["min_passage_length"],
             limits,
             workers,
             without,
@@ -311,11 +311,11 @@ class Checking:
 
     library: Library
     excluded: Sequence[str]
-    least: int
+    min_passage_length: int
     limits: ReportLimits
     workers: int
     without_sources: frozenset[str] = frozenset()
-    among: bool = False
+    compare_papers: bool = False
     count_shared: bool = False
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
@@ -346,7 +346,7 @@ class Checking:
         if note is not None:
             notes.append(note)
         # A paper among others is always skipped once, which is no news.
-        if len(skipped) > self.among:
+        if len(skipped) > self.compare_papers:
             notes.append(Message("The paper's own file is in the library and was left out."))
         if left_out:
             notes.append(
@@ -401,7 +401,7 @@ class Checking:
             library=self.library.name,
             library_documents=documents,
             settings={
-                "least": self.least,
+                "min_passage_length": self.min_passage_length,
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
                 "count_shared": self.count_shared,
@@ -428,7 +428,7 @@ class Checking:
         import pyarrow as pa
 
         texts = pa.array(self.excluded, pa.large_string())
-        by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
+        by_text = core.passages(paper, texts, least=self.min_passage_length, workers=self.workers)
         return [
             Aside(begin, end, "given")
             for template, of_one in zip(self.excluded, by_text, strict=True)
@@ -448,7 +448,9 @@ class Checking:
         from neardup.papers.wording import LONGEST, Wording, weights_of
 
         most = CANDIDATES + len(self.without_sources)
-        candidates = self.library.candidates(paper, least=self.least, limit=most + len(skip))
+        candidates = self.library.candidates(
+            paper, least=self.min_passage_length, limit=most + len(skip)
+        )
         positions = [position for position, _ in candidates if position not in skip][:most]
         aligned = self._aligned(core, paper, text, marks, positions)
         without = self.without_sources
@@ -468,7 +470,7 @@ class Checking:
             wording = Wording(
                 text,
                 weights,
-                self.least,
+                self.min_passage_length,
                 [passage for one in aligned for passage in one.passages],
                 [context for one in aligned for context in one.contexts],
                 spans,
@@ -509,7 +511,9 @@ class Checking:
             characters = sum(len(document.text) for document in documents)
             count = min(_TOGETHER, max(1, _CHARACTERS * len(documents) // max(characters, 1)))
             texts = pa.array([document.text for document in documents], pa.large_string())
-            of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
+            of_all = core.passages(
+                paper, texts, least=self.min_passage_length, workers=self.workers
+            )
             for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(text, document, *shared, marks) for shared in of_one]
                 passages = [passage for passage in passages if passage.characters]

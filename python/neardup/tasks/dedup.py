@@ -253,7 +253,7 @@ def dedup(
     source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
-        others = open_others(against, parameter="against", **chosen.reader_of_others)
+        others = open_others(against, **chosen.reader_of_others)
     elif chosen.against_only:
         raise _without_against()
     result, collected, decided = _decided(
@@ -315,8 +315,8 @@ def dedup_files(
     fields = _fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
-    others, texts = ("against", against), {"review": review}
-    with FileRun("dedup", chosen, inputs, outputs, others, texts=texts) as run:
+    texts = {"review": review}
+    with FileRun("dedup", chosen, inputs, outputs, against, texts=texts) as run:
         if fields:
             from neardup.writers.edits import check_free
 

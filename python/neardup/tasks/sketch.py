@@ -427,7 +427,7 @@ def sketch_files(
     output : str or Path
         Arrow file with the normalized text, the identity and the sketch of each document, and
         with the counts of their shingles; `against` of :func:`neardup.dedup_files` and
-        `with_` of :func:`neardup.pairs_files` take it.
+        :func:`neardup.pairs_files` takes it.
     {options}
 
     Returns

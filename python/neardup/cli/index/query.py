@@ -200,14 +200,14 @@ def export(
     quiet: Quiet,
     **options: Unpack[ExportParameters],
 ) -> None:
-    """Write the kept documents, with --whole the dropped ones too.
+    """Write the kept documents, with --include-removed the removed ones too.
 
     All of it is as the index was at one moment, whatever others add meanwhile.
     `neardup index add` reads the output.
 
     Examples:
         neardup index export news.db -o kept.jsonl --decisions dropped.jsonl
-        neardup index export news.db --whole -o news.jsonl.zst
+        neardup index export news.db --include-removed -o news.jsonl.zst
     """
     from neardup.cli.watch import Watch
 

@@ -77,7 +77,7 @@ def check_paper(
     label: str,
     library: OpenLibrary,
     *,
-    least: int,
+    min_passage_length: int,
     excluded: Sequence[str],
     count_shared: bool,
     workers: int,
@@ -99,9 +99,9 @@ def check_paper(
     stated = {name: getattr(both, name) for name in _STATED}
     checking = {
         "excluded": excluded,
-        "least": least,
+        "min_passage_length": min_passage_length,
         "workers": workers,
-        "among": others is not None,
+        "compare_papers": others is not None,
         "count_shared": count_shared,
     }
     process.send((paper, label, (stated, len(both)), checking, skip, seconds))

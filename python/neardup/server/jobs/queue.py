@@ -283,7 +283,7 @@ class Jobs:
         texts = [
             (f"./{papers[at][0]}", papers[at][0], None, papers[at][1]) for at in copies.searched
         ]
-        others = library_of(texts, settings.workers) if asked.among and several else None
+        others = library_of(texts, settings.workers) if asked.compare_papers and several else None
         checked: list[Checked] = []
         with self.libraries.use(asked.library) as library, others or nullcontext():
             for number, (label, text, problem) in enumerate(readings):
@@ -302,7 +302,7 @@ class Jobs:
                             text,
                             label,
                             library,
-                            least=asked.least,
+                            min_passage_length=asked.min_passage_length,
                             excluded=excluded,
                             count_shared=asked.count_shared,
                             workers=settings.workers,
@@ -326,7 +326,7 @@ class Jobs:
                 files = {f"{number + 1}.{name}": page for name, page in pages.items()}
                 self._store(job, files)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
-                id = f"./{label}" if asked.among else None
+                id = f"./{label}" if asked.compare_papers else None
                 checked.append(Checked(label, short, None, id, text.properties))
         if several:
             look("report", _REPORT)
