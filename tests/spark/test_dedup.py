@@ -203,13 +203,13 @@ def test_a_second_time_is_needed_where_a_list_was_closed(spark):
     assert removed == pairs_of(expected.removed)
     assert len(removed) >= 20
     assert result.summary.rounds >= 2
-    left_out = ("closed_lists", "unlisted", "unlisted_pairs")
+    left_out = ("capped_lists", "skipped_documents", "skipped_pairs")
     counts, same = (
         [getattr(summary, name) for name in left_out]
         for summary in (result.summary, expected.summary)
     )
     assert counts == same
-    assert result.summary.unlisted_pairs > 0
+    assert result.summary.skipped_pairs > 0
     result.close()
 
 

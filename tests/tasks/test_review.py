@@ -132,41 +132,41 @@ def forms(count, seed=2):
     return [f"{shared}{letters(rng, 25)}。" for _ in range(count)]
 
 
-def test_documents_that_were_kept_for_what_they_say_of_their_own():
+def test_review_shows_documents_kept_for_unique_text():
     texts = forms(80)
     result = dedup(texts)
     review = result.review()
-    assert result.summary.kept_for_own > len(review.for_own) == 10
+    assert result.summary.kept_by_unique_text > len(review.kept_by_unique_text) == 10
     assert not review.removals
-    numbers = [int(row["document"]["id"]) for row in review.for_own]
+    numbers = [int(row["document"]["id"]) for row in review.kept_by_unique_text]
     assert numbers == sorted(numbers)
-    for row in review.for_own:
+    for row in review.kept_by_unique_text:
         assert result.plan.threshold <= row["similarity"] <= 1
         assert int(row["other"]["id"]) < int(row["document"]["id"])
         for side in ("document", "other"):
             assert row[side]["text"] == texts[int(row[side]["id"])]
             assert result.keep[int(row[side]["id"])]
-        # Each was kept for what one says of its own, not for a lower similarity.
+        # Each was kept for unique text, not for a lower similarity.
         compared = neardup.compare(row["document"]["text"], row["other"]["text"])
         assert compared.similarity >= result.plan.threshold
     page = review.to_html(language="en")
-    assert f"The first 10 of {result.summary.kept_for_own}" in page
+    assert f"The first 10 of {result.summary.kept_by_unique_text}" in page
     assert page.count('class="own"') == 10
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
     for same in (dedup(texts, workers=1), dedup(pa.table({"text": pa.chunked_array([texts])}))):
-        assert same.review().for_own == review.for_own
+        assert same.review().kept_by_unique_text == review.kept_by_unique_text
 
 
 def test_documents_of_the_other_side_that_kept_ones_resemble():
     texts = forms(80)
-    for_own = dedup(texts[40:], against=texts[:40]).review().for_own
-    assert {row["is_against"] for row in for_own} == {True}
-    assert {row["document"]["text"] in texts[40:] for row in for_own} == {True}
+    kept_by_unique_text = dedup(texts[40:], against=texts[:40]).review().kept_by_unique_text
+    assert {row["is_against"] for row in kept_by_unique_text} == {True}
+    assert {row["document"]["text"] in texts[40:] for row in kept_by_unique_text} == {True}
     assert "of the other collection" in dedup(texts[40:], against=texts[:40]).review().to_html(
         language="en"
     )
-    assert dedup(collection()).review().for_own == ()
+    assert dedup(collection()).review().kept_by_unique_text == ()
 
 
 def test_nothing_removed():

@@ -281,7 +281,7 @@ MaxDistance = Annotated[
 Exhaustive = Annotated[
     bool,
     Option(
-        "Compare all documents that share enough keys, also those that full posting lists leave "
+        "Compare all documents that share enough keys, also those that capped lists leave "
         "out. Finds more, but the time is quadratic in the documents of one template. "
         "For recipes that sample shingles or make signatures; other searches are exhaustive.",
         MATCHING,

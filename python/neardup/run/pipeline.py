@@ -51,10 +51,10 @@ _COUNTS = (
     "candidates",
     "verified",
     "bytes_compared",
-    "kept_for_own",
-    "closed_lists",
-    "unlisted",
-    "unlisted_pairs",
+    "kept_by_unique_text",
+    "capped_lists",
+    "skipped_documents",
+    "skipped_pairs",
     "largest_form",
 )
 
@@ -308,7 +308,7 @@ class Pipeline(Run):
                 clusterer.decide_into(corpus, step, decided.all, files=files)
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
-        decided.for_own = clusterer.first_kept_for_own()
+        decided.kept_by_unique_text = clusterer.first_kept_by_unique_text()
         return decided
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
@@ -389,9 +389,9 @@ class Decided:
     def __init__(self, count: int) -> None:
         self.all = _core.Decisions(count)
         self.counts: dict[str, int] = {}
-        #: The first documents that were kept for what they say of their own, each with the kept one
-        #: for which it would have been dropped, and the similarity that the two would have.
-        self.for_own: list[tuple[int, int, float]] = []
+        #: The first documents that were kept for their unique text, each with the kept one for
+        #: which it would have been dropped, and the similarity that the two would have.
+        self.kept_by_unique_text: list[tuple[int, int, float]] = []
 
     def __len__(self) -> int:
         return len(self.all)

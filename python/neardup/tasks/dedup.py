@@ -389,10 +389,10 @@ def _reviewer(
         "identical": decided.identical[dropped],
     }
     ids = collected.ids.column()
-    for_own = [
+    both_kept = [
         {"number": number, "id": ids[number].as_py(), "kept": kept, "kept_id": ids[kept].as_py()}
         | {"similarity": similarity}
-        for number, kept, similarity in decided.for_own
+        for number, kept, similarity in decided.kept_by_unique_text
     ]
     others: Texts = partial(_normalized, collected.corpus)
     # A file of sketches has normalized texts only.
@@ -407,7 +407,7 @@ def _reviewer(
         picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
         own = partial(described, source)
-        return review_of(picked, first, own, others, result.summary, rule, for_own)
+        return review_of(picked, first, own, others, result.summary, rule, both_kept)
 
     return made
 

@@ -206,7 +206,7 @@ class _Decided:
         self.numbers[rows] = np.arange(first, first + len(rows))
         kept_for = self.kept_for[rows]
         kept = rows[kept_for < 0]
-        before = self.filing.unlisted()
+        before = self.filing.skipped_documents()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
         numbers = self.numbers[kept_for].tolist()
         return Verdicts(
@@ -216,7 +216,7 @@ class _Decided:
                 for row, number in zip(kept_for.tolist(), numbers, strict=True)
             ],
             postings,
-            self.filing.unlisted() - before,
+            self.filing.skipped_documents() - before,
         )
 
 
