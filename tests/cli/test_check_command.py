@@ -43,7 +43,7 @@ def papers(here):  # noqa: ARG001
 
 
 class TestOnePaper:
-    def test_what_is_printed(self, run, files):
+    def test_check_prints_rates_of_one_paper(self, run, files):
         before = files()
         rows = table(run(*ANNA).out)
         assert rows["paper"] == "anna.txt, 69 characters"
@@ -85,7 +85,7 @@ class TestOnePaper:
             ),
         ],
     )
-    def test_what_options_change(self, run, texts, words, row, value):
+    def test_option_changes_its_row(self, run, texts, words, row, value):
         write({"p.txt": OWN, **texts})
         assert table(run("check", "p.txt", *LIBRARY, *words).out)[row] == value
 
@@ -240,7 +240,7 @@ class TestManyPapers:
             assert f'lang="{language}' in Path(f"out/{name}.html").read_text("utf-8")
 
     @pytest.mark.parametrize("there", ["report.html", "report.json"])
-    def test_what_is_there_is_replaced_only_by_force(self, run, files, there):
+    def test_existing_output_is_replaced_only_by_force(self, run, files, there):
         write({there: "precious", f"out/{there.replace('report', 'chen')}": "precious"})
         before = files()
         for words in (
@@ -291,7 +291,7 @@ class TestManyPapers:
             assert "must not be inside papers, which this run reads" in said
         assert not Path("papers/reports").exists()
 
-    def test_what_goes_for_all_is_said_once(self, run):
+    def test_problem_of_the_library_is_printed_once(self, run):
         Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")
         assert run(*ALL, code=2).err.count("could not be read: library/bad.docx.") == 1
 
@@ -319,7 +319,7 @@ class TestHowItEnds:
         run("check", "papers/ben.txt", *LIBRARY, "--fail-above", "0")
 
     @pytest.mark.parametrize("broken", ["papers/bad.docx", "library/bad.docx"])
-    def test_what_is_broken_outweighs_it(self, run, broken):
+    def test_broken_file_decides_the_exit_code(self, run, broken):
         Path(broken).write_bytes(b"PK\x03\x04broken")
         result = run(*ALL, "--fail-above", "0.1", code=2)
         assert broken in result.err
@@ -329,7 +329,7 @@ class TestHowItEnds:
 class TestTheCover:
     GIVEN = ("--title", "渡口", "--author", "林岚", "--number", "7", "--institution", "某大学")
 
-    def test_of_one_paper(self, run):
+    def test_cover_of_one_paper(self, run):
         run(*ANNA, *self.GIVEN, "-o", "r.html", "--json", "r.json", "--language", "zh")
         cover = {"title": "渡口", "author": "林岚", "number": "7", "institution": "某大学"}
         report = json.loads(Path("r.json").read_text("utf-8"))
@@ -346,7 +346,7 @@ class TestTheCover:
             assert "<script>x" not in page
             assert "\x1b" not in page
 
-    def test_of_a_class(self, run):
+    def test_cover_of_a_class(self, run):
         write({"class.csv": "文件,姓名,单位\nanna.txt,林岚,\nben.txt,张平,某学院\nzoe.txt,王五,\n"})
         options = (
             "--title-pages",
@@ -372,7 +372,7 @@ class TestTheCover:
         assert json.loads(result.out)["cover"]["author"] == "另一人"
         assert "class.csv" not in result.err
 
-    def test_what_a_table_says_of_the_sources(self, run):
+    def test_metadata_table_describes_sources(self, run):
         write({"books.csv": "文件,题目,作者,年份,刊名\ncounty.txt,<b>县志</b>,林岚 \u202e,1911,\n"})
         options = ("--metadata", "books.csv", "-o", "r.html", "--json", "r.json")
         assert "<b>县志</b>" in run(*ANNA, *options).out
@@ -463,7 +463,7 @@ class TestTheVerdict:
             ((), None),
         ],
     )
-    def test_of_one_paper(self, run, words, verdict):
+    def test_verdict_of_one_paper(self, run, words, verdict):
         result = run(*ANNA, *words, "--json", "r.json")
         report = json.loads(Path("r.json").read_text("utf-8"))
         rows = table(result.out)
@@ -475,7 +475,7 @@ class TestTheVerdict:
             assert rows["verdict"] == report["verdict"]["sentence"]
             assert rows["verdict"].startswith("55.1% copied: ")
 
-    def test_of_several_papers(self, run):
+    def test_verdict_of_several_papers(self, run):
         result = run(*ALL, "--reject-above", "30", "-o", "out", "--language", "en")
         lines = result.out.splitlines()
         assert "verdict" in lines[0]

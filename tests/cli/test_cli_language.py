@@ -89,7 +89,7 @@ def test_two_texts(zh, recipe):
     ],
 )
 @pytest.mark.usefixtures("index")
-def test_what_is_printed(zh, line, words):
+def test_output_is_in_chinese(zh, line, words):
     examples = ARTICLES.parent / "evaluate"
     line = line.replace("documents.jsonl", str(examples / "documents.jsonl"))
     assert words in zh(*line.replace("pairs.tsv", str(examples / "pairs.tsv")).split()).out

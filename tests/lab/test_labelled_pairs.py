@@ -141,7 +141,7 @@ def test_evidence_is_that_of_the_advised_setting(result):
         assert evidence.verdict == alone.verdict
 
 
-def test_what_many_documents_share_is_discounted(tmp_path, write):
+def test_boilerplate_is_discounted(tmp_path, write):
     form = write("form", 12)
     texts = {f"{index}": form + write(f"{index}", 6) for index in range(30)}
     texts |= dict.fromkeys("ab", write("again", 8))

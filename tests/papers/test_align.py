@@ -84,7 +84,7 @@ def test_the_least_of_letters_is_twice_as_much(length, count):
     assert len(align(unrelated(1) + shared, shared + unrelated(2))) == count
 
 
-def test_what_is_found_in_one_source_twice():
+def test_repeated_text_is_one_passage_per_place_in_the_paper():
     """The paper's text is copied once, wherever it stands in the source."""
     (passage,) = align(unrelated(1) + B, unrelated(2) + B + unrelated(3, 900) + B)
     assert passage.begin == 80
@@ -168,7 +168,7 @@ def test_equal_words_are_no_difference(words, others, between):
             assert all(list(replacements(*pair, fold)) for pair in zip(*ends, strict=True))
 
 
-def test_what_counts_as_equal_is_named():
+def test_equated_letters_are_named():
     text = "Тhe new ＦＥＲＲＹ leaves the old pier at nine，票價與舊船相同。"
     source = "The new ferry leaves the old pier at nine，票价与旧船相同。"
     assert equated(align(text, source)) == {
@@ -220,7 +220,7 @@ def test_bad_passage_length_is_refused(length):
 
 @pytest.mark.parametrize("value", [None, 7, b"bytes", "\ud800"])
 @pytest.mark.parametrize("parameter", ["text", "source"])
-def test_what_is_no_text_is_refused(parameter, value):
+def test_invalid_text_is_refused(parameter, value):
     with pytest.raises(InputError, match=f"^{parameter}: expected"):
         align(**{"text": A, "source": B} | {parameter: value})
 

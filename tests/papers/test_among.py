@@ -96,7 +96,7 @@ def test_more_papers_than_a_matrix_shows(papers, language):
 
 
 class TestProperties:
-    def test_of_word_documents(self):
+    def test_properties_of_word_documents(self):
         found = read_bytes(word("林岚", "周渡"), "a.docx").properties
         assert (found["author"], found["modified_by"]) == ("林岚", "周渡")
         assert found["created"] == "2026-03-04T05:06:07Z"
@@ -104,7 +104,7 @@ class TestProperties:
         # The id of the template that the library brings.
         assert len(found["origin_id"]) == 8
 
-    def test_of_wps(self):
+    def test_properties_of_wps_documents(self):
         import zipfile
 
         made = io.BytesIO(word("a"))
@@ -147,7 +147,7 @@ class TestProperties:
             ("yesterday", "yesterday"),
         ],
     )
-    def test_of_pdfs(self, date, moment):
+    def test_properties_of_pdfs(self, date, moment):
         data = making.pdf([[(90, 700, 12, letters(RNG, 20))]])
         body = data[: data.index(b"xref\n")]
         info = f"/Creator (WPS) /Producer (Skia) /CreationDate ({date})"
@@ -157,7 +157,7 @@ class TestProperties:
         assert (found["program"], found["producer"], found["id"]) == ("WPS", "Skia", "0aff00")
         assert found.get("created") == moment
 
-    def test_what_at_least_two_share(self):
+    def test_properties_shared_by_two_papers_are_listed(self):
         properties = [
             {"author": "林岚", "program": "WPS", "template": "Normal.dotm", "id": "1"},
             {"modified_by": "林岚", "producer": "WPS", "template": "Normal.dotm", "created": "1"},

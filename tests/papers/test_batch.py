@@ -280,7 +280,7 @@ class TestReportFolder:
         assert sorted(os.listdir("alone")) == sorted(os.listdir("data"))
 
     @pytest.mark.parametrize("name", ["index.html", "index.csv", "ben.html", "chen.json"])
-    def test_what_is_there_is_not_replaced(self, class_, make, name):
+    def test_existing_file_is_not_replaced(self, class_, make, name):
         make(f"out/{name}", "precious")
         with pytest.raises(OutputError, match=f"{name}: exists already. Nothing was written"):
             self.write(class_, json="out")

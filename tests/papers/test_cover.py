@@ -56,7 +56,7 @@ def pdf(title, author):
     ],
 )
 @pytest.mark.parametrize("make", [lambda *core: word(core), pdf], ids=["docx", "pdf"])
-def test_what_a_document_states(title, author, cover, make):
+def test_cover_states_document_properties(title, author, cover, make):
     assert cover_of(read_bytes(make(title, author), "a.bin")) == cover
 
 

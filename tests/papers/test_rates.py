@@ -136,7 +136,7 @@ class TestMarks:
         ("text", "total"),
         [("", 0), ("，。 \n", 0), ("雨 a1。", 3), ("Ａ１", 2), ("e\u0301", 1), ("𠀀🙂", 1)],
     )
-    def test_what_counts(self, text, total):
+    def test_letters_and_digits_count(self, text, total):
         assert Marks(text, []).total == total
 
 

@@ -161,7 +161,7 @@ def test_the_policy_allows_the_own_script_and_style_only(name):
     )
 
 
-def test_what_is_hostile_is_shown_as_text():
+def test_hostile_values_are_shown_as_text():
     page = Page(REPORTS["hostile"].to_html(language="en"))
     # Paper and source, title and id, library, notes and settings.
     assert page.all_text.count("<script>window.broken=1</script>") > 10
@@ -434,7 +434,7 @@ def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_made_it_and_of_which_text(language):
+def test_report_names_its_version_and_text(language):
     page = REPORTS["zh"].to_html(language=language, date=datetime.date(2026, 2, 3))
     assert sha256_of(REPORTS["zh"].text) in page
     assert f"<dd>{__version__}</dd>" in page

@@ -190,7 +190,7 @@ def test_the_strip_leads_to_the_passage(visit):
     assert 0 <= box["y"] <= 800
 
 
-def test_what_is_hostile_runs_nothing(visit):
+def test_hostile_values_run_nothing(visit):
     page = visit(page_of("hostile", "zh"))
     for run in page.locator("a.copy[id]").all():
         run.click()

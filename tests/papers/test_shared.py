@@ -81,7 +81,7 @@ def paper_with(make, text):
     return make("paper.txt", unrelated(5000, 400) + text + unrelated(5001, 400))
 
 
-def test_what_twelve_theses_share_is_not_copied(make, theses):
+def test_text_shared_by_twelve_theses_is_not_copied(make, theses):
     report = check(make("paper.txt", thesis(50)), theses, workers=1)
     check_consistent(report)
     assert report.rates.total <= 0.005

@@ -291,7 +291,7 @@ class TestAnIndex:
                 dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")
 
     @pytest.mark.usefixtures("folder")
-    def test_that_cannot_be_used_is_named(self):
+    def test_unusable_index_is_named(self):
         Index("n.db").close()
         with pytest.raises(ParameterError, match=r"'against' .* one index"):
             dedup_files(["new.jsonl"], "kept.jsonl", against=["n.db", "old.jsonl"])

@@ -65,7 +65,7 @@ class TestTwin:
         alphabet = string.ascii_lowercase[:length]
         assert bool(sketch(CORE, alphabet)) == (length >= 10)
 
-    def test_what_indexes_have_stored(self):
+    def test_stored_sketch_has_pinned_bytes(self):
         """Whoever changes it changes `neardup.papers.library._FORMAT` too."""
         (packed,) = CORE.sketches(pa.array(["".join(LONG_BASES)], pa.large_string()), workers=1)
         assert len(packed) == 4 * 48
@@ -94,7 +94,7 @@ class TestTwin:
         if least == 5 or gap == 0 or (least, gap) == (40, 230):
             assert len(positions) == (gap == 0 or least == 5)
 
-    def test_of_a_shingle_that_many_have_the_first_come(self):
+    def test_frequent_shingle_names_the_first_documents(self):
         library = [LONG_BASES[0]] * 70
         positions = candidates(LONG_BASES[0], library, 20)
         assert positions == twin.candidates(LONG_BASES[0], library, 20)
@@ -160,12 +160,12 @@ def check_passages(passages, text, source):
 
 class TestLaws:
     @given(texts(200), texts(200), st.sampled_from(LONG_BASES), st.integers(5, 30))
-    def test_of_hostile_texts(self, before, after, shared, least):
+    def test_passages_of_hostile_texts(self, before, after, shared, least):
         text, source = before + shared + after, after + shared * 2 + before
         check_passages(align(text, source, min_passage_length=least), text, source)
 
     @given(corpora(max_documents=8, known=LONG_BASES))
-    def test_of_texts_that_are_alike(self, many):
+    def test_passages_of_similar_texts(self, many):
         text, source = "".join(many), "".join(reversed(many))
         passages = align(text, source)
         check_passages(passages, text, source)
@@ -202,7 +202,7 @@ class TestLaws:
         assert max(passage.similarity for passage in passages) >= 1 - (edits + 6) / 150
 
     @given(st.integers(0, 10**9))
-    def test_what_a_piece_repeats_is_alike(self, seed):
+    def test_pieces_are_alike(self, seed):
         rng = random.Random(seed)
         parts = [letters(rng, rng.randint(8, 60)) for _ in range(5)]
 
@@ -297,7 +297,7 @@ def test_a_passage_in_another_form_is_found(form, text):
 
 
 @pytest.mark.parametrize("text", [ZH, EN], ids=["zh", "en"])
-def test_what_the_other_forms_leave_of_a_sketch(text):
+def test_other_forms_of_a_text_keep_its_sketch(text):
     """A library knows a document in whatever form it is."""
     expected = sketch(CORE, text)
     for form, change in FORMS.items():

@@ -93,7 +93,7 @@ def test_the_decisions_are_those_against_the_texts(name, recipe, request):
     assert run("b.sketches", "outside", recipe=recipe, workers=1, **rule) == expected
 
 
-def test_what_many_texts_share_is_counted_over_both():
+def test_boilerplate_is_counted_over_both_collections():
     """Of the texts of one form, each side alone has too few for the form to be seen."""
     many = hard_texts.of_one_form(random.Random(3), 12)
     write(many)
@@ -157,7 +157,7 @@ def test_arrow_file_of_documents_is_another_collection():
     assert result.removed["kept_id"].to_pylist() == ["a"]
 
 
-def test_of_nothing():
+def test_empty_sketch_file_changes_nothing():
     Path("b.jsonl").write_text("")
     sketch_files(["b.jsonl"], "b.sketches")
     hard_texts.write_records(Path("a.jsonl"), ["a text", "a text"])

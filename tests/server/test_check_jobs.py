@@ -336,7 +336,7 @@ class TestStop:
         """Leave the table of jobs open when they stop, to look at it."""
         monkeypatch.setattr(JobTable, "close", lambda _: None)
 
-    def test_what_runs_is_finished(self, working, stuck):
+    def test_running_job_is_finished_at_stop(self, working, stuck):
         jobs = working()
         running, waiting = begin(jobs, stuck), submit(jobs)
         with ThreadPoolExecutor() as pool:
@@ -377,7 +377,7 @@ class TestStop:
 
 
 class TestTable:
-    def test_what_is_stored_is_read(self, table):
+    def test_stored_state_is_read(self, table):
         state = table.create("论文.txt")
         assert table.get(state.job) == state
         state = replace(state, state="failed", progress=0.5)

@@ -60,7 +60,7 @@ def check_problem(answer, status, code, field=None):
     ],
     ids=range(16),
 )
-def test_what_is_no_json(shared, body):
+def test_invalid_json_is_refused(shared, body):
     check_problem(shared.post(DOCUMENTS, content=body, headers=JSON), 400, "invalid_json")
 
 
@@ -236,7 +236,7 @@ UNKNOWN = ["0" * 32, "0" * 31, "x", "%c3%a9", "a%20b", "%00", "A" * 32, "0" * 99
         ("GET", KEEP, 404, "no_such_document", "id"),
     ],
 )
-def test_what_cannot_be_had(shared, method, address, status, code, field):
+def test_unknown_address_or_method_is_refused(shared, method, address, status, code, field):
     url = httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=address.encode())
     check_problem(shared.request(method, url), status, code, field)
 

@@ -338,7 +338,7 @@ def test_part_files_of_text_are_named_by_their_content(spark, tmp_path):
     assert names == ["part-00000-a.jsonl.gz", "part-00001-a.jsonl", "part-00002-a.snappy.parquet"]
 
 
-def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
+def test_bad_call_is_refused_before_a_job_runs(spark, tmp_path):
     from neardup.spark.checkpoint import Checkpoint
 
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')

@@ -322,7 +322,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_many_documents_have_is_said():
+def test_note_counts_items_that_are_boilerplate():
     lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
     progress = Notes()

@@ -32,7 +32,7 @@ def texts_of(number):
     return "".join(chr(0x4E00 + (number * 997 + at * 31) % 20_000) for at in range(60))
 
 
-def test_what_comes_in_goes_out():
+def test_kept_rows_are_a_table_of_the_same_kind():
     result = dedup(TABLE, id_field="id")
     assert result.kept.equals(TABLE.slice(0, 2))
     removed = result.removed.to_pylist()

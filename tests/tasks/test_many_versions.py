@@ -118,7 +118,7 @@ def with_a_phrase(count):
 
 
 @pytest.mark.slow
-def test_what_full_lists_leave_out_of_pairs_is_counted():
+def test_pairs_counts_documents_skipped_by_capped_lists():
     """Of 10,200 texts with one phrase, each of its shingles leaves out 200."""
     summary = pairs(with_a_phrase(10_200)).summary
     assert (summary.pairs, summary.skipped_documents) == (0, 200)
@@ -129,7 +129,7 @@ def test_what_full_lists_leave_out_of_pairs_is_counted():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_full_lists_leave_out_of_dedup_is_told(workers):
+def test_dedup_reports_documents_skipped_by_capped_lists(workers):
     """Of 100 kept texts with one phrase, each of its shingles leaves out all but 32."""
     summary = dedup(with_a_phrase(100), workers=workers).summary
     assert (summary.kept, summary.capped_lists, summary.skipped_documents) == (100, 5, 68)

@@ -123,7 +123,7 @@ def test_repeats_within_one_document_are_no_repeats():
 
 
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
-def test_what_one_document_repeats(unit):
+def test_repeats_within_one_document_are_found(unit):
     """With one document the places count: a sentence that occurs once is no repeat."""
     documents = ["\n".join([ENGLISH[0]] * 3000 + [ENGLISH[1]]), ENGLISH[2]]
     result = repeats(documents, documents=1, unit=unit)
@@ -204,7 +204,7 @@ def test_the_summary_names_the_most_frequent():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("keep", ["first", "none"])
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
-def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, monkeypatch):
+def test_output_keeps_all_text_but_the_repeats(seed, keep, unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     documents, _ = collection(seed)
     Path("in.jsonl").write_text("\n".join(json.dumps({"text": document}) for document in documents))

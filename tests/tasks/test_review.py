@@ -302,7 +302,7 @@ def test_a_dry_run_writes_what_is_named_only():
     assert names - set(before) == {"report-2.json", "review.html"}
 
 
-def test_what_is_on_the_page_is_only_shown():
+def test_hostile_text_on_the_page_is_inert():
     body = "渡船早上九点从老码头开出，下午五点回来，票在码头的窗口卖。" * 3
     texts = [f"{body}{odd}" for odd in hostile.TEXTS.values()]
     texts.append(f"{body}</script><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>")
@@ -377,7 +377,7 @@ def test_results_are_shown_on_one_screen(tmp_path):
     assert "&lt;b&gt; repeats &lt;a&gt;" in odd._repr_html_()
 
 
-def test_what_acts_on_a_terminal_is_shown_by_its_number():
+def test_control_characters_are_shown_by_number():
     table = pa.table({"text": [FERRY, f"{FERRY}完"], "id": ["a\x1b[31m", "b\u202e\nc"]})
     shown = repr(dedup(table))
     assert r"b\u202e c repeats a\x1b[31m" in shown

@@ -121,7 +121,7 @@ def test_an_output_in_a_folder_of_inputs(pair):
 
 
 @pytest.mark.parametrize("pair", APART)
-def test_what_is_apart(pair):
+def test_separate_files_are_accepted(pair):
     source, output = here(pair)
     check_separate([source], [output])
 
