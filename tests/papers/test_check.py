@@ -72,7 +72,7 @@ class TestPassages:
         report = check(make("paper.txt", COPIED + PLAIN + OTHER), library)
         check_consistent(report)
         assert ids(report) == ["county.txt", "boats.txt", "part.txt"]
-        assert report.sources[2].only_here == 0
+        assert report.sources[2].unique_characters == 0
         shares = [COPIED, OTHER, OTHER[:24]]
         for source, share in zip(report.sources, shares, strict=True):
             whole = Path(library, source.id).read_text("utf-8")
@@ -84,7 +84,7 @@ class TestPassages:
             make(f"library/{name}.txt", COPIED)
         report = check(make("paper.txt", COPIED), "library")
         assert ids(report) == ["a.txt", "b.txt", "c.txt", "d.txt"]
-        assert {source.only_here for source in report.sources} == {0}
+        assert {source.unique_characters for source in report.sources} == {0}
         assert {source.similarity for source in report.sources} == {1.0}
 
     @pytest.mark.parametrize("begin", [0, 20_000, 40_000])

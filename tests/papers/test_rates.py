@@ -71,7 +71,7 @@ def check_sources(report, counts):
     assert report.similarity == max(similarities, default=None)
     for number, source in enumerate(report.sources):
         assert 0 < source.cover <= 1
-        assert 0 <= source.only_here <= source.characters <= report.copied
+        assert 0 <= source.unique_characters <= source.characters <= report.copied
         assert source.rate == source.characters / report.characters
         spans = [
             (piece.begin, piece.end)
@@ -196,7 +196,9 @@ def test_rates_by_hand(make):
     assert (report.characters, report.copied) == (200, 100)
     assert (report.rates.total, report.rates.without_quotations) == (0.5, 0.3)
     assert report.rates.largest_source == 70 / 200
-    sources = [(source.id, source.characters, source.only_here) for source in report.sources]
+    sources = [
+        (source.id, source.characters, source.unique_characters) for source in report.sources
+    ]
     assert sources == [("b.txt", 70, 40), ("a.txt", 60, 30)]
     assert len(report.passages) == 3
     with open_library("library") as library:

@@ -365,7 +365,11 @@ def expected(report):
             for value in (percent(rate), f"{copied:,} / {characters:,}")
         ],
         "sources": {
-            source.id: [percent(source.rate), f"{source.characters:,}", f"{source.only_here:,}"]
+            source.id: [
+                percent(source.rate),
+                f"{source.characters:,}",
+                f"{source.unique_characters:,}",
+            ]
             for source in report.sources
         },
     }

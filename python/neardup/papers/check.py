@@ -577,7 +577,7 @@ class Checking:
                     characters=match.characters,
                     rate=marks.rate(match.characters),
                     cover=covers.get(match.document.position),
-                    only_here=int((marks.of(match.spans) & (marks.sources == 1)).sum()),
+                    unique_characters=int((marks.of(match.spans) & (marks.sources == 1)).sum()),
                     similarity=similarities.get(match.document.position),
                     length=match.length,
                     passages=len(match.passages),

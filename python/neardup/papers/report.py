@@ -39,7 +39,7 @@ from neardup.papers.run_tags import tags_of
 from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
-VERSION = 1
+VERSION = 2
 
 #: Sources that the representation of a report names.
 _SHOWN = 5
