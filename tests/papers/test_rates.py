@@ -10,7 +10,7 @@ from tests.index.written import edited, letters
 from tests.papers.texts import FILLERS
 
 from neardup import _core, check
-from neardup.papers import Aside, open_library
+from neardup.papers import ExcludedSpan, open_library
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
@@ -119,8 +119,8 @@ class TestMarks:
         def clipped(spans):
             return [(min(begin, len(text)), min(end, len(text))) for begin, end in spans]
 
-        asides = [Aside(*span, "given") for span in clipped(excluded)]
-        asides += [Aside(*span, "quotation") for span in clipped(quoted)]
+        asides = [ExcludedSpan(*span, "given") for span in clipped(excluded)]
+        asides += [ExcludedSpan(*span, "quotation") for span in clipped(quoted)]
         marks = Marks(text, asides)
         counts = {n for n, c in enumerate(text) if c.isalnum()} - inside(excluded)
         assert marks.total == len(counts)

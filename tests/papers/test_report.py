@@ -29,7 +29,7 @@ from neardup.papers.report import (
 )
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import (
-    Aside,
+    ExcludedSpan,
     Finding,
     Passage,
     Piece,
@@ -221,7 +221,7 @@ def random_reports(draw):
         "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
         tuple(Source(name, None, 1, 0.1, 0.5, 0, None, size, 0) for name in "abc"),
         sections, tuple(passages),
-        tuple(Aside(*span(), kind) for kind in draw(st.lists(st.sampled_from(
+        tuple(ExcludedSpan(*span(), kind) for kind in draw(st.lists(st.sampled_from(
             ("quotation", "references", "contents", "given")), max_size=3))),
         tuple(sorted(draw(st.lists(st.integers(0, size), max_size=3)))), "library", 3, {}, (),
     )  # fmt: skip
@@ -356,7 +356,7 @@ def rebuilt(values):
             "sources": tuple(Source(**source) for source in values["sources"]),
             "sections": tuple(Section(**part) for part in values["sections"]),
             "passages": passages,
-            "asides": tuple(Aside(**aside) for aside in values["asides"]),
+            "asides": tuple(ExcludedSpan(**aside) for aside in values["asides"]),
             "pages": tuple(values["pages"]),
             "notes": tuple(values["notes"]),
             "findings": tuple(

@@ -16,7 +16,7 @@ from tests.papers.texts import letters
 
 from neardup import check
 from neardup.pages.words import load_words
-from neardup.papers import Aside, Thresholds, check_files
+from neardup.papers import ExcludedSpan, Thresholds, check_files
 from neardup.papers.batch import Checked
 from neardup.papers.rates import Marks
 from neardup.papers.report_files import ReportFolder, summary_page
@@ -406,7 +406,7 @@ def test_without_a_source_the_page_counts_as_the_command_does(visit, folder):
 def recounted(report, spans_of, given=()):
     """Return the three rates of a report from spans of each source, by the class of the check."""
     text = report.text
-    marks = Marks(text, [*report.asides, *(Aside(*span, "given") for span in given)])
+    marks = Marks(text, [*report.asides, *(ExcludedSpan(*span, "given") for span in given)])
     characters = [marks.add(spans) for spans in spans_of]
     copied = marks.copied
     return [

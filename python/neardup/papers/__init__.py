@@ -32,7 +32,7 @@ from neardup.papers.library import Library, LibraryDocument, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.papers.results import (
-    Aside,
+    ExcludedSpan,
     Finding,
     Passage,
     Piece,
@@ -44,10 +44,10 @@ from neardup.papers.results import (
 from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
-    "Aside",
     "Checked",
     "Cover",
     "Difference",
+    "ExcludedSpan",
     "Finding",
     "Library",
     "LibraryDocument",

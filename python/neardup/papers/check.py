@@ -23,7 +23,7 @@ from neardup.papers.cover import cover_of
 from neardup.papers.hiding import as_shown, revealed, unmasked
 from neardup.papers.limits import ReportLimits, check_size, shown_passages
 from neardup.papers.report import Report
-from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.results import WORDING, ExcludedSpan, Passage, Rates, Section, Source
 from neardup.papers.verdict import no_verdict, unread_share
 
 if TYPE_CHECKING:
@@ -423,14 +423,14 @@ class Checking:
             ),
         )
 
-    def _given(self, core: _core.Aligner, paper: _core.Paper, text: str) -> list[Aside]:
+    def _given(self, core: _core.Aligner, paper: _core.Paper, text: str) -> list[ExcludedSpan]:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
         texts = pa.array(self.excluded, pa.large_string())
         by_text = core.passages(paper, texts, least=self.min_passage_length, workers=self.workers)
         return [
-            Aside(begin, end, "given")
+            ExcludedSpan(begin, end, "given")
             for template, of_one in zip(self.excluded, by_text, strict=True)
             for begin, end in _of_template(
                 text, template, sorted(piece for _, _, pieces in of_one for piece in pieces)
@@ -439,7 +439,7 @@ class Checking:
 
     def _sources(
         self, core: _core.Aligner, paper: _core.Paper, text: str, marks: Marks, skip: set[int]
-    ) -> tuple[list[_Match], list[Aside], list[str]]:
+    ) -> tuple[list[_Match], list[ExcludedSpan], list[str]]:
         """Align the paper with candidates.
 
         Return the sources, the largest first, wording, and the ids of sources that are left out.
@@ -465,7 +465,7 @@ class Checking:
             positions = [one.document.position for one in aligned]
             rest = core.paper(filled(text, long))
             aligned = self._aligned(core, rest, text, marks, positions)
-        matches, apart = [], [Aside(*span, "shared") for span in long]
+        matches, apart = [], [ExcludedSpan(*span, "shared") for span in long]
         if aligned:
             wording = Wording(
                 text,
@@ -484,7 +484,9 @@ class Checking:
                 if kind is None:
                     kept.append(passage)
                 else:
-                    apart += [Aside(piece.begin, piece.end, kind) for piece in passage.pieces]
+                    apart += [
+                        ExcludedSpan(piece.begin, piece.end, kind) for piece in passage.pieces
+                    ]
             if kept:
                 pieces = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
                 characters = marks.add(pieces)
@@ -530,7 +532,7 @@ class Checking:
         weights: NDArray[np.int8],
         skip: set[int],
         left_out: int,
-    ) -> list[Aside]:
+    ) -> list[ExcludedSpan]:
         """Return what many documents of the library share; papers are not the library."""
         from neardup.papers.shared import shared_text
 
@@ -618,7 +620,9 @@ def _context(text: str, passage: Passage) -> str | None:
     return f"{text[max(begin - CONTEXT, 0) : begin]}\n{text[end : end + CONTEXT]}"
 
 
-def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Aside]:
+def _uncopied(
+    apart: list[ExcludedSpan], shared: list[ExcludedSpan], marks: Marks
+) -> list[ExcludedSpan]:
     """Return the stretches of wording that no passage covers, each kind without overlaps."""
     from neardup.papers.rates import bounds_of, marked
 
@@ -635,7 +639,7 @@ def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Asi
                 if stretch.begin < end and begin < stretch.end
             )
             documents = max(having, default=None) if kind == "shared" else None
-            uncopied.append(Aside(begin, end, kind, documents))
+            uncopied.append(ExcludedSpan(begin, end, kind, documents))
     return uncopied
 
 

@@ -159,7 +159,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Aside:
+class ExcludedSpan:
     """A part of the paper that is set aside.
 
     Parameters
