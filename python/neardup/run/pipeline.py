@@ -158,7 +158,7 @@ class Pipeline(Run):
         memory = memory_of(
             options.memory,
             None if self.work is None else self.work.folder,
-            sketches=looks_up and rule is not None and rule.leaves_memory,
+            sketches=looks_up and rule is not None and rule.spills_to_disk,
         )
         return _core.Corpus(
             compiled(recipe),
