@@ -132,7 +132,7 @@ class Library(ABC):
         self.close()
 
 
-class _Texts(Library):
+class _TextLibrary(Library):
     """Texts, sketched when the library is opened."""
 
     def __init__(self, name: str, workers: int) -> None:
@@ -214,7 +214,7 @@ class _Texts(Library):
         self._spool.close()
 
 
-class _Files(_Texts):
+class _FileLibrary(_TextLibrary):
     """Files and folders, read when the library is opened."""
 
     def __init__(
@@ -313,7 +313,7 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-class _Several(Library):
+class _CombinedLibrary(Library):
     """Several libraries as one, in order."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
@@ -371,14 +371,14 @@ class _Several(Library):
 
 def joined(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
-    return libraries[0] if len(libraries) == 1 else _Several(libraries)
+    return libraries[0] if len(libraries) == 1 else _CombinedLibrary(libraries)
 
 
 def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
     """Return the library of papers: of the id, name, file, if there is one, and text of each."""
     import pyarrow as pa
 
-    library = _Texts("papers", workers)
+    library = _TextLibrary("papers", workers)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
     library._add(pa.array(texts, pa.large_string()), ids, names, files)
     library._file()
@@ -479,4 +479,4 @@ def open_library(
             raise InputError(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
-    return _Files(paths, workers, progress, format=format, encoding=encoding)
+    return _FileLibrary(paths, workers, progress, format=format, encoding=encoding)
