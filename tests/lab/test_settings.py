@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from neardup.base.messages import in_language
-from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
+from neardup.lab.experiments.labelled_pairs.measures import Decider, MeasureScores
 from neardup.lab.experiments.labelled_pairs.settings import (
     choose,
-    judged_by_others,
+    cross_validated_calls,
     pick,
     sentences,
 )
@@ -17,7 +17,7 @@ OWN = 0.4
 
 
 def measure(name, values, own_cut_off=OWN):
-    return Measured(
+    return MeasureScores(
         name, False, np.asarray(values, float), (Decider("general", name, own_cut_off),)
     )
 
@@ -85,7 +85,7 @@ def test_measure_and_cut_off_are_chosen_without_the_pair(gap):
         ]
         item, cut_off = pick(measured, is_true, np.ones_like(is_true))
         flattered.append(count_scores(item.passes(cut_off), is_true).f1)
-        judged = judged_by_others(measured, is_true, np.arange(count) % 15)
+        judged = cross_validated_calls(measured, is_true, np.arange(count) % 15)
         honest.append(count_scores(judged, is_true).f1)
         # The same setting on pairs that nobody has seen.
         fresh = draw.random(2000) < 0.35

@@ -16,8 +16,8 @@ from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.labelled_pairs.cases import folds_of, located, sharing_documents
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
-    Measured,
     MeasureResult,
+    MeasureScores,
     PairJudge,
     measure_all,
     own_cut_off,
@@ -150,7 +150,7 @@ def _deciding(
     measures: Sequence[MeasureResult],
     recipes: Sequence[str | Path | Recipe] | None,
     source: str,
-) -> list[Measured]:
+) -> list[MeasureScores]:
     """Return the measures that `neardup.dedup` can decide by, at their best cut-offs."""
     if not any(measure.can_decide for measure in measures):
         raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
@@ -167,7 +167,7 @@ def _deciding(
     return deciding
 
 
-def _default(recipe: Recipe, measured: list[Measured]) -> tuple[Decider, Measured]:
+def _default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
     decision = own_cut_off(recipe)
     assert decision is not None
