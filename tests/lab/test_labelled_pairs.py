@@ -102,7 +102,7 @@ def test_recipes_decide_by_the_measures_of_texts(result):
     assert by_name["aligned"] == ["aligned"]
     assert {measure_name(name, 5, "") for name in measures_of_texts()} <= set(by_name)
     measure = next(m for m in result.measures if m.name == "classic")
-    assert measure.measured.own_cut_off == 3
+    assert measure.measured.recipe_cut_off == 3
     assert measure.own is not None
 
 

@@ -16,9 +16,9 @@ from neardup.lab.metrics import count_scores, f1_interval
 OWN = 0.4
 
 
-def measure(name, values, own_cut_off=OWN):
+def measure(name, values, recipe_cut_off=OWN):
     return MeasureScores(
-        name, False, np.asarray(values, float), (Decider("general", name, own_cut_off),)
+        name, False, np.asarray(values, float), (Decider("general", name, recipe_cut_off),)
     )
 
 
@@ -64,7 +64,7 @@ def test_a_difference_by_chance_leaves_the_default():
 
 def test_the_default_as_the_best_needs_no_second_sentence():
     is_true = np.array([True, True, False, False])
-    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], own_cut_off=0.5)], is_true)
+    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], recipe_cut_off=0.5)], is_true)
     assert choice.is_same
     assert not choice.is_better
     advice, usual = sentences(choice)

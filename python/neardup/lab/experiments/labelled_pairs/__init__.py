@@ -20,8 +20,8 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     MeasureScores,
     PairJudge,
     measure_all,
-    own_cut_off,
     ranked,
+    recipe_cut_off,
 )
 from neardup.lab.experiments.labelled_pairs.report import FILES, contents
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
@@ -169,7 +169,7 @@ def _deciding(
 
 def _default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
-    decision = own_cut_off(recipe)
+    decision = recipe_cut_off(recipe)
     assert decision is not None
     name, cut_off = decision
     return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

@@ -107,7 +107,7 @@ class MeasureScores:
     deciders: tuple[Decider, ...]
 
     @property
-    def own_cut_off(self) -> float:
+    def recipe_cut_off(self) -> float:
         """Cut-off of the first recipe that decides by this; NaN without."""
         return next((d.cut_off for d in self.deciders if d.cut_off is not None), math.nan)
 
@@ -146,7 +146,7 @@ def measure_all(
     for given in recipes:
         recipe = load_recipe(given)
         progress.stage(Message("sketches of {recipe}", recipe=recipe.name), None)
-        measure, cut_off = own_cut_off(recipe) or ("", None)
+        measure, cut_off = recipe_cut_off(recipe) or ("", None)
         by_sketch = measure in _OF_SKETCHES
         if measure and not by_sketch:
             deciders.setdefault(measure, []).append(Decider(given, recipe.name, cut_off))
@@ -175,7 +175,7 @@ def measure_all(
     return texts + sketched
 
 
-def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
+def recipe_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
     if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
@@ -270,7 +270,7 @@ def _result(measured: MeasureScores, is_true: Flags, folds: Numbers, seed: int) 
     def call(known: Flags) -> Flags:
         return measured.passes(best_cut_off(measured, is_true, known))
 
-    own = measured.own_cut_off
+    own = measured.recipe_cut_off
     return MeasureResult(
         measured=measured,
         average_precision=float(average_precision_score(is_true, measured.likeness)),
