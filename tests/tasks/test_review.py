@@ -359,7 +359,7 @@ def test_results_are_shown_on_one_screen(tmp_path):
         "PairsEvaluation": evaluate_pairs(LABELLED / "documents.jsonl", LABELLED / "pairs.tsv"),
     }
     with neardup.Index(tmp_path / "n.db") as index:
-        results["Added"] = index.add_many(
+        results["AddResult"] = index.add_many(
             [{"id": str(number), "text": text} for number, text in enumerate(texts)]
         )
         results["Stats"] = index.stats()

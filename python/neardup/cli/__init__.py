@@ -90,7 +90,7 @@ def _reported(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt) or interrupt.arrived():
         # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
-        if isinstance(error, interrupt.Interrupted):
+        if isinstance(error, interrupt.CommandInterrupt):
             tell(
                 Message(
                     "interrupted; no output was left half-written. {details}", details=error.args[0]

@@ -244,7 +244,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, repr=False)
-class Added(ReprMixin):
+class AddResult(ReprMixin):
     """The result of adding several documents.
 
     Parameters
@@ -281,7 +281,7 @@ class Added(ReprMixin):
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemoveResult:
     """The result of a removal or an expiry.
 
     Parameters

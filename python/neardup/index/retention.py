@@ -13,7 +13,7 @@ from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.write import log_decisions, write
-from neardup.index.results import Match, Removed
+from neardup.index.results import Match, RemoveResult
 from neardup.index.store.session import Session
 from neardup.index.values import KEPT, STATES
 from neardup.readers.batch import show
@@ -28,7 +28,7 @@ _LISTED = 10_000
 Decided = list[tuple[str, Match | None]]
 
 
-def remove(engine: Engine, id: str) -> Removed:
+def remove(engine: Engine, id: str) -> RemoveResult:
     """Remove a document."""
     with engine.writing() as session:
         decided = take_out(engine, session, [session.existing(id)], "removed")
@@ -54,7 +54,7 @@ def rename(engine: Engine, old: str, new: str) -> None:
         session.log("renamed", [(row["number"], old, {"to": new})])
 
 
-def expire(engine: Engine, until: int) -> Removed:
+def expire(engine: Engine, until: int) -> RemoveResult:
     """Remove all documents that arrived before a stamp."""
     removed = 0
     decided: Decided = []
@@ -127,10 +127,10 @@ def reconsider(engine: Engine, ids: Sequence[str] | None) -> Decided:
     return decided
 
 
-def _removed(engine: Engine, count: int, decided: Decided) -> Removed:
+def _removed(engine: Engine, count: int, decided: Decided) -> RemoveResult:
     if decided:
         log_decisions(engine.location, *zip(*decided, strict=True))
-    return Removed(count, tuple(decided[:_LISTED]), len(decided))
+    return RemoveResult(count, tuple(decided[:_LISTED]), len(decided))
 
 
 def take_out(

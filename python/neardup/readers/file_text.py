@@ -31,7 +31,7 @@ from neardup.readers.extracted import (
     refuse,
 )
 from neardup.readers.formats import by_name
-from neardup.readers.streams import ReopenableFile, StreamDamaged
+from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 __all__ = [
     "FileText",
@@ -153,7 +153,7 @@ def contents(
             if held > most:
                 _refuse_size(source_file.name, most, packed=compression is not None)
             chunks.append(chunk)
-    except StreamDamaged as error:
+    except DamagedStreamError as error:
         refuse(source_file.name, error.args[0], Message("a damaged file"))
     return b"".join(chunks)
 

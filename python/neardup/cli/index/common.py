@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from neardup.base.interrupt import Interrupted
+from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
 from neardup.base.reprs import measure_words
 from neardup.cli.terminal import rule_words, tell_note
@@ -93,7 +93,7 @@ def stopped_with(message: Message) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(message) from None
+        raise CommandInterrupt(message) from None
 
 
 #: What happens to documents.

@@ -10,7 +10,7 @@ from neardup.cli.terminal import end_with_problems, say, tell, tell_line, tell_n
 from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.index import Match, Removed
+    from neardup.index import Match, RemoveResult
 
 
 def remove(
@@ -126,7 +126,7 @@ def expire(
         "The expired documents that were found so far are removed; the same command continues."
     )
     with common.opened(location) as index, common.stopped_with(again):
-        expired: Removed = index.expire(before=until, older_than=older_than)
+        expired: RemoveResult = index.expire(before=until, older_than=older_than)
     more = expired.decided_count - len(expired.decided)
     _say(expired.removed, dict(expired.decided), more)
 
