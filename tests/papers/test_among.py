@@ -11,7 +11,7 @@ from tests.index.written import letters
 from tests.readers import making
 
 from neardup.papers import among, check_files
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.report_files import ReportFolder, summary_page
 from neardup.readers import read_bytes
 from neardup.writers.cells import spreadsheet_bytes
@@ -88,7 +88,7 @@ def test_papers_that_are_not_compared_have_no_pairs(papers):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_more_papers_than_a_matrix_shows(papers, language):
-    many = [*papers, *[Checked(f"{n}", papers[3].report, None, f"{n}") for n in range(57)]]
+    many = [*papers, *[CheckResult(f"{n}", papers[3].report, None, f"{n}") for n in range(57)]]
     page = summary_page(many, ["a.html"] * 61, language=language)
     assert 'class="matrix"' not in page
     assert 'class="stack pairs"' in page
@@ -164,7 +164,7 @@ class TestProperties:
             {"author": "user", "company": "海边公司", "id": "1"},
             {"author": "user", "company": " 海边公司\n"},
         ]
-        papers = [Checked(f"{n}", None, "", None, found) for n, found in enumerate(properties)]
+        papers = [CheckResult(f"{n}", None, "", None, found) for n, found in enumerate(properties)]
         assert among.shared_properties(papers) == [
             ("id", "1", [0, 2]),
             ("person", "林岚", [0, 1]),

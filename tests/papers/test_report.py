@@ -18,7 +18,7 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import LANGUAGES, Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import load_words
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.cover import Cover
 from neardup.papers.report import (
     VERSION,
@@ -377,7 +377,7 @@ def test_json_has_the_whole_report(name):
 
 
 def summary(of_reports, links, unread=(), **options):
-    papers = [Checked(f"{n}", report, None) for n, report in enumerate(of_reports)]
+    papers = [CheckResult(f"{n}", report, None) for n, report in enumerate(of_reports)]
     return summary_page([*papers, *unread], [*links, *[None] * len(unread)], **options)
 
 
@@ -400,7 +400,7 @@ def test_the_page_of_a_batch_is_sorted_by_rate():
 
 def test_papers_that_could_not_be_checked_are_named():
     unread = [
-        Checked(
+        CheckResult(
             "papers/a<b>.pdf",
             None,
             Message(
@@ -409,7 +409,7 @@ def test_papers_that_could_not_be_checked_are_named():
                 file="papers/a<b>.pdf",
             ),
         ),
-        Checked("papers/b.txt", None, "must be something else."),
+        CheckResult("papers/b.txt", None, "must be something else."),
     ]
     page = Page(summary([REPORTS["en"]], [None], unread, language="zh"))
     words = load_words("zh", "report")
@@ -489,7 +489,7 @@ def test_the_verdict(language, sentence, word):
         "result": "reject",
         "sentence": "47.1% copied: above 30%, rejected",
     }
-    unread = [Checked("b.txt", None, "No text.")]
+    unread = [CheckResult("b.txt", None, "No text.")]
     overview = summary([report, REPORTS["en"]], [None] * 2, unread, language=language)
     assert f'<td class="outcome" data-label="{heading}">{word}</td>' in overview
     assert 'colspan="6"' in overview

@@ -17,7 +17,7 @@ from tests.papers.texts import letters
 from neardup import check
 from neardup.pages.words import load_words
 from neardup.papers import ExcludedSpan, Thresholds, check_files
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.rates import Marks
 from neardup.papers.report_files import ReportFolder, summary_page
 
@@ -214,7 +214,7 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
 
 
 def test_the_page_of_a_batch_opens(visit):
-    papers = [Checked(name, report(), None) for name, report in REPORTS.items()]
+    papers = [CheckResult(name, report(), None) for name, report in REPORTS.items()]
     page = visit(summary_page(papers, ["a.html", None, "c.html", "d.html"]), 360)
     assert page.locator("tbody tr").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

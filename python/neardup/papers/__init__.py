@@ -25,7 +25,7 @@ texts. The modules:
 """
 
 from neardup.papers.align import Difference, SharedPassage, align
-from neardup.papers.batch import Checked, check_files
+from neardup.papers.batch import CheckResult, check_files
 from neardup.papers.check import check
 from neardup.papers.cover import Cover
 from neardup.papers.library import Library, LibraryDocument, open_library
@@ -44,7 +44,7 @@ from neardup.papers.results import (
 from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
-    "Checked",
+    "CheckResult",
     "Cover",
     "Difference",
     "ExcludedSpan",

@@ -47,7 +47,7 @@ _HEAD = 512
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The result for one paper.
 
     Parameters
@@ -85,7 +85,7 @@ def check_files(
     without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     **options: Unpack[CheckParameters],
-) -> Iterator[Checked]:
+) -> Iterator[CheckResult]:
     """Compare many papers with a library, or with each other.
 
     Parameters
@@ -103,7 +103,7 @@ def check_files(
 
     Yields
     ------
-    Checked
+    CheckResult
         In the order of the papers, in a folder by name. A paper that cannot be read, or
         has no letters, does not stop the others.
 
@@ -177,7 +177,7 @@ def check_files(
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:
-                yield Checked(path, None, problem, name=names[path])
+                yield CheckResult(path, None, problem, name=names[path])
                 continue
             skip = joint.positions_of(path)
             if compare_papers:
@@ -189,7 +189,7 @@ def check_files(
                 number += 1
             tell_nothing_compared(report, progress)
             id = ids[path] if compare_papers else None
-            yield Checked(path, report, None, id, read.properties, names[path])
+            yield CheckResult(path, report, None, id, read.properties, names[path])
 
 
 _Reading = tuple[str, "FileText | None", str | None]

@@ -272,7 +272,7 @@ def opened(
 
 
 @dataclass(frozen=True)
-class _Aligned:
+class _AlignedDocument:
     """A document with its passages, and the text beside each in it.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
@@ -501,7 +501,7 @@ class Checking:
         text: str,
         marks: Marks,
         positions: Sequence[int],
-    ) -> list[_Aligned]:
+    ) -> list[_AlignedDocument]:
         """Return the documents at these positions that have passages of the paper."""
         import pyarrow as pa
 
@@ -522,13 +522,15 @@ class Checking:
                 if passages:
                     contexts = [_context(document.text, passage) for passage in passages]
                     length = len(document.text)
-                    aligned.append(_Aligned(replace(document, text=""), length, passages, contexts))
+                    aligned.append(
+                        _AlignedDocument(replace(document, text=""), length, passages, contexts)
+                    )
         return aligned
 
     def _shared(
         self,
         paper: _core.Paper,
-        aligned: Sequence[_Aligned],
+        aligned: Sequence[_AlignedDocument],
         weights: NDArray[np.int8],
         skip: set[int],
         left_out: int,

@@ -269,7 +269,7 @@ class _FileLibrary(_TextLibrary):
         self._file()
 
 
-class _Stored(Library):
+class _IndexLibrary(Library):
     """A persistent index, which stores the sketches of its documents."""
 
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
@@ -456,12 +456,12 @@ def open_library(
     if isinstance(library, Library):
         return library
     if isinstance(library, Index):
-        return _Stored(library, workers, progress, owned=False)
+        return _IndexLibrary(library, workers, progress, owned=False)
     paths = paths_of(library, "library", N_("a path, a list of paths or an Index"))
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
         try:
-            return _Stored(index, workers, progress, owned=True)
+            return _IndexLibrary(index, workers, progress, owned=True)
         except BaseException:
             index.close()
             raise
