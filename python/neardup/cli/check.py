@@ -35,7 +35,7 @@ _PAGES = (".html", ".htm", ".pdf", ".docx")
 _COVER = "Cover"
 
 
-class _Compared(TypedDict, total=False):
+class _ComparisonParameters(TypedDict, total=False):
     """What papers are compared with."""
 
     library: Annotated[
@@ -75,7 +75,7 @@ class _Compared(TypedDict, total=False):
     ]
 
 
-class CheckFilesParameters(_Compared, groups.CheckParameters, total=False):
+class CheckFilesParameters(_ComparisonParameters, groups.CheckParameters, total=False):
     """What `check_files` takes."""
 
 

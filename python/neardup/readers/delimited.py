@@ -161,7 +161,7 @@ class _Rest:
         return self._end.is_quoted
 
 
-class Delimited(LineSource):
+class DelimitedSource(LineSource):
     """A source of rows; `header` and `header_bytes` are the first row, empty for an empty file."""
 
     format = "csv"
@@ -413,7 +413,7 @@ def _with_line_end(parts: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n"
 
 
-class TabDelimited(Delimited):
+class TabSeparatedSource(DelimitedSource):
     """A source of rows with tabs."""
 
     format = "tsv"

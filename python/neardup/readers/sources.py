@@ -64,8 +64,8 @@ _READERS = {
     "jsonl": ("jsonl", "JsonLines"),
     "parquet": ("parquet", "Parquet"),
     "arrow": ("arrow", "ArrowFile"),
-    "csv": ("delimited", "Delimited"),
-    "tsv": ("delimited", "TabDelimited"),
+    "csv": ("delimited", "DelimitedSource"),
+    "tsv": ("delimited", "TabSeparatedSource"),
     "text": ("text_files", "TextFiles"),
 }
 

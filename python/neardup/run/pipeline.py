@@ -289,11 +289,11 @@ class Pipeline(Run):
                 self.problems.append(problem)
                 self.progress.problem(problem)
 
-    def decide(self, collected: Collected) -> Decided:
+    def decide(self, collected: Collected) -> RunDecisions:
         """Apply the rule to all documents, in priority order."""
         order, corpus, against = collected.order, collected.corpus, collected.against
         note_left_alone(collected, self.options, self.progress)
-        decided = Decided(len(corpus))
+        decided = RunDecisions(len(corpus))
         with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
@@ -383,7 +383,7 @@ def _files(*sides: Any) -> list[Sources]:
     return [side for side in sides if isinstance(side, Sources)]
 
 
-class Decided:
+class RunDecisions:
     """The decision on each document, by its number: -1 or 0 in each column for a kept one."""
 
     def __init__(self, count: int) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided
+    from neardup.run.pipeline import RunDecisions
 
 
 class Removals:
@@ -31,7 +31,7 @@ class Removals:
     """
 
     def __init__(
-        self, collected: Collected, decided: Decided, measure: str, *, has_against: bool
+        self, collected: Collected, decided: RunDecisions, measure: str, *, has_against: bool
     ) -> None:
         documents, kept_for, similarity, distance, identical, sizes = decided.all.removals()
         self.documents = memoryview(documents).cast("q")

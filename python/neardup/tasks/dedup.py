@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
     from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.pipeline import Pipeline, RunDecisions
     from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
@@ -371,7 +371,7 @@ def _fields(options: RunOptions) -> tuple[str, ...]:
 def _reviewer(
     result: DedupResult[Any],
     collected: Collected,
-    decided: Decided,
+    decided: RunDecisions,
     source: Collection,
     against: Others,
 ) -> Callable[[], Review]:
@@ -439,8 +439,8 @@ def _decided(
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
-    restored: Callable[[Collected, Decided, Progress], None] | None = None,
-) -> tuple[DedupResult[Any], Collected, Decided]:
+    restored: Callable[[Collected, RunDecisions, Progress], None] | None = None,
+) -> tuple[DedupResult[Any], Collected, RunDecisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
@@ -511,7 +511,7 @@ def _annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
     collected: Collected,
-    decided: Decided,
+    decided: RunDecisions,
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""
