@@ -10,7 +10,7 @@ from tests.readers import making
 from neardup import InputError, ParameterError, check
 from neardup.papers.cover import Cover, cover_of, read_table
 from neardup.readers import read_bytes
-from neardup.readers.extracted import FileText
+from neardup.readers.document_text import FileText
 from neardup.readers.sandboxed_reader import read_sandboxed
 
 COLUMNS = ("file", "title", "author", "number", "institution")

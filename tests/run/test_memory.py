@@ -13,7 +13,7 @@ from tests import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup.base.memory import LEAST, check_memory
-from neardup.run.collected import Ids
+from neardup.run.document_set import Ids
 from neardup.tasks.dedup import dedup_files
 
 COLLECTIONS = {

@@ -22,7 +22,7 @@ from neardup import (
 )
 from neardup.options.signatures import completed
 from neardup.recipe import load_recipe
-from neardup.run.collected import Collected
+from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles
@@ -240,7 +240,7 @@ def test_ids_of_uncompressed_sketches_do_not_hold_the_texts():
         writer.write_table(rows)
     options = RunOptions(completed(dedup_files, {}))
     corpus = Pipeline(options).corpus(options.recipe)
-    collected = Collected(options.recipe, corpus)
+    collected = DocumentSet(options.recipe, corpus)
     list(SketchFiles(["plain.arrow"]).put_into(collected))
     buffers = [b for chunk in collected.ids.column().chunks for b in chunk.buffers() if b]
     assert len(buffers) > 0

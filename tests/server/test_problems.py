@@ -301,7 +301,7 @@ def test_a_value_is_not_repeated_in_the_answer(shared):
 def test_a_million_faults_are_told_at_once(shared, body):
     begun = time.process_time()
     assert shared.post(DOCUMENTS, content=body, headers=JSON).status_code == 422
-    # Collected one by one, they took half a minute of the event loop.
+    # DocumentSet one by one, they took half a minute of the event loop.
     assert time.process_time() - begun < 5
 
 

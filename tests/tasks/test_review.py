@@ -23,7 +23,7 @@ from neardup import ParameterError, dedup, dedup_files
 from neardup.lab import evaluate_pairs
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
-from neardup.run.restored import line_of
+from neardup.run.restore_ids import line_of
 from neardup.tasks.review import ALIGNED, LISTED, LONGEST
 
 LABELLED = ROOT / "examples" / "evaluate"

@@ -211,7 +211,7 @@ def run(
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
     from neardup.papers.verdict import thresholds_of
     from neardup.readers.formats import is_archive
-    from neardup.writers.separate import check_separate
+    from neardup.writers.output_conflicts import refuse_input_as_output
 
     chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
@@ -240,7 +240,7 @@ def run(
             paths, inputs=read, page=output, json=json, language=chosen, date=date, force=force
         )
     else:
-        check_separate(read, [output, json])
+        refuse_input_as_output(read, [output, json])
         if not force:
             refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
+from neardup.base.display import measure_words
 from neardup.base.messages import Message
-from neardup.base.reprs import measure_words
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell, tell_problem
 from neardup.options import options as o

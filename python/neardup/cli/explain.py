@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Unpack
 
+from neardup.base.display import one_line
 from neardup.base.messages import Message
-from neardup.base.reprs import one_line
 from neardup.cli.options import Bits, Settings, recipe_of
 from neardup.cli.terminal import WIDTH, print_rows, print_table, say
 from neardup.options import options as o

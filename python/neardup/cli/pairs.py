@@ -80,11 +80,11 @@ def run(
             result = pairs_files(inputs, output, against=against or None, **options)
         else:
             from neardup.cli.tracked import tracked_files, write_tracked
-            from neardup.writers.separate import check_separate
+            from neardup.writers.output_conflicts import refuse_input_as_output
 
             paths = tracked_files(inputs)
             # What is compared is a copy of these.
-            check_separate(paths, [output])
+            refuse_input_as_output(paths, [output])
             with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:
                 if write_tracked(paths, file, options, watch):
                     of_copy: Any = dict.fromkeys(("format", "encoding", "text_field", "id_field"))

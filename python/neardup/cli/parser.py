@@ -16,8 +16,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
+from neardup.base.display import width_of
 from neardup.base.messages import LANGUAGES, Language, Message
-from neardup.base.reprs import width_of
 from neardup.base.validation import check_choice
 from neardup.cli.terminal import choose_flags, choose_language, say
 from neardup.exceptions import ParameterError

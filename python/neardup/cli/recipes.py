@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from neardup.base.display import padded
 from neardup.base.messages import Message
-from neardup.base.reprs import padded
 from neardup.cli.terminal import say
 from neardup.options import options as o
 from neardup.recipe import BuiltIn

@@ -68,7 +68,7 @@ def run(
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.base.reprs import one_line
+    from neardup.base.display import one_line
     from neardup.cli.terminal import Row, say, tell_line, tell_summary
 
     documents = Message.counted(

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
+from neardup.base.display import measure_words, padded, plain_table, width_of
 from neardup.base.messages import Language, Message, in_language, language_of_environment
-from neardup.base.reprs import measure_words, padded, plain_table, width_of
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]

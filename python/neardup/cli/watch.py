@@ -9,15 +9,15 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.display import titled
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.reprs import titled
 from neardup.cli.terminal import Row, megabytes, rule_words, say, tell, tell_line, tell_summary
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
-    from neardup.readers.grouped import Grouped
+    from neardup.readers.problem_groups import ProblemGroups
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.
@@ -64,7 +64,7 @@ class Watch(Progress):
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
-        self._grouped: Grouped | None = None
+        self._grouped: ProblemGroups | None = None
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
@@ -205,9 +205,9 @@ class Watch(Progress):
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:
-            from neardup.readers.grouped import Grouped
+            from neardup.readers.problem_groups import ProblemGroups
 
-            self._grouped = Grouped()
+            self._grouped = ProblemGroups()
         self._grouped.add(problem)
 
     def _say(self, line: str) -> None:

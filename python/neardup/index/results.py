@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.reprs import ReprMixin, rule_of
+from neardup.base.display import ReprMixin, rule_of
 
 if TYPE_CHECKING:
     import numpy as np

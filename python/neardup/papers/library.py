@@ -234,10 +234,10 @@ class _FileLibrary(_TextLibrary):
     def _read(self, inputs: Sequence[str | Path], progress: Progress, **reading: Any) -> None:
         from neardup.readers import open_sources
         from neardup.readers.batch import strings
-        from neardup.readers.grouped import Grouped
+        from neardup.readers.problem_groups import ProblemGroups
 
         unreadable: list[str] = []
-        lost = Grouped()
+        lost = ProblemGroups()
         sources = open_sources(inputs, **reading, only_text_in_folders=True)
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.base import __version__
+from neardup.base.display import ReprMixin
 from neardup.base.messages import Message, in_language
-from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path
 from neardup.pages import marking
 from neardup.pages.excerpts import beginning

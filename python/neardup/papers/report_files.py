@@ -21,7 +21,7 @@ from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
 from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
 from neardup.writers.cells import spreadsheet_bytes
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
     from neardup.papers.batch import CheckResult
@@ -113,7 +113,7 @@ class ReportFolder:
         for folder, kind in folders:
             if folder is not None:
                 expected += [folder / f"{name}.{kind}" for name in self._names.values()]
-        check_separate(inputs, expected)
+        refuse_input_as_output(inputs, expected)
         for folder, _ in folders:
             if folder is not None:
                 make_folder(folder)

@@ -24,7 +24,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
-from neardup.readers.extracted import refuse
+from neardup.readers.document_text import refuse
 from neardup.readers.formats import by_name, is_archive
 from neardup.readers.streams import Part, ReopenableFile, refusing
 

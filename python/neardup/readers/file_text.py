@@ -18,8 +18,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import check_kind, check_path, check_string
 from neardup.readers.archives import open_file, zip_members
 from neardup.readers.batch import NAME_ENCODING, show
-from neardup.readers.encodings import Encodings, invalid
-from neardup.readers.extracted import (
+from neardup.readers.document_text import (
     FileText,
     Heading,
     HiddenText,
@@ -30,6 +29,7 @@ from neardup.readers.extracted import (
     ranges,
     refuse,
 )
+from neardup.readers.encodings import Encodings, invalid
 from neardup.readers.formats import by_name
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 

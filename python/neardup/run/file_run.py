@@ -23,7 +23,7 @@ from neardup.run.summary import Summary, report_text
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.writers import Output, OutputFolder
 
 
@@ -205,7 +205,7 @@ class FileRun:
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
-    def report(self, summary: Summary, collected: Collected, plan: Plan) -> None:
+    def report(self, summary: Summary, collected: DocumentSet, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if "report" not in self.texts:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
+from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import REMEMBERED, stopped

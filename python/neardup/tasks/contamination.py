@@ -8,9 +8,9 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from neardup.base.display import ReprMixin
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters

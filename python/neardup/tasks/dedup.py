@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
+from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.lazy import np
 from neardup.base.messages import Message
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.base.progress import Progress
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.pipeline import Pipeline, RunDecisions
     from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
@@ -306,7 +306,7 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup.run.file_run import FileRun
-    from neardup.run.restored import read_ids, restore
+    from neardup.run.restore_ids import read_ids, restore
 
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
@@ -370,7 +370,7 @@ def _fields(options: RunOptions) -> tuple[str, ...]:
 
 def _reviewer(
     result: DedupResult[Any],
-    collected: Collected,
+    collected: DocumentSet,
     decided: RunDecisions,
     source: Collection,
     against: Others,
@@ -439,8 +439,8 @@ def _decided(
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
-    restored: Callable[[Collected, RunDecisions, Progress], None] | None = None,
-) -> tuple[DedupResult[Any], Collected, RunDecisions]:
+    restored: Callable[[DocumentSet, RunDecisions, Progress], None] | None = None,
+) -> tuple[DedupResult[Any], DocumentSet, RunDecisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
@@ -510,7 +510,7 @@ def _note_repeated(count: int, progress: Progress) -> None:
 def _annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
-    collected: Collected,
+    collected: DocumentSet,
     decided: RunDecisions,
     mask: NDArray[np.bool_],
 ) -> Annotations:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup.base.reprs import ReprMixin, rule_of
+from neardup.base.display import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.run.plan import Plan, plan_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.pipeline import Pipeline
     from neardup.run.sketch_file import Others
 
@@ -164,7 +164,7 @@ def pairs_files(
 
 def _found(
     pipeline: Pipeline, source: Collection, others: Others = None
-) -> tuple[PairsResult, Collected]:
+) -> tuple[PairsResult, DocumentSet]:
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 

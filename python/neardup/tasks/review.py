@@ -21,7 +21,7 @@ from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
 from neardup.pages.words import load_words
 from neardup.papers.align import align_sides
-from neardup.run.restored import line_of
+from neardup.run.restore_ids import line_of
 from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
+from neardup.base.display import measure_words
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import measure_words
 from neardup.cli.terminal import rule_words, tell_note
 from neardup.options import options as o
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from neardup.base.display import padded
 from neardup.base.messages import Message
-from neardup.base.reprs import padded
 from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
 from neardup.cli.terminal import print_rows, say, tell

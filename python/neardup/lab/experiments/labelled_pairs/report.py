@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from neardup.base import __version__
+from neardup.base.display import measure_words
 from neardup.base.messages import Message
-from neardup.base.reprs import measure_words
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.cases import contradictions
 from neardup.lab.experiments.labelled_pairs.measures import MeasureResult

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from neardup.base.display import ReprMixin
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import ReprMixin
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,

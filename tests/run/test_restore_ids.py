@@ -3,7 +3,7 @@
 import pytest
 
 from neardup import InputError
-from neardup.run.restored import line_of, read_ids
+from neardup.run.restore_ids import line_of, read_ids
 
 IDS = [
     "news-7",

@@ -13,7 +13,7 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.pipeline import RunDecisions
 
 
@@ -56,7 +56,7 @@ def _id_of(line: str) -> str:
 def restore(
     wanted: frozenset[str],
     path: str,
-    collected: Collected,
+    collected: DocumentSet,
     decided: RunDecisions,
     progress: Progress,
 ) -> None:
