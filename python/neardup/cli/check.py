@@ -11,11 +11,11 @@ from neardup.cli.options import Quiet, ReportLanguage
 from neardup.cli.terminal import (
     end_with_problems,
     language,
+    print_line,
     print_rows,
     print_table,
-    read_language,
-    say,
-    tell_line,
+    translate,
+    use_language,
 )
 from neardup.options import groups
 from neardup.options import options as o
@@ -213,7 +213,7 @@ def run(
     from neardup.readers.formats import is_archive
     from neardup.writers.output_conflicts import refuse_input_as_output
 
-    chosen = read_language(language)
+    chosen = use_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     thresholds = thresholds_of(options["pass_below"], options["reject_above"])
@@ -437,7 +437,7 @@ def _print_table(reports: "list[Report]") -> None:
         rates = report.rates
         first = show(largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
+        verdict = "-" if report.verdict is None else translate(verdicts[report.verdict.result])
         if report.no_verdict is not None:
             verdict = words(f"mark_{report.no_verdict}")
         paper = f"{show(report.paper)}  {first}"
@@ -453,7 +453,7 @@ def _print_table(reports: "list[Report]") -> None:
         if label == "possible hiding"
     ]
     if hiding:
-        print(say(Message("Possible attempts to hide copying:")))
+        print(translate(Message("Possible attempts to hide copying:")))
         print_rows(hiding)
 
 
@@ -522,7 +522,7 @@ def _print_report(report: "Report") -> None:
             "and {count:,} more sources",
             count=len(report.sources) - _SHOWN,
         )
-        print(f"        {say(more)}")
+        print(f"        {translate(more)}")
 
 
 def _findings(report: "Report") -> "list[tuple[str, str]]":
@@ -559,10 +559,10 @@ def _print_notes(reports: "list[Report]") -> None:
     if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
-        tell_line(say(Message("note: {note}", note=note)))
+        print_line(translate(Message("note: {note}", note=note)))
     for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
             line = Message("note: {note}", note=note)
             if len(reports) > 1:
                 line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            tell_line(say(line))
+            print_line(translate(line))

@@ -128,7 +128,7 @@ def _print_splits(pairs: list[dict[str, Any]]) -> None:
 
 def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.cli.terminal import Row, tell_summary
+    from neardup.cli.terminal import Row, print_run_summary
 
     short = Message(
         "of fewer than {least} Chinese characters or {letters} letters, not looked for",
@@ -150,4 +150,4 @@ def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: b
     rows.append((Message("contaminated"), summary.contaminated, contaminated))
     if writes:
         rows.append((Message("kept"), summary.kept, ""))
-    tell_summary(summary, rows)
+    print_run_summary(summary, rows)

@@ -24,7 +24,7 @@ from neardup.cli.options import (
     file,
     recipe_of,
 )
-from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
+from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters
 from neardup.options.signatures import completed
@@ -235,4 +235,4 @@ def _summary(index: Index, added: AddResult) -> None:
             Message("{kept:,} of them kept", kept=stats.kept),
         ),
     ]
-    tell_rows(rows)
+    print_counts(rows)
