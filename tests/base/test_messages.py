@@ -153,7 +153,7 @@ def test_a_catalogue_that_cannot_be_opened_hides_no_error(monkeypatch):
     assert in_language(caught.value, "zh") == str(caught.value)
 
 
-def test_what_is_wrong_with_a_segmenter_is_said_in_both_languages(monkeypatch):
+def test_segmenter_error_is_in_both_languages(monkeypatch):
     module = ModuleType("mine")
     module.cut = lambda _: ["ab"]
     monkeypatch.setitem(sys.modules, "mine", module)

@@ -43,7 +43,7 @@ def papers(here):  # noqa: ARG001
 
 
 class TestOnePaper:
-    def test_what_is_printed(self, run, files):
+    def test_check_prints_rates_of_one_paper(self, run, files):
         before = files()
         rows = table(run(*ANNA).out)
         assert rows["paper"] == "anna.txt, 69 characters"
@@ -62,7 +62,7 @@ class TestOnePaper:
             ({}, (), "copied", "0.00%"),
             ({}, ("-l", "papers/anna.txt"), "library", "library, papers/anna.txt, 3 documents"),
             ({"p.txt": OWN + COPIED}, ("--exclude", "library/county.txt"), "copied", "0.00%"),
-            ({"p.txt": OWN + COPIED}, ("--least", "40"), "passages", "0"),
+            ({"p.txt": OWN + COPIED}, ("--min-passage-length", "40"), "passages", "0"),
             ({"p.txt": COPIED}, ("-l", "p.txt"), "copied", "100.00%"),
             (
                 {"p.txt": f"{OWN}\n{FOOTER}", "library/site.txt": f"水文站通报。\n{FOOTER}"},
@@ -85,7 +85,7 @@ class TestOnePaper:
             ),
         ],
     )
-    def test_what_options_change(self, run, texts, words, row, value):
+    def test_option_changes_its_row(self, run, texts, words, row, value):
         write({"p.txt": OWN, **texts})
         assert table(run("check", "p.txt", *LIBRARY, *words).out)[row] == value
 
@@ -197,7 +197,7 @@ class TestManyPapers:
         assert [*rows] == ["anna.txt", "ben.txt", "chen.txt"]
         assert rows["anna.txt"][:3] == ["55.07%"] * 3
         assert rows["ben.txt"] == ["0.00%"] * 3 + ["too", "short", "ben.txt", "-"]
-        among = self.rows(run(*ALL, "--among"))
+        among = self.rows(run(*ALL, "--compare-papers"))
         assert among["anna.txt"][0] == "55.07%"
         assert among["ben.txt"][-1] == "chen.txt"
         rates = [float(row[0][:-1]) for row in among.values()]
@@ -240,7 +240,7 @@ class TestManyPapers:
             assert f'lang="{language}' in Path(f"out/{name}.html").read_text("utf-8")
 
     @pytest.mark.parametrize("there", ["report.html", "report.json"])
-    def test_what_is_there_is_replaced_only_by_force(self, run, files, there):
+    def test_existing_output_is_replaced_only_by_force(self, run, files, there):
         write({there: "precious", f"out/{there.replace('report', 'chen')}": "precious"})
         before = files()
         for words in (
@@ -265,7 +265,7 @@ class TestManyPapers:
         assert "nowhere: no such file" in result.err
         assert files() == before
 
-    @pytest.mark.parametrize("among", [(), ("--among",)])
+    @pytest.mark.parametrize("among", [(), ("--compare-papers",)])
     def test_papers_that_cannot_be_checked(self, run, files, among):
         write({"papers/empty.txt": ""})
         Path("papers/bad.docx").write_bytes(b"PK\x03\x04broken")
@@ -291,7 +291,7 @@ class TestManyPapers:
             assert "must not be inside papers, which this run reads" in said
         assert not Path("papers/reports").exists()
 
-    def test_what_goes_for_all_is_said_once(self, run):
+    def test_problem_of_the_library_is_printed_once(self, run):
         Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")
         assert run(*ALL, code=2).err.count("could not be read: library/bad.docx.") == 1
 
@@ -319,7 +319,7 @@ class TestHowItEnds:
         run("check", "papers/ben.txt", *LIBRARY, "--fail-above", "0")
 
     @pytest.mark.parametrize("broken", ["papers/bad.docx", "library/bad.docx"])
-    def test_what_is_broken_outweighs_it(self, run, broken):
+    def test_broken_file_decides_the_exit_code(self, run, broken):
         Path(broken).write_bytes(b"PK\x03\x04broken")
         result = run(*ALL, "--fail-above", "0.1", code=2)
         assert broken in result.err
@@ -329,7 +329,7 @@ class TestHowItEnds:
 class TestTheCover:
     GIVEN = ("--title", "渡口", "--author", "林岚", "--number", "7", "--institution", "某大学")
 
-    def test_of_one_paper(self, run):
+    def test_cover_of_one_paper(self, run):
         run(*ANNA, *self.GIVEN, "-o", "r.html", "--json", "r.json", "--language", "zh")
         cover = {"title": "渡口", "author": "林岚", "number": "7", "institution": "某大学"}
         report = json.loads(Path("r.json").read_text("utf-8"))
@@ -346,9 +346,18 @@ class TestTheCover:
             assert "<script>x" not in page
             assert "\x1b" not in page
 
-    def test_of_a_class(self, run):
+    def test_cover_of_a_class(self, run):
         write({"class.csv": "文件,姓名,单位\nanna.txt,林岚,\nben.txt,张平,某学院\nzoe.txt,王五,\n"})
-        options = ("--covers", "class.csv", "--institution", "某大学", "-o", "out", "--json", "out")
+        options = (
+            "--title-pages",
+            "class.csv",
+            "--institution",
+            "某大学",
+            "-o",
+            "out",
+            "--json",
+            "out",
+        )
         result = run(*ALL, *options)
         assert "class.csv does not list 1 paper: papers/chen.txt" in result.err
         assert "class.csv lists 1 file that is not among the papers: zoe.txt" in result.err
@@ -359,11 +368,11 @@ class TestTheCover:
         assert [cover["author"] for cover in covers.values()] == ["林岚", "张平", None]
         assert {cover["institution"] for cover in covers.values()} == {"某大学"}
         assert "林岚" in Path("out/index.html").read_text("utf-8")
-        result = run(*ANNA, "--covers", "class.csv", "--author", "另一人", "--json", "-")
+        result = run(*ANNA, "--title-pages", "class.csv", "--author", "另一人", "--json", "-")
         assert json.loads(result.out)["cover"]["author"] == "另一人"
         assert "class.csv" not in result.err
 
-    def test_what_a_table_says_of_the_sources(self, run):
+    def test_metadata_table_describes_sources(self, run):
         write({"books.csv": "文件,题目,作者,年份,刊名\ncounty.txt,<b>县志</b>,林岚 \u202e,1911,\n"})
         options = ("--metadata", "books.csv", "-o", "r.html", "--json", "r.json")
         assert "<b>县志</b>" in run(*ANNA, *options).out
@@ -418,7 +427,7 @@ class TestTheVerdict:
         words = {
             "empty": ("--library", "empty.db"),
             "own": ("--library", "own"),
-            "among": ("--among",),
+            "among": ("--compare-papers",),
             "excluded": ("--library", "library", "--exclude", "own/anna.txt"),
         }[library]
         run("index", "create", "empty.db")
@@ -454,7 +463,7 @@ class TestTheVerdict:
             ((), None),
         ],
     )
-    def test_of_one_paper(self, run, words, verdict):
+    def test_verdict_of_one_paper(self, run, words, verdict):
         result = run(*ANNA, *words, "--json", "r.json")
         report = json.loads(Path("r.json").read_text("utf-8"))
         rows = table(result.out)
@@ -466,7 +475,7 @@ class TestTheVerdict:
             assert rows["verdict"] == report["verdict"]["sentence"]
             assert rows["verdict"].startswith("55.1% copied: ")
 
-    def test_of_several_papers(self, run):
+    def test_verdict_of_several_papers(self, run):
         result = run(*ALL, "--reject-above", "30", "-o", "out", "--language", "en")
         lines = result.out.splitlines()
         assert "verdict" in lines[0]
@@ -497,7 +506,7 @@ class TestWithoutSources:
         assert "no paper has such a source: else.txt" in result.err
 
     def test_several_papers(self, run):
-        result = run(*ALL, "--among", "--without-source", "county.txt", "-o", "out")
+        result = run(*ALL, "--compare-papers", "--without-source", "county.txt", "-o", "out")
         assert "no paper has such a source" not in result.err
         assert "county.txt" in Path("out/anna.html").read_text("utf-8")
         result = run(*ALL, "--without-source", "nosuch", "-o", "out", "--force")

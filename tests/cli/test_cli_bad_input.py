@@ -222,7 +222,7 @@ def test_a_name_that_is_too_long(run, files, line):
         ("check", "a.pdf", "--library", "b.txt"),
         ("check", "b.txt", "--library", "a.pdf"),
         ("check", "b.txt", "--library", "b.txt", "--exclude", "a.pdf"),
-        ("check", "a.pdf", "b.txt", "--among", "-q"),
+        ("check", "a.pdf", "b.txt", "--compare-papers", "-q"),
         ("compare", "a.pdf", "b.txt"),
         ("explain", "a.pdf"),
         ("index", "add", "i.db", "a.pdf"),

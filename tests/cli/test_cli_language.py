@@ -80,7 +80,7 @@ def test_two_texts(zh, recipe):
     [
         ("recipes", "抽样"),
         ("check a.txt -l library -o a.html", "总复制比"),
-        ("check a.txt library --among", "单篇最大"),
+        ("check a.txt library --compare-papers", "单篇最大"),
         ("index stats n.db", "判为重复"),
         ("index explain n.db bridge", "保留"),
         ("index create other.db", ""),
@@ -89,7 +89,7 @@ def test_two_texts(zh, recipe):
     ],
 )
 @pytest.mark.usefixtures("index")
-def test_what_is_printed(zh, line, words):
+def test_output_is_in_chinese(zh, line, words):
     examples = ARTICLES.parent / "evaluate"
     line = line.replace("documents.jsonl", str(examples / "documents.jsonl"))
     assert words in zh(*line.replace("pairs.tsv", str(examples / "pairs.tsv")).split()).out

@@ -470,7 +470,7 @@ def git(*words):
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason=needs.GIT)
-def test_what_a_commit_hook_runs(run):
+def test_commit_hook_runs(run):
     root = Path(__file__).parents[2]
     entry, arguments, files = (
         re.search(rf"^  {name}: (.*)$", (root / ".pre-commit-hooks.yaml").read_text(), re.M)[1]

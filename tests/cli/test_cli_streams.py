@@ -35,7 +35,7 @@ def test_from_standard_input_to_standard_output(run, process):
         "recipes general",
         "fingerprint many.jsonl",
         "index export n.db",
-        "index export n.db --whole",
+        "index export n.db --include-removed",
     ],
 )
 def test_a_closed_pipe_is_no_error(run, words, is_begun):
@@ -72,7 +72,7 @@ PRINTING = [
     f"index query n.db {A}",
     "index explain n.db a",
     "index export n.db",
-    "index export n.db --whole",
+    "index export n.db --include-removed",
     "index remove n.db b",
     "index reconsider n.db",
     "index reconsider n.db c",

@@ -64,11 +64,11 @@ def test_export(run, index):
 
 def test_the_whole_index_through_a_pipe(run, index):
     fields = ("--at-field", "at", "--source-field", "source", "--extra-field", "date", "-q")
-    whole = run("index", "export", index, "--whole")
+    whole = run("index", "export", index, "--include-removed")
     assert whole.err == ""
     run("index", "create", "copy.db", "-q")
     run("index", "add", "copy.db", "-", *fields, stdin=whole.stdout)
-    assert run("index", "export", "copy.db", "--whole").stdout == whole.stdout
+    assert run("index", "export", "copy.db", "--include-removed").stdout == whole.stdout
     for place in (index, "copy.db"):
         run("index", "export", place, "-o", "kept.jsonl", "--decisions", f"{place}.csv", "-f")
     assert Path("copy.db.csv").read_bytes() == Path(f"{index}.csv").read_bytes()

@@ -23,8 +23,8 @@ CALLS = {
         "in.jsonl --against n.db",
     ],
     "pairs": [
-        "in.jsonl --with other.jsonl --recipe mine.toml",
-        "in.jsonl --with n.db",
+        "in.jsonl --against other.jsonl --recipe mine.toml",
+        "in.jsonl --against n.db",
     ],
     "sketch": ["in.jsonl --recipe mine.toml"],
     "contamination": ["in.jsonl --tests other.jsonl", "--splits a=in.jsonl b=other.jsonl"],
@@ -33,7 +33,7 @@ CALLS = {
     "check": [
         "in.html --library other.html --library n.db --exclude out.html --metadata meta.csv"
         " --without-source @ids.txt",
-        "in.html other.html --library out.html --covers covers.csv",
+        "in.html other.html --library out.html --title-pages covers.csv",
     ],
     "fingerprint": ["in.jsonl --recipe mine.toml"],
     "idf": ["in.jsonl --recipe mine.toml"],
@@ -124,7 +124,7 @@ CASES = [
 
 def writes_folder(name, call):
     """Return whether a check is of several papers, whose reports have names of their own."""
-    return name == "check" and "--covers" in call
+    return name == "check" and "--title-pages" in call
 
 
 #: In a folder, names are the command's own.

@@ -53,7 +53,11 @@ LINES = {
         "output": "out file.jsonl",
         "text_field": "正文",
     },
-    "pairs a --with b --max-text 1MiB": {"inputs": ["a"], "with_": ["b"], "max_text": "1MiB"},
+    "pairs a --against b --max-text 1MiB": {
+        "inputs": ["a"],
+        "against": ["b"],
+        "max_text": "1MiB",
+    },
     "recipes": {},
     "recipes news": {"recipe": "news"},
     "explain '-5 degrees' -": {"a": "-5 degrees", "b": "-"},

@@ -82,7 +82,7 @@ def test_importing_loads_no_task():
         "import neardup; neardup.load_recipe('improved').id",
     ],
 )
-def test_what_loads_nothing_heavy(program):
+def test_program_loads_no_heavy_package(program):
     assert not modules_after(program) & HEAVY
 
 

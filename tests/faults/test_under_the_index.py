@@ -34,7 +34,7 @@ def test_lost_power(recorded, tmp_path):
     assert not losses.breaches, "\n".join(losses.breaches)
 
 
-def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
+def test_log_without_syncs_breaks_the_law(recorded, tmp_path):
     """Without the syncs of the log the same law is broken, so the test can fail."""
     without = [record for record in recorded if record.what != "s" or record.name != "-wal"]
     losses = power_loss.lose(without, tmp_path, count=12, seed=1)

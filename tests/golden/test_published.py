@@ -94,7 +94,7 @@ def test_news_fingerprints_and_block_keys_of_the_original(shared):
 
 
 @pytest.mark.shared
-def test_what_the_page_of_differences_says_of_altered_papers(shared, root):
+def test_page_of_differences_has_figures_of_altered_papers(shared, root):
     folder = shared / "golden" / "paper_check"
     page = (root / "docs" / "differences.md").read_text("utf-8")
     published = json.loads((folder / "published.json").read_text("utf-8"))["similarity"]

@@ -28,7 +28,7 @@ def rows(*texts, **fields):
 
 class TestAdd:
     @BOTH
-    def test_what_is_new_is_kept_or_repeats(self, index):
+    def test_new_document_is_kept_or_repeats(self, index):
         assert index.add("a", FERRY) is None
         match = index.add("b", FERRY_AGAIN)
         assert (match.id, match.measure, match.distance) == ("a", "content(5)", None)
@@ -48,14 +48,14 @@ class TestAdd:
         lines = [record.args[1:] for record in caplog.records]
         assert lines == [("a",), (1, 1, 0), *dropped, *dropped]
 
-    def test_what_is_there_is_answered_as_the_first_time(self, index):
+    def test_stored_document_gets_its_first_answer(self, index):
         first = index.add("a", FERRY), index.add("b", FERRY_AGAIN)
         # Closer to `b` than the document that it was dropped for.
         index.add("c", FERRY_AGAIN + " Bring a coat.")
         assert (index.add("a", FERRY), index.add("b", FERRY_AGAIN)) == first
         assert len(index) == 3
 
-    def test_what_is_there_stays_as_it_came(self, index):
+    def test_stored_document_does_not_change(self, index):
         index.add("a", FERRY, title="Ferries", at="2024-05-01", source="x", extra={"n": 1})
         before = index.get("a")
         index.add("a", FERRY, title="Other", at="2025-05-01", source="y", extra={"n": 2})
@@ -117,7 +117,7 @@ class TestAdd:
 
 class TestAddMany:
     @BOTH
-    def test_what_is_told(self, index):
+    def test_progress_reports_each_result(self, index):
         index.add("old", FERRY)
         many = [
             {"id": "old", "text": FERRY},

@@ -96,7 +96,7 @@ def test_a_whole_export_makes_an_equal_index(index, new_place, tmp_path, suffix)
     index.recount()
     for _ in range(2):
         index.reconsider()
-    assert index.export(whole, whole=True) == len(index) == 245
+    assert index.export(whole, include_removed=True) == len(index) == 245
     with Index(new_place(), workers=1) as other:
         added = other.add_files([whole], extra_fields=EXTRA, **FIELDS)
         assert (added.new, added.problem_count) == (245, 0)

@@ -1,4 +1,4 @@
-"""Documents that full posting lists leave out are counted."""
+"""Documents that capped lists leave out are counted."""
 
 import random
 
@@ -18,19 +18,19 @@ def with_a_phrase(count):
 
 def test_each_document_beyond_the_length_of_a_list_counts_once(index):
     index.add_many(with_a_phrase(32))
-    assert index.stats().unlisted == 0
+    assert index.stats().skipped_documents == 0
     index.add_many(with_a_phrase(40))
-    assert (index.stats().kept, index.stats().unlisted) == (40, 8)
+    assert (index.stats().kept, index.stats().skipped_documents) == (40, 8)
     for document in with_a_phrase(43)[40:]:
         index.add(**document)
-    assert index.stats().unlisted == 11
+    assert index.stats().skipped_documents == 11
     # What was there already counts no second time.
     index.add_many(with_a_phrase(43))
-    assert index.stats().unlisted == 11
+    assert index.stats().skipped_documents == 11
 
 
 def test_a_first_import_counts_them_too(index, monkeypatch):
     monkeypatch.setattr(first_import, "_WRITTEN", 10)
     monkeypatch.setattr(transaction, "BATCH", 5)
     index.add_many(with_a_phrase(40))
-    assert (index.stats().kept, index.stats().unlisted) == (40, 8)
+    assert (index.stats().kept, index.stats().skipped_documents) == (40, 8)

@@ -82,7 +82,7 @@ def test_whole_numbers_are_ids(index):
 
 class TestTexts:
     @pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800", [1], {"x": "y"}])
-    def test_what_is_no_text(self, index, text):
+    def test_invalid_text_is_refused(self, index, text):
         added = index.add_many([{"id": "b", "text": text}, {"id": "c", "text": "x"}])
         assert added.keep.tolist() == [False, True]
         assert [document.id for document in index.documents()] == ["a", "c"]
@@ -99,7 +99,7 @@ class TestTexts:
 
 
 class TestFields:
-    def test_of_many(self, index):
+    def test_invalid_field_of_one_record_is_refused(self, index):
         many = [
             {"id": "b", "text": "one", "from": "\ud800"},
             {"id": "c", "text": "two", "from": 7},

@@ -82,7 +82,7 @@ class TestRemovals:
                 count = reviewed.count_removals(RemovalFilter(**fields))
                 assert count == len(expected), fields
 
-    def test_what_a_removal_holds(self, reviewed):
+    def test_removal_holds_both_documents(self, reviewed):
         removal = next(reviewed.removals())
         assert removal.document == reviewed.get(removal.document.id)
         assert removal.kept == reviewed.get(removal.document.repeats.id)
@@ -201,7 +201,7 @@ class TestDecisions:
             list(pool.map(work, range(4)))
         check_consistent(location)
 
-    def test_what_cannot_be_decided(self, reviewed):
+    def test_invalid_decision_is_refused(self, reviewed):
         with pytest.raises(InputError, match="no document"):
             reviewed.confirm("none")
         with pytest.raises(InputError, match="not dropped"):

@@ -35,7 +35,7 @@ def states(index):
 
 class TestRemove:
     @BOTH
-    def test_those_dropped_for_a_kept_one_are_decided_again(self, filled):
+    def test_removal_of_a_kept_document_decides_its_duplicates_again(self, filled):
         removed = filled.remove("a")
         assert (removed.removed, removed.decided_count) == (1, 3)
         assert [id for id, _ in removed.decided] == ["b", "c", "d"]

@@ -90,7 +90,7 @@ class TestOtherSettings:
         Index(location, recipe=recipe, threshold=recipe.decide.threshold).close()
         refused(location, IndexMismatchError, "threshold", 0.4, 0.46, threshold=0.46)
 
-    def test_what_a_duplicate_is_belongs_to_the_recipe(self, location):
+    def test_other_definition_of_a_duplicate_is_refused(self, location):
         Index(location).close()
         other = load_recipe("general").replace(decide={"common": "none"})
         assert other.id == load_recipe("general").id

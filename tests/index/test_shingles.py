@@ -268,7 +268,7 @@ def test_a_full_disk(place, in_memory, monkeypatch):
     assert filed(place) == 12
 
 
-def test_who_may_read_the_index_may_read_the_file(place):
+def test_file_of_shingles_has_the_mode_of_the_index(place):
     place.chmod(0o600)
     candidates(place)
     assert stat.S_IMODE(file_of(place).stat().st_mode) == 0o600

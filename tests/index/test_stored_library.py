@@ -102,7 +102,7 @@ def test_only_what_was_added_is_sketched(index, location, counting):
     assert list(stored(location)) == [*TEXTS, "e0", "e1"]
 
 
-def test_what_is_gone_is_no_source_and_leaves_nothing(index, location, counting):
+def test_removed_document_is_not_a_source_and_leaves_nothing(index, location, counting):
     index.add("new", letters(RNG, 100), at="2024-06-01")
     both = paper_with("d1", "d2")
     assert sources(check(both, location)) == ["d1", "d2"]
@@ -127,7 +127,7 @@ def test_a_number_that_comes_again_has_its_own_text(index, location):
     assert sources(check(paper_with("d7"), location)) == []
 
 
-def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
+def test_sketch_of_another_format_is_made_again(index, location, counting, monkeypatch):
     check(paper_with("d1"), location)
     before = stored(location)
     monkeypatch.setattr(library, "_FORMAT", library._FORMAT + 1)
@@ -228,7 +228,7 @@ def test_answers_of_the_index_stay(index, location):
 
 def test_many_papers(index, make):
     papers = [make(f"papers/{name}.txt", paper_with(name).text) for name in ("d1", "d2")]
-    found_in = [sources(paper.report) for paper in check_files(papers, index, among=True)]
+    found_in = [sources(paper.report) for paper in check_files(papers, index, compare_papers=True)]
     assert found_in == [["./papers/d2.txt", "d1"], ["./papers/d1.txt", "d2"]]
     assert index.query(TEXTS["d2"])
 

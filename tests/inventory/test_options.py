@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from functools import partial
 from typing import Annotated, get_args, get_origin
 
 import pytest
@@ -10,6 +11,7 @@ import neardup
 from neardup.cli.parser import command, parameters_of
 from neardup.options import options
 from neardup.options.signatures import completed, taken_options
+from neardup.papers import align
 from neardup.recipe import load_recipe
 from neardup.run.run_options import RunOptions
 
@@ -66,21 +68,31 @@ def test_no_option_is_described_twice():
     assert len(declared) == len(helps) + 2 > 30
 
 
-def test_an_unknown_option_is_refused_with_the_nearest_name():
-    with pytest.raises(TypeError, match=r"dedup\(\) got .* 'treshold'.* Did you mean 'threshold'"):
-        neardup.dedup(["a text"], treshold=0.8)
-
-
 @pytest.mark.parametrize(
-    ("call", "name"),
+    ("function", "name", "option"),
     [
-        (lambda: neardup.Index("unused", recipes="general"), "Index"),
-        (lambda: neardup.compare("a", "b", recipes="general"), "compare"),
+        (partial(neardup.Index, "unused"), "recipes", "recipe"),
+        (partial(neardup.compare, "a", "b"), "recipes", "recipe"),
+        (partial(neardup.dedup, []), "treshold", "threshold"),
+        # Of other programs.
+        (partial(neardup.dedup, []), "text", "text_field"),
+        (partial(neardup.dedup, []), "num_proc", "workers"),
+        (partial(neardup.dedup, []), "keep", "priority"),
+        # Of earlier versions.
+        (partial(neardup.contamination, [], []), "common", "max_documents"),
+        (partial(neardup.contamination, [], []), "cover", "min_share"),
+        (partial(neardup.contamination, [], []), "least", "min_item_length"),
+        (partial(neardup.repeats, []), "least", "min_unit_length"),
+        (partial(neardup.check, "a", "b"), "least", "min_passage_length"),
+        (partial(align, "a", "b"), "least", "min_passage_length"),
+        (partial(neardup.pairs, []), "with_", "against"),
+        (partial(neardup.Index.export, None, "a"), "whole", "include_removed"),
     ],
 )
-def test_an_unknown_option_of_any_function_is_refused(call, name):
-    with pytest.raises(TypeError, match=rf"{name}\(\) got .* 'recipes'.* Did you mean 'recipe'"):
-        call()
+def test_unknown_option_is_refused_with_the_name_of_the_known_one(function, name, option):
+    called = function.func.__name__
+    with pytest.raises(TypeError, match=rf"{called}\(\) got .* '{name}'.* Did you mean '{option}'"):
+        function(**{name: "x"})
 
 
 RUNS = (neardup.dedup_files, neardup.pairs_files, neardup.fingerprint_files, neardup.sketch_files)

@@ -5,6 +5,7 @@ import inspect
 import re
 import tomllib
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -121,3 +122,11 @@ def test_one_version(root):
     from neardup import _core
 
     assert version("neardup") == _core.__version__ == neardup.__version__
+
+
+def test_names_of_tests_begin_with_a_subject():
+    without = re.compile(
+        r"^ *(?:async )?def (test_(?:what|who|whoever|of|that|those)_\w+)", re.MULTILINE
+    )
+    for path in Path(__file__).parents[1].rglob("test_*.py"):
+        assert not without.findall(path.read_text("utf-8")), path

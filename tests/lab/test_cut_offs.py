@@ -5,7 +5,7 @@ import pytest
 
 from neardup.lab import Scores
 from neardup.lab.experiments.labelled_pairs.measures import (
-    Measured,
+    MeasureScores,
     best_cut_off,
     judge_left_out,
     ranked,
@@ -16,7 +16,7 @@ TRUE = np.array([True, True, True, False, False])
 
 
 def measure(values, *, by_distance=False):
-    return Measured("m", by_distance, values, ())
+    return MeasureScores("m", by_distance, values, ())
 
 
 def sweep(values, is_true, *, by_distance=False, folds=None):

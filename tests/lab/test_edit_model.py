@@ -54,7 +54,7 @@ def test_rates_are_drawn_from_two_to_ten_percent(pool, write):
     assert 0.045 < rates.mean() < 0.065
 
 
-def test_what_is_inserted_comes_from_the_pool():
+def test_inserted_text_comes_from_the_pool():
     model = EditModel(["甲乙丙丁戊己庚辛。"] * 3, rate=0.3)
     text = "".join(f"{index}、" for index in range(200))
     new = set().union(*(set(model.copy(text, str(index))) for index in range(30))) - set(text)

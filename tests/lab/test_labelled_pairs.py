@@ -102,7 +102,7 @@ def test_recipes_decide_by_the_measures_of_texts(result):
     assert by_name["aligned"] == ["aligned"]
     assert {measure_name(name, 5, "") for name in measures_of_texts()} <= set(by_name)
     measure = next(m for m in result.measures if m.name == "classic")
-    assert measure.measured.own_cut_off == 3
+    assert measure.measured.recipe_cut_off == 3
     assert measure.own is not None
 
 
@@ -141,7 +141,7 @@ def test_evidence_is_that_of_the_advised_setting(result):
         assert evidence.verdict == alone.verdict
 
 
-def test_what_many_documents_share_is_discounted(tmp_path, write):
+def test_boilerplate_is_discounted(tmp_path, write):
     form = write("form", 12)
     texts = {f"{index}": form + write(f"{index}", 6) for index in range(30)}
     texts |= dict.fromkeys("ab", write("again", 8))

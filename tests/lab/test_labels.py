@@ -92,7 +92,7 @@ def test_a_pair_that_repeats_counts_once(truth):
         (f"{HEAD}a\tb\tdup\n", "What means duplicate: near-duplicate"),
     ],
 )
-def test_what_is_refused_names_the_file_and_the_line(truth, text, message):
+def test_refusal_names_the_file_and_the_line(truth, text, message):
     with pytest.raises(InputError) as caught:
         truth(text)
     assert "pairs.tsv" in str(caught.value)

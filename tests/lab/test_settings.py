@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from neardup.base.messages import in_language
-from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
+from neardup.lab.experiments.labelled_pairs.measures import Decider, MeasureScores
 from neardup.lab.experiments.labelled_pairs.settings import (
     choose,
-    judged_by_others,
+    cross_validated_calls,
     pick,
     sentences,
 )
@@ -16,9 +16,9 @@ from neardup.lab.metrics import count_scores, f1_interval
 OWN = 0.4
 
 
-def measure(name, values, own_cut_off=OWN):
-    return Measured(
-        name, False, np.asarray(values, float), (Decider("general", name, own_cut_off),)
+def measure(name, values, recipe_cut_off=OWN):
+    return MeasureScores(
+        name, False, np.asarray(values, float), (Decider("general", name, recipe_cut_off),)
     )
 
 
@@ -64,7 +64,7 @@ def test_a_difference_by_chance_leaves_the_default():
 
 def test_the_default_as_the_best_needs_no_second_sentence():
     is_true = np.array([True, True, False, False])
-    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], own_cut_off=0.5)], is_true)
+    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], recipe_cut_off=0.5)], is_true)
     assert choice.is_same
     assert not choice.is_better
     advice, usual = sentences(choice)
@@ -85,7 +85,7 @@ def test_measure_and_cut_off_are_chosen_without_the_pair(gap):
         ]
         item, cut_off = pick(measured, is_true, np.ones_like(is_true))
         flattered.append(count_scores(item.passes(cut_off), is_true).f1)
-        judged = judged_by_others(measured, is_true, np.arange(count) % 15)
+        judged = cross_validated_calls(measured, is_true, np.arange(count) % 15)
         honest.append(count_scores(judged, is_true).f1)
         # The same setting on pairs that nobody has seen.
         fresh = draw.random(2000) < 0.35

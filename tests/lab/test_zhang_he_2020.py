@@ -43,7 +43,7 @@ def untimed(result):
     return dataclasses.replace(result, folder=None, runs=runs)
 
 
-def test_what_is_measured(result):
+def test_experiment_measures_each_method_and_topic(result):
     assert result.topics == ("harbour", "market")
     assert (result.documents, result.true_pairs, result.natural) == (44, 12, 0)
     assert [run.name for run in result.complete] == [*PAPER_METHODS, "general", "classic"]
@@ -143,7 +143,7 @@ def as_measured(name, precision, recall, seconds):
         ((0.90, 0.80, 1.0), [False, False, False, True]),
     ],
 )
-def test_what_is_reproduced_follows_from_the_figures(improved, expected):
+def test_verdict_follows_from_the_figures(improved, expected):
     runs = [
         as_measured("Shingle, x", 0.9, 0.9, 2.0),
         as_measured("traditional, x", 0.93, 0.93, 2.0),

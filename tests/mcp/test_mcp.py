@@ -269,7 +269,7 @@ def test_an_error_is_a_sentence_for_the_model(answers, name, words):
     "name",
     ["outside", "absolute", "link", "folder with link", "address", "server", "standard input"],
 )
-def test_what_is_not_below_a_named_folder_is_refused(answers, folder, name):
+def test_path_outside_named_folders_is_refused(answers, folder, name):
     assert f"must be a file or folder below {folder}" in answers[name]
 
 

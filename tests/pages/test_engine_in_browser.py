@@ -112,7 +112,7 @@ def test_a_verdict_is_that_of_the_command(visit, a, b):
     assert page.locator("#compared .paper p").all_text_contents() == [a, b]
 
 
-def test_what_differs_is_marked(visit):
+def test_differences_are_marked(visit):
     page = visit("try.html", 1200)
     compared(page, "渡口的新渡轮下周一试航。", "渡口的新渡轮，下周二试航？")
     assert page.locator("#compared em").all_inner_texts() == ["一", "二"]
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_read_is_refused(visit, content, expected):
     assert expected in page.inner_text("#cleaned .problem")
 
 
-def test_what_is_missing_is_asked_for(visit):
+def test_missing_input_is_asked_for(visit):
     page = visit("try.html", 1200)
     compared(page, "one", "  ")
     assert "empty" in page.inner_text("#compared .problem")

@@ -7,7 +7,7 @@ from neardup.papers.evidence import evidence_of
 from neardup.papers.rates import Marks
 from neardup.papers.report import Report, marks_of
 from neardup.papers.results import (
-    Aside,
+    ExcludedSpan,
     Finding,
     Passage,
     Piece,
@@ -105,7 +105,7 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "pages": (),
         "library": "papers/",
         "library_documents": len(sources),
-        "settings": {"least": 20, "candidates": 1000, "strict": True},
+        "settings": {"min_passage_length": 20, "candidates": 1000, "strict": True},
         "notes": (),
         "runs": marks.runs(
             [*(spans[number] for number in order), []],
@@ -200,8 +200,8 @@ def small_zh(**fields):
         sources,
         matches,
         asides=[
-            Aside(begin, begin + len(quotation), "quotation"),
-            Aside(ZH.index("参考文献"), len(ZH), "references"),
+            ExcludedSpan(begin, begin + len(quotation), "quotation"),
+            ExcludedSpan(ZH.index("参考文献"), len(ZH), "references"),
         ],
         headings=[
             ("摘要", 1),
@@ -246,7 +246,7 @@ def small_en(**fields):
             (0, located(EN, EN_SOURCE, (repaired.format("repaired"), repaired.format("mended")))),
             (0, located(EN, EN_SOURCE, carried)),
         ],
-        asides=[Aside(form, len(EN) - 1, "given")],
+        asides=[ExcludedSpan(form, len(EN) - 1, "given")],
         headings=[("1 Introduction", 1), ("2 Droughts", 1)],
         **{"paper": "mills.md", "library": "sources"} | fields,
     )
@@ -268,9 +268,9 @@ def hostile():
             (1, [(line + 3 * size + 3, line + 3 * size + 6000, 0, size)]),
         ],
         asides=[
-            Aside(2, size, "quotation"),
-            Aside(size - 4, size + 20, "given"),
-            Aside(len(text) - 40, len(text), "references"),
+            ExcludedSpan(2, size, "quotation"),
+            ExcludedSpan(size - 4, size + 20, "given"),
+            ExcludedSpan(len(text) - 40, len(text), "references"),
         ],
         headings=[(HOSTILE * 3, 1)],
         paper=HOSTILE,
@@ -331,6 +331,8 @@ def long(characters=100_000, passages=400, sources=80, seed=1):
         placed,
         headings=titles,
         pages=tuple(range(0, len(text), 1000)),
-        asides=[Aside(begin, begin + 40, "quotation") for begin in range(500, len(text), 5000)],
+        asides=[
+            ExcludedSpan(begin, begin + 40, "quotation") for begin in range(500, len(text), 5000)
+        ],
         library_documents=12_345,
     )

@@ -30,7 +30,7 @@ def test_one_passage_and_where_it_stands():
 
 def test_passages_that_are_apart_are_two():
     text, source = unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C
-    passages = align(text, source, least=15)
+    passages = align(text, source, min_passage_length=15)
     assert [text[passage.begin : passage.end] for passage in passages] == [A[:-1], C[:-1]]
 
 
@@ -64,7 +64,7 @@ def test_text_put_in_between():
 )
 def test_edits_within(changed):
     text = around(changed, 1, 2)
-    (passage,) = align(text, around(B, 3, 4), least=15)
+    (passage,) = align(text, around(B, 3, 4), min_passage_length=15)
     assert text[passage.begin : passage.end] == changed[:-1]
     assert 0.8 < passage.similarity < 1
 
@@ -74,7 +74,7 @@ def test_the_least_of_chinese_characters_is_inside(length, count):
     shared = unrelated(7, length)
     assert len(align(around(shared, 1, 2), around(shared, 3, 4))) == count
     assert len(align(shared, shared)) == count
-    assert len(align(shared, shared, least=length)) == 1
+    assert len(align(shared, shared, min_passage_length=length)) == 1
 
 
 @pytest.mark.parametrize(("length", "count"), [(39, 0), (40, 1)])
@@ -84,7 +84,7 @@ def test_the_least_of_letters_is_twice_as_much(length, count):
     assert len(align(unrelated(1) + shared, shared + unrelated(2))) == count
 
 
-def test_what_is_found_in_one_source_twice():
+def test_repeated_text_is_one_passage_per_place_in_the_paper():
     """The paper's text is copied once, wherever it stands in the source."""
     (passage,) = align(unrelated(1) + B, unrelated(2) + B + unrelated(3, 900) + B)
     assert passage.begin == 80
@@ -95,7 +95,7 @@ def test_what_is_found_in_one_source_twice():
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_short_texts_have_no_passages(name):
-    assert align(TEXTS[name], TEXTS[name], least=60) == []
+    assert align(TEXTS[name], TEXTS[name], min_passage_length=60) == []
     assert align(TEXTS[name], "") == align("", TEXTS[name]) == []
 
 
@@ -168,7 +168,7 @@ def test_equal_words_are_no_difference(words, others, between):
             assert all(list(replacements(*pair, fold)) for pair in zip(*ends, strict=True))
 
 
-def test_what_counts_as_equal_is_named():
+def test_equated_letters_are_named():
     text = "Тhe new ＦＥＲＲＹ leaves the old pier at nine，票價與舊船相同。"
     source = "The new ferry leaves the old pier at nine，票价与旧船相同。"
     assert equated(align(text, source)) == {
@@ -206,21 +206,21 @@ def test_a_passage_begins_and_ends_at_words(text, source, expected, tmp_path):
     assert passage.source_text == source[passage.source_begin : passage.source_end] == expected
     for name, content in (("paper", text), ("source", source)):
         (tmp_path / f"{name}.txt").write_text(content, "utf-8")
-    report = check(tmp_path / "paper.txt", tmp_path / "source.txt", least=5)
+    report = check(tmp_path / "paper.txt", tmp_path / "source.txt", min_passage_length=5)
     (shown,) = report.passages
     assert (shown.begin, shown.end) == (passage.begin, passage.end)
     assert report.copied == sum(map(str.isalnum, expected))
 
 
-@pytest.mark.parametrize("least", [-1, 0, 4, 10_001, 5.5, "20", None, True])
-def test_a_bad_least_is_refused(least):
-    with pytest.raises(ParameterError, match="'least'"):
-        align(A, B, least=least)
+@pytest.mark.parametrize("length", [-1, 0, 4, 10_001, 5.5, "20", None, True])
+def test_bad_passage_length_is_refused(length):
+    with pytest.raises(ParameterError, match="'min_passage_length'"):
+        align(A, B, min_passage_length=length)
 
 
 @pytest.mark.parametrize("value", [None, 7, b"bytes", "\ud800"])
 @pytest.mark.parametrize("parameter", ["text", "source"])
-def test_what_is_no_text_is_refused(parameter, value):
+def test_invalid_text_is_refused(parameter, value):
     with pytest.raises(InputError, match=f"^{parameter}: expected"):
         align(**{"text": A, "source": B} | {parameter: value})
 

@@ -11,7 +11,7 @@ from tests.index.written import letters
 from tests.readers import making
 
 from neardup.papers import among, check_files
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.report_files import ReportFolder, summary_page
 from neardup.readers import read_bytes
 from neardup.writers.cells import spreadsheet_bytes
@@ -40,7 +40,7 @@ def papers(make):
     make("p/ben.txt", PARTS[0] + PARTS[1] + letters(RNG, 100))
     make("p/chen.txt", PARTS[1] + letters(RNG, 900))
     make("p/dora.txt", letters(RNG, 200))
-    return list(check_files(["p"], among=True, workers=1))
+    return list(check_files(["p"], compare_papers=True, workers=1))
 
 
 def test_pairs_and_cells(papers):
@@ -74,7 +74,7 @@ def test_a_file_of_the_library_with_the_name_of_a_paper_is_not_the_paper(make):
     make("old/anna.txt", PARTS[2])
     make("anna.txt", letters(RNG, 100))
     make("ben.txt", PARTS[2])
-    checked = list(check_files(["anna.txt", "ben.txt"], "old", among=True, workers=1))
+    checked = list(check_files(["anna.txt", "ben.txt"], "old", compare_papers=True, workers=1))
     assert [source.id for source in checked[1].report.sources] == ["anna.txt"]
     assert among.cells(checked) == {}
 
@@ -88,7 +88,7 @@ def test_papers_that_are_not_compared_have_no_pairs(papers):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_more_papers_than_a_matrix_shows(papers, language):
-    many = [*papers, *[Checked(f"{n}", papers[3].report, None, f"{n}") for n in range(57)]]
+    many = [*papers, *[CheckResult(f"{n}", papers[3].report, None, f"{n}") for n in range(57)]]
     page = summary_page(many, ["a.html"] * 61, language=language)
     assert 'class="matrix"' not in page
     assert 'class="stack pairs"' in page
@@ -96,7 +96,7 @@ def test_more_papers_than_a_matrix_shows(papers, language):
 
 
 class TestProperties:
-    def test_of_word_documents(self):
+    def test_properties_of_word_documents(self):
         found = read_bytes(word("林岚", "周渡"), "a.docx").properties
         assert (found["author"], found["modified_by"]) == ("林岚", "周渡")
         assert found["created"] == "2026-03-04T05:06:07Z"
@@ -104,7 +104,7 @@ class TestProperties:
         # The id of the template that the library brings.
         assert len(found["origin_id"]) == 8
 
-    def test_of_wps(self):
+    def test_properties_of_wps_documents(self):
         import zipfile
 
         made = io.BytesIO(word("a"))
@@ -147,7 +147,7 @@ class TestProperties:
             ("yesterday", "yesterday"),
         ],
     )
-    def test_of_pdfs(self, date, moment):
+    def test_properties_of_pdfs(self, date, moment):
         data = making.pdf([[(90, 700, 12, letters(RNG, 20))]])
         body = data[: data.index(b"xref\n")]
         info = f"/Creator (WPS) /Producer (Skia) /CreationDate ({date})"
@@ -157,14 +157,14 @@ class TestProperties:
         assert (found["program"], found["producer"], found["id"]) == ("WPS", "Skia", "0aff00")
         assert found.get("created") == moment
 
-    def test_what_at_least_two_share(self):
+    def test_properties_shared_by_two_papers_are_listed(self):
         properties = [
             {"author": "林岚", "program": "WPS", "template": "Normal.dotm", "id": "1"},
             {"modified_by": "林岚", "producer": "WPS", "template": "Normal.dotm", "created": "1"},
             {"author": "user", "company": "海边公司", "id": "1"},
             {"author": "user", "company": " 海边公司\n"},
         ]
-        papers = [Checked(f"{n}", None, "", None, found) for n, found in enumerate(properties)]
+        papers = [CheckResult(f"{n}", None, "", None, found) for n, found in enumerate(properties)]
         assert among.shared_properties(papers) == [
             ("id", "1", [0, 2]),
             ("person", "林岚", [0, 1]),
@@ -175,7 +175,7 @@ class TestProperties:
     def test_a_check_has_them(self, make):
         make("p/a.docx", word("林岚"))
         make("p/b.docx", word("周渡", by="林岚"))
-        checked = list(check_files(["p"], among=True, workers=1))
+        checked = list(check_files(["p"], compare_papers=True, workers=1))
         assert ("person", "林岚", [0, 1]) in among.shared_properties(checked)
         page = summary_page(checked, [None, None], language="en")
         assert "2026-03-04T05:06:07Z" in page
@@ -190,7 +190,7 @@ class TestTable:
         folder = ReportFolder(
             names, inputs=names, page="out", json=None, language="en", force=False
         )
-        for checked in check_files(["p"], among=True, workers=1):
+        for checked in check_files(["p"], compare_papers=True, workers=1):
             folder.write(checked)
         folder.finish()
         data = Path("out/index.csv").read_bytes()

@@ -44,7 +44,7 @@ class TestAgainstWhat:
             assert result.problem is None
 
     def test_each_other(self, class_):
-        checked = list(check_files([class_], among=True, workers=1))
+        checked = list(check_files([class_], compare_papers=True, workers=1))
         assert rates(checked) == {"anna.txt": 0.4, "ben.txt": round(60 / 210, 3), "chen.txt": 0}
         anna, ben, chen = (result.report for result in checked)
         assert [source.id for source in anna.sources] == ["papers/ben.txt"]
@@ -55,7 +55,7 @@ class TestAgainstWhat:
             check_consistent(report)
 
     def test_both(self, class_):
-        checked = list(check_files([class_], "library", among=True, workers=1))
+        checked = list(check_files([class_], "library", compare_papers=True, workers=1))
         assert rates(checked)["ben.txt"] == round(120 / 210, 3)
         ben = checked[1].report
         named = {source.id: source.title for source in ben.sources}
@@ -72,7 +72,7 @@ class TestAgainstWhat:
             ("papers/anna.txt", "library"),
             ("alone", None),
         ):
-            (result,) = check_files([paper], library, among=True)
+            (result,) = check_files([paper], library, compare_papers=True)
             rates = result.report.rates
             assert (rates and rates.total, result.report.sources) == (
                 0 if library == "library" else None,
@@ -80,31 +80,33 @@ class TestAgainstWhat:
             )
 
     def test_own_file_in_the_library_is_noted(self, class_):
-        for result in check_files([class_], class_, among=True):
+        for result in check_files([class_], class_, compare_papers=True):
             assert [note for note in result.report.notes if "own file" in note]
             assert "./" + result.paper not in {source.id for source in result.report.sources}
 
     def test_a_copy_under_another_name_is_another_paper(self, class_, make):
         make("papers/zoe.txt", Path("papers/anna.txt").read_text("utf-8"))
-        assert rates(check_files([class_], among=True))["zoe.txt"] == 1.0
+        assert rates(check_files([class_], compare_papers=True))["zoe.txt"] == 1.0
 
     def test_neither(self, class_):
-        with pytest.raises(ParameterError, match=r"'library' .*\(among\)"):
+        with pytest.raises(ParameterError, match=r"'library' .*\(compare_papers\)"):
             next(check_files([class_]))
 
     def test_a_library_with_the_papers_in_it(self, class_):
-        papers = rates(check_files([class_], ["library", "papers"], among=True, workers=1))
+        papers = rates(check_files([class_], ["library", "papers"], compare_papers=True, workers=1))
         assert (papers["chen.txt"], papers["anna.txt"]) == (0, 0.4)
 
     def test_excluded_text(self, class_, make):
         form = make("form.txt", PARTS[0])
-        checked = list(check_files([class_], among=True, exclude=[form]))
+        checked = list(check_files([class_], compare_papers=True, exclude=[form]))
         assert set(rates(checked).values()) == {0}
         assert checked[0].report.characters == 90
 
     def test_sources_left_out(self, class_):
         without = ["./papers/anna.txt", "a.txt"]
-        checked = list(check_files([class_], "library", among=True, without_sources=without))
+        checked = list(
+            check_files([class_], "library", compare_papers=True, without_sources=without)
+        )
         assert rates(checked)["ben.txt"] == 0
         assert sorted(checked[1].report.without_sources) == without
         assert rates(checked)["anna.txt"] == 0.4
@@ -114,7 +116,7 @@ class TestPapers:
     def test_a_broken_one_does_not_stop_the_others(self, class_, make):
         make("papers/bad.docx", b"PK\x03\x04broken")
         told = Told()
-        checked = list(check_files([class_, "nosuch.txt"], among=True, progress=told))
+        checked = list(check_files([class_, "nosuch.txt"], compare_papers=True, progress=told))
         assert [result.report is None for result in checked] == [False, True, False, False, True]
         assert checked[1].problem.startswith("papers/bad.docx:")
         assert checked[4].problem.startswith("nosuch.txt: no such file")
@@ -125,13 +127,13 @@ class TestPapers:
     def test_a_paper_given_twice_is_checked_once(self, class_):
         paths = ["papers/ben.txt", class_, "papers/ben.txt"]
         assert papers_in(paths) == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
-        checked = list(check_files(paths, among=True))
+        checked = list(check_files(paths, compare_papers=True))
         assert len(checked) == 3
         assert rates(checked)["ben.txt"] == round(60 / 210, 3)
 
     @pytest.mark.usefixtures("class_")
     def test_a_paper_by_two_paths_is_not_its_own_source(self):
-        checked = list(check_files(["papers/chen.txt", "./papers/chen.txt"], among=True))
+        checked = list(check_files(["papers/chen.txt", "./papers/chen.txt"], compare_papers=True))
         assert {result.report.no_verdict for result in checked} == {"nothing_compared"}
 
     def test_folders_within_folders(self, make):
@@ -146,7 +148,7 @@ class TestPapers:
         make("papers/emil.RTF", b"{\\rtf1 x}")
         make("papers/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF")
         told = Told()
-        checked = list(check_files([class_], among=True, progress=told))
+        checked = list(check_files([class_], compare_papers=True, progress=told))
         problems = {result.paper: result.problem for result in checked if result.problem}
         assert list(problems) == ["papers/dora.doc", "papers/emil.RTF"]
         assert all("save it as .docx" in problem for problem in problems.values())
@@ -216,7 +218,14 @@ class TestPapers:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("least", 4), ("workers", -1), ("among", 1), ("exclude", 7), ("papers", 7), ("library", 7)],
+    [
+        ("min_passage_length", 4),
+        ("workers", -1),
+        ("compare_papers", 1),
+        ("exclude", 7),
+        ("papers", 7),
+        ("library", 7),
+    ],
 )
 def test_bad_parameters(class_, name, value):
     options = {"papers": [class_], "library": "library"} | {name: value}
@@ -238,7 +247,7 @@ def folder_of(papers, **options):
 class TestReportFolder:
     def write(self, class_, **options):
         folder = folder_of(papers_in([class_]), **options)
-        for result in check_files([class_], among=True, workers=1):
+        for result in check_files([class_], compare_papers=True, workers=1):
             folder.write(result)
         return folder.finish()
 
@@ -271,7 +280,7 @@ class TestReportFolder:
         assert sorted(os.listdir("alone")) == sorted(os.listdir("data"))
 
     @pytest.mark.parametrize("name", ["index.html", "index.csv", "ben.html", "chen.json"])
-    def test_what_is_there_is_not_replaced(self, class_, make, name):
+    def test_existing_file_is_not_replaced(self, class_, make, name):
         make(f"out/{name}", "precious")
         with pytest.raises(OutputError, match=f"{name}: exists already. Nothing was written"):
             self.write(class_, json="out")
@@ -304,7 +313,7 @@ class TestReportFolder:
             ]
         ]
         folder = folder_of(papers)
-        for result in check_files(papers, among=True, workers=1):
+        for result in check_files(papers, compare_papers=True, workers=1):
             folder.write(result)
         text = folder.finish().read_text("utf-8")
         names = os.listdir("out")

@@ -72,19 +72,19 @@ class TestPassages:
         report = check(make("paper.txt", COPIED + PLAIN + OTHER), library)
         check_consistent(report)
         assert ids(report) == ["county.txt", "boats.txt", "part.txt"]
-        assert report.sources[2].only_here == 0
+        assert report.sources[2].unique_characters == 0
         shares = [COPIED, OTHER, OTHER[:24]]
         for source, share in zip(report.sources, shares, strict=True):
             whole = Path(library, source.id).read_text("utf-8")
             assert source.cover == pytest.approx(counted(share) / counted(whole), abs=0.01)
         assert [passage.source for passage in report.passages] == [0, 1, 2]
 
-    def test_of_equal_sources_the_earlier_comes_first(self, make):
+    def test_equal_sources_are_in_the_order_of_the_library(self, make):
         for name in "dacb":
             make(f"library/{name}.txt", COPIED)
         report = check(make("paper.txt", COPIED), "library")
         assert ids(report) == ["a.txt", "b.txt", "c.txt", "d.txt"]
-        assert {source.only_here for source in report.sources} == {0}
+        assert {source.unique_characters for source in report.sources} == {0}
         assert {source.similarity for source in report.sources} == {1.0}
 
     @pytest.mark.parametrize("begin", [0, 20_000, 40_000])
@@ -125,7 +125,7 @@ def test_sources_with_text_of_their_own_are_listed_up_to_200(make, count, listed
     assert [note.values["count"] for note in report.notes] == [count - listed] * (count > listed)
 
 
-def test_of_sources_with_the_same_text_fifty_are_listed(make, paper):
+def test_fifty_sources_with_the_same_text_are_listed(make, paper):
     for number in range(60):
         make(f"library/{number:02}.txt", COPIED)
     report = check(paper, "library")
@@ -223,7 +223,7 @@ class TestWithoutSources:
         assert "略去，各项比例均不计入：county.txt。" in report.to_html()
         assert json.loads(report.to_json())["without_sources"] == ["county.txt"]
 
-    def test_what_another_source_has_too_stays_copied(self, make, paper, library):
+    def test_text_of_another_source_stays_copied(self, make, paper, library):
         make("library/copy.txt", COPIED)
         report = check(paper, library, without_sources=["county.txt"])
         assert ids(report) == ["copy.txt"]
@@ -290,7 +290,7 @@ class TestPapers:
     @pytest.mark.parametrize("name", TEXTS)
     def test_hostile(self, name, hostile_library):
         text = TEXTS[name] * 3 + COPIED + TEXTS[name] + "\n" + OTHER
-        report = check(FileText(text, "text"), hostile_library, least=5)
+        report = check(FileText(text, "text"), hostile_library, min_passage_length=5)
         check_consistent(report)
         assert report.copied >= counted(COPIED)
         assert json.loads(report.to_json())["text"] == text
@@ -300,7 +300,7 @@ class TestPapers:
         source = make("source.txt", COPIED)
         assert check(make("paper.txt", COPIED + "\u3164" * 1000), source).rates.total == 1.0
 
-    def test_what_was_read_before(self, make, library):
+    def test_read_file_gives_the_report_of_its_path(self, make, library):
         data = (PLAIN + COPIED).encode("gb18030")
         by_path = check(make("论文.txt", data), library)
         text = read_bytes(data, "论文.txt")
@@ -320,7 +320,7 @@ class TestPapers:
         assert chapter.end == section.end == len(report.text)
         assert chapter.copied == counted(COPIED + OTHER) == section.copied + counted(COPIED)
 
-    def test_what_the_file_marks(self, library):
+    def test_marks_of_the_file_are_used(self, library):
         text = f"绪论\n{PLAIN}\n结论\n{OTHER}\n参考文献\n[1] 王岚. 渡口志[M]. 2001.\n{COPIED}"
         begins = [(text.index(title), len(title)) for title in ("绪论", "结论", "参考文献")]
         quoted, notes = text.index(OTHER), text.index(COPIED)
@@ -411,7 +411,7 @@ def test_text_is_no_path(library, text):
     ],
 )
 @pytest.mark.usefixtures("library")
-def test_what_cannot_be_read_is_refused_by_name(make, paper, library, exclude):
+def test_unreadable_file_is_refused_by_name(make, paper, library, exclude):
     make("broken.docx", b"PK\x03\x04broken")
     make("paper.txt", PLAIN)
     culprit = next(iter(exclude), paper if library == "library" else library)

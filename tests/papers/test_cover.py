@@ -10,7 +10,7 @@ from tests.readers import making
 from neardup import InputError, ParameterError, check
 from neardup.papers.cover import Cover, cover_of, read_table
 from neardup.readers import read_bytes
-from neardup.readers.extracted import FileText
+from neardup.readers.document_text import FileText
 from neardup.readers.sandboxed_reader import read_sandboxed
 
 COLUMNS = ("file", "title", "author", "number", "institution")
@@ -56,7 +56,7 @@ def pdf(title, author):
     ],
 )
 @pytest.mark.parametrize("make", [lambda *core: word(core), pdf], ids=["docx", "pdf"])
-def test_what_a_document_states(title, author, cover, make):
+def test_cover_states_document_properties(title, author, cover, make):
     assert cover_of(read_bytes(make(title, author), "a.bin")) == cover
 
 

@@ -52,7 +52,7 @@ def test_points_are_no_edits():
 
 @given(texts(), texts())
 @example("\u3099", "\uff9e")
-def test_what_is_no_edit_is_equal(a, b):
+def test_text_between_edits_is_equal(a, b):
     left = []
     for text, spans in zip((a, b), edited(a, b, PLAIN), strict=True):
         assert all(0 <= begin < end <= len(text) for begin, end in spans)

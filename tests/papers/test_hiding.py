@@ -9,7 +9,7 @@ from tests.readers.making import column, docx, pdf, run
 
 from neardup import check
 from neardup.papers import check_files
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.hiding import MOST_PLACES, as_shown, revealed, unmasked
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import HIDING
@@ -261,7 +261,8 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
     pictures = check(FileText(ENGLISH, "docx", pictures=(0, 3)), library)
     assert title not in pictures.to_html(language=language)
     papers = [
-        Checked(name, of_one, None) for name, of_one in zip("ab", (report, innocent), strict=True)
+        CheckResult(name, of_one, None)
+        for name, of_one in zip("ab", (report, innocent), strict=True)
     ]
     page = summary_page(papers, [None, None], language=language)
     assert page.count(title) == 1
@@ -275,6 +276,6 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
 
 def test_papers_against_each_other(make):
     papers = [make("a.txt", ENGLISH), make("b.txt", ENGLISH.translate(CYRILLIC))]
-    plain, disguised = (checked.report for checked in check_files(papers, among=True))
+    plain, disguised = (checked.report for checked in check_files(papers, compare_papers=True))
     assert (of(plain), list(of(disguised))) == ({}, ["look_alikes"])
     assert disguised.rates.total == 1.0

@@ -123,7 +123,7 @@ def test_a_record_of_a_table_is_no_file(make):
         assert library.positions_of("x") == set()
 
 
-def test_what_cannot_be_read_is_told_and_left_out(folder, make):
+def test_unreadable_file_is_reported_and_left_out(folder, make):
     make("library/7.docx", b"PK\x03\x04broken")
     make("library/8.pdf", b"%PDF-1.7 broken")
     told = Told()
@@ -167,7 +167,7 @@ def test_more_texts_than_are_fetched_together(make):
 
 
 @pytest.mark.parametrize("value", [7, None, b"library", {}, [], [7], [None], object()])
-def test_what_is_no_library_is_refused(value):
+def test_invalid_library_is_refused(value):
     with pytest.raises(ParameterError, match="'library'"):
         open_library(value)
 
@@ -194,7 +194,7 @@ def test_a_missing_library(missing, folder):
     assert str(caught.value).startswith(f"{missing}:")
 
 
-def test_what_is_an_index(make):
+def test_index_is_recognized(make):
     assert is_index("postgresql://somewhere/db")
     assert is_index("postgres://somewhere/db")
     assert is_index(make("n.db", b"SQLite format 3\0" + bytes(100)))

@@ -10,7 +10,7 @@ from tests.index.written import edited, letters
 from tests.papers.texts import FILLERS
 
 from neardup import _core, check
-from neardup.papers import Aside, open_library
+from neardup.papers import ExcludedSpan, open_library
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
@@ -71,7 +71,7 @@ def check_sources(report, counts):
     assert report.similarity == max(similarities, default=None)
     for number, source in enumerate(report.sources):
         assert 0 < source.cover <= 1
-        assert 0 <= source.only_here <= source.characters <= report.copied
+        assert 0 <= source.unique_characters <= source.characters <= report.copied
         assert source.rate == source.characters / report.characters
         spans = [
             (piece.begin, piece.end)
@@ -119,8 +119,8 @@ class TestMarks:
         def clipped(spans):
             return [(min(begin, len(text)), min(end, len(text))) for begin, end in spans]
 
-        asides = [Aside(*span, "given") for span in clipped(excluded)]
-        asides += [Aside(*span, "quotation") for span in clipped(quoted)]
+        asides = [ExcludedSpan(*span, "given") for span in clipped(excluded)]
+        asides += [ExcludedSpan(*span, "quotation") for span in clipped(quoted)]
         marks = Marks(text, asides)
         counts = {n for n, c in enumerate(text) if c.isalnum()} - inside(excluded)
         assert marks.total == len(counts)
@@ -136,7 +136,7 @@ class TestMarks:
         ("text", "total"),
         [("", 0), ("，。 \n", 0), ("雨 a1。", 3), ("Ａ１", 2), ("e\u0301", 1), ("𠀀🙂", 1)],
     )
-    def test_what_counts(self, text, total):
+    def test_letters_and_digits_count(self, text, total):
         assert Marks(text, []).total == total
 
 
@@ -196,7 +196,9 @@ def test_rates_by_hand(make):
     assert (report.characters, report.copied) == (200, 100)
     assert (report.rates.total, report.rates.without_quotations) == (0.5, 0.3)
     assert report.rates.largest_source == 70 / 200
-    sources = [(source.id, source.characters, source.only_here) for source in report.sources]
+    sources = [
+        (source.id, source.characters, source.unique_characters) for source in report.sources
+    ]
     assert sources == [("b.txt", 70, 40), ("a.txt", 60, 30)]
     assert len(report.passages) == 3
     with open_library("library") as library:

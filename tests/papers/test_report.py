@@ -18,7 +18,7 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import LANGUAGES, Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import load_words
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.cover import Cover
 from neardup.papers.report import (
     VERSION,
@@ -29,7 +29,7 @@ from neardup.papers.report import (
 )
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import (
-    Aside,
+    ExcludedSpan,
     Finding,
     Passage,
     Piece,
@@ -161,7 +161,7 @@ def test_the_policy_allows_the_own_script_and_style_only(name):
     )
 
 
-def test_what_is_hostile_is_shown_as_text():
+def test_hostile_values_are_shown_as_text():
     page = Page(REPORTS["hostile"].to_html(language="en"))
     # Paper and source, title and id, library, notes and settings.
     assert page.all_text.count("<script>window.broken=1</script>") > 10
@@ -221,7 +221,7 @@ def random_reports(draw):
         "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
         tuple(Source(name, None, 1, 0.1, 0.5, 0, None, size, 0) for name in "abc"),
         sections, tuple(passages),
-        tuple(Aside(*span(), kind) for kind in draw(st.lists(st.sampled_from(
+        tuple(ExcludedSpan(*span(), kind) for kind in draw(st.lists(st.sampled_from(
             ("quotation", "references", "contents", "given")), max_size=3))),
         tuple(sorted(draw(st.lists(st.integers(0, size), max_size=3)))), "library", 3, {}, (),
     )  # fmt: skip
@@ -356,7 +356,7 @@ def rebuilt(values):
             "sources": tuple(Source(**source) for source in values["sources"]),
             "sections": tuple(Section(**part) for part in values["sections"]),
             "passages": passages,
-            "asides": tuple(Aside(**aside) for aside in values["asides"]),
+            "asides": tuple(ExcludedSpan(**aside) for aside in values["asides"]),
             "pages": tuple(values["pages"]),
             "notes": tuple(values["notes"]),
             "findings": tuple(
@@ -377,7 +377,7 @@ def test_json_has_the_whole_report(name):
 
 
 def summary(of_reports, links, unread=(), **options):
-    papers = [Checked(f"{n}", report, None) for n, report in enumerate(of_reports)]
+    papers = [CheckResult(f"{n}", report, None) for n, report in enumerate(of_reports)]
     return summary_page([*papers, *unread], [*links, *[None] * len(unread)], **options)
 
 
@@ -400,7 +400,7 @@ def test_the_page_of_a_batch_is_sorted_by_rate():
 
 def test_papers_that_could_not_be_checked_are_named():
     unread = [
-        Checked(
+        CheckResult(
             "papers/a<b>.pdf",
             None,
             Message(
@@ -409,7 +409,7 @@ def test_papers_that_could_not_be_checked_are_named():
                 file="papers/a<b>.pdf",
             ),
         ),
-        Checked("papers/b.txt", None, "must be something else."),
+        CheckResult("papers/b.txt", None, "must be something else."),
     ]
     page = Page(summary([REPORTS["en"]], [None], unread, language="zh"))
     words = load_words("zh", "report")
@@ -434,7 +434,7 @@ def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_made_it_and_of_which_text(language):
+def test_report_names_its_version_and_text(language):
     page = REPORTS["zh"].to_html(language=language, date=datetime.date(2026, 2, 3))
     assert sha256_of(REPORTS["zh"].text) in page
     assert f"<dd>{__version__}</dd>" in page
@@ -489,7 +489,7 @@ def test_the_verdict(language, sentence, word):
         "result": "reject",
         "sentence": "47.1% copied: above 30%, rejected",
     }
-    unread = [Checked("b.txt", None, "No text.")]
+    unread = [CheckResult("b.txt", None, "No text.")]
     overview = summary([report, REPORTS["en"]], [None] * 2, unread, language=language)
     assert f'<td class="outcome" data-label="{heading}">{word}</td>' in overview
     assert 'colspan="6"' in overview

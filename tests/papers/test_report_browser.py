@@ -16,8 +16,8 @@ from tests.papers.texts import letters
 
 from neardup import check
 from neardup.pages.words import load_words
-from neardup.papers import Aside, Thresholds, check_files
-from neardup.papers.batch import Checked
+from neardup.papers import ExcludedSpan, Thresholds, check_files
+from neardup.papers.batch import CheckResult
 from neardup.papers.rates import Marks
 from neardup.papers.report_files import ReportFolder, summary_page
 
@@ -190,7 +190,7 @@ def test_the_strip_leads_to_the_passage(visit):
     assert 0 <= box["y"] <= 800
 
 
-def test_what_is_hostile_runs_nothing(visit):
+def test_hostile_values_run_nothing(visit):
     page = visit(page_of("hostile", "zh"))
     for run in page.locator("a.copy[id]").all():
         run.click()
@@ -214,7 +214,7 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
 
 
 def test_the_page_of_a_batch_opens(visit):
-    papers = [Checked(name, report(), None) for name, report in REPORTS.items()]
+    papers = [CheckResult(name, report(), None) for name, report in REPORTS.items()]
     page = visit(summary_page(papers, ["a.html", None, "c.html", "d.html"]), 360)
     assert page.locator("tbody tr").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -232,7 +232,7 @@ def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
     written = ReportFolder(
         names, inputs=names, page=str(tmp_path), json=None, language=language, force=False
     )
-    for checked in check_files([folder], among=True, workers=1):
+    for checked in check_files([folder], compare_papers=True, workers=1):
         written.write(checked)
     written.finish()
     page = visit("", 1280)
@@ -365,7 +365,11 @@ def expected(report):
             for value in (percent(rate), f"{copied:,} / {characters:,}")
         ],
         "sources": {
-            source.id: [percent(source.rate), f"{source.characters:,}", f"{source.only_here:,}"]
+            source.id: [
+                percent(source.rate),
+                f"{source.characters:,}",
+                f"{source.unique_characters:,}",
+            ]
             for source in report.sources
         },
     }
@@ -402,7 +406,7 @@ def test_without_a_source_the_page_counts_as_the_command_does(visit, folder):
 def recounted(report, spans_of, given=()):
     """Return the three rates of a report from spans of each source, by the class of the check."""
     text = report.text
-    marks = Marks(text, [*report.asides, *(Aside(*span, "given") for span in given)])
+    marks = Marks(text, [*report.asides, *(ExcludedSpan(*span, "given") for span in given)])
     characters = [marks.add(spans) for spans in spans_of]
     copied = marks.copied
     return [

@@ -81,7 +81,7 @@ def paper_with(make, text):
     return make("paper.txt", unrelated(5000, 400) + text + unrelated(5001, 400))
 
 
-def test_what_twelve_theses_share_is_not_copied(make, theses):
+def test_text_shared_by_twelve_theses_is_not_copied(make, theses):
     report = check(make("paper.txt", thesis(50)), theses, workers=1)
     check_consistent(report)
     assert report.rates.total <= 0.005
@@ -173,10 +173,10 @@ def test_papers_of_a_class_are_no_library(make, theses):
         make(f"class/{number}.txt", unrelated(40 + number, 900) + CHAPTER + unrelated(60 + number))
         for number in range(5)
     ]
-    for checked in check_files(papers, among=True):
+    for checked in check_files(papers, compare_papers=True):
         assert checked.report.copied == len(CHAPTER)
     make("class/5.txt", thesis(50, CHAPTER))
-    *_, last = check_files(["class"], theses, among=True)
+    *_, last = check_files(["class"], theses, compare_papers=True)
     assert last.report.copied == len(CHAPTER)
     assert [documents for _, documents in shared(last.report)] == [12, 12]
     assert last.report.shared >= counted(DECLARATION + THANKS)

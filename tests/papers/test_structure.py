@@ -331,7 +331,7 @@ def test_each_paragraph_opens_and_the_last_one_closes(text, expected):
     assert spans(text, "quotation") == expected
 
 
-def test_what_the_file_marks_as_quoted():
+def test_quotations_marked_by_the_file():
     text = f"{ONE}\n{TWO}\n雨停了。\n“{ONE}”"
     begin = text.index(TWO)
     marked = [(begin, begin + len(TWO)), (text.index("雨"), text.index("雨") + 4)]
@@ -451,7 +451,7 @@ def test_always_with_marked_headings(text, data):
 
 
 @pytest.mark.parametrize("call", [asides, sections])
-def test_what_is_no_text(call):
+def test_bytes_are_refused(call):
     with pytest.raises(ParameterError, match="'text' parameter must be text"):
         call(b"text")
 

@@ -50,7 +50,7 @@ class TestWhatManyDocumentsHave:
         report = check(make("paper.txt", around(PHRASE)), library)
         assert (len(report.sources), wording(report)) == (copies, set())
 
-    def test_of_a_larger_library_more_have_it(self, make):
+    def test_bound_grows_with_the_library(self, make):
         paper = make("paper.txt", around(PHRASE))
         assert len(check(paper, library_of(make, PHRASE, 8, others=90)).sources) == 8
         assert check(paper, library_of(make, PHRASE, 10, others=90)).sources == ()
@@ -73,7 +73,7 @@ class TestWhatManyDocumentsHave:
         ],
         ids=["paragraph", "posts", "flash", "paper"],
     )
-    def test_what_twenty_have_and_is_copied_nevertheless(self, make, document, shared, beside):
+    def test_text_of_twenty_documents_is_copied_nevertheless(self, make, document, shared, beside):
         for number in range(20):
             make(f"library/{number:02}.txt", document(number))
         for number in range(90):
@@ -128,7 +128,7 @@ class TestNames:
 class TestFurniture:
     FOOTER = "。\n声明：本站刊载此文只为传播信息，并不意味着赞同其观点，转载请注明来源渡口新闻网。"
 
-    def test_what_a_site_adds_counts_only_if_it_is_copied_with_a_text(self, make):
+    def test_footer_counts_only_if_copied_with_a_text(self, make):
         make("library/a.txt", unrelated(1) + self.FOOTER)
         report = check(make("paper.txt", unrelated(2) + self.FOOTER), "library")
         assert report.sources == ()
@@ -152,5 +152,5 @@ class TestFurniture:
             ("", []),
         ],
     )
-    def test_what_it_is(self, text, expected):
+    def test_furniture_is_recognized(self, text, expected):
         assert [text[begin:end] for begin, end in furniture(text)] == expected

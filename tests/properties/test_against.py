@@ -79,7 +79,7 @@ def test_pairs_across_are_all_of_them(many, share, threshold, bits):
     options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
     if bits:
         options = {"max_distance": 20, "recipe": BY_BITS}
-    result = pairs(many[first:], with_=many[:first], **options)
+    result = pairs(many[first:], against=many[:first], **options)
     judge = Judge(many, options["recipe"], options.get("threshold"), plan=result.plan)
     expected = [
         (a - first, b, judge.similarity(a, b))
@@ -102,7 +102,7 @@ def test_pairs_across_are_those_of_both(recipe):
         for r in both
         if int(r["id_a"]) < 150 <= int(r["id_b"])
     }
-    rows = pairs(many[150:], with_=many[:150], recipe=recipe, **rule).table.to_pylist()
+    rows = pairs(many[150:], against=many[:150], recipe=recipe, **rule).table.to_pylist()
     assert {(int(r["id_a"]), int(r["id_b"])) for r in rows} == across
     assert len(across) > 20
 
@@ -183,7 +183,7 @@ def test_files(folder):
 
 @pytest.mark.usefixtures("folder")
 def test_files_of_pairs():
-    result = pairs_files(["new.jsonl"], "pairs.jsonl", with_=["old.jsonl"])
+    result = pairs_files(["new.jsonl"], "pairs.jsonl", against=["old.jsonl"])
     rows = rows_in("pairs.jsonl")
     assert [(row["id_a"], row["id_b"]) for row in rows] == [("n0", "o0")]
     assert (result.summary.read, result.summary.against, result.summary.kept) == (3, 2, 3)
@@ -230,10 +230,10 @@ def test_empty_sides(folder):
     result = dedup_files(["empty.jsonl"], "none.jsonl", against=["old.jsonl"])
     assert (len(result.keep), result.summary.problems) == (0, 1)
     for inputs, others in ((["new.jsonl"], ["empty.jsonl"]), (["empty.jsonl"], ["new.jsonl"])):
-        result = pairs_files(inputs, "pairs.jsonl", with_=others)
+        result = pairs_files(inputs, "pairs.jsonl", against=others)
         assert (result.summary.pairs, result.summary.problems) == (0, 1)
         Path("pairs.jsonl").unlink()
-    assert len(pairs(["同一句话说了两遍。"] * 2, with_=[]).table) == 0
+    assert len(pairs(["同一句话说了两遍。"] * 2, against=[]).table) == 0
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ class TestAnIndex:
         assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
         assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
         assert result.summary.against == 2
-        result = pairs_files(["new.jsonl"], folder / "pairs.jsonl", with_=["old.db"])
+        result = pairs_files(["new.jsonl"], folder / "pairs.jsonl", against=["old.db"])
         assert result.table.column("id_b").to_pylist() == ["o0"]
 
     def test_is_read_while_it_is_written(self, folder):
@@ -273,7 +273,7 @@ class TestAnIndex:
             assert result.kept == [texts[0]]
             index.add("second", texts[0])
             assert dedup(texts, against=index).kept == []
-            across = pairs(texts, with_=index).table.to_pylist()
+            across = pairs(texts, against=index).table.to_pylist()
             assert [(row["id_a"], row["id_b"]) for row in across] == [
                 ("0", "second"),
                 ("1", "first"),
@@ -291,7 +291,7 @@ class TestAnIndex:
                 dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")
 
     @pytest.mark.usefixtures("folder")
-    def test_that_cannot_be_used_is_named(self):
+    def test_unusable_index_is_named(self):
         Index("n.db").close()
         with pytest.raises(ParameterError, match=r"'against' .* one index"):
             dedup_files(["new.jsonl"], "kept.jsonl", against=["n.db", "old.jsonl"])

@@ -65,7 +65,7 @@ class TestTwin:
         alphabet = string.ascii_lowercase[:length]
         assert bool(sketch(CORE, alphabet)) == (length >= 10)
 
-    def test_what_indexes_have_stored(self):
+    def test_stored_sketch_has_pinned_bytes(self):
         """Whoever changes it changes `neardup.papers.library._FORMAT` too."""
         (packed,) = CORE.sketches(pa.array(["".join(LONG_BASES)], pa.large_string()), workers=1)
         assert len(packed) == 4 * 48
@@ -94,7 +94,7 @@ class TestTwin:
         if least == 5 or gap == 0 or (least, gap) == (40, 230):
             assert len(positions) == (gap == 0 or least == 5)
 
-    def test_of_a_shingle_that_many_have_the_first_come(self):
+    def test_frequent_shingle_names_the_first_documents(self):
         library = [LONG_BASES[0]] * 70
         positions = candidates(LONG_BASES[0], library, 20)
         assert positions == twin.candidates(LONG_BASES[0], library, 20)
@@ -109,7 +109,7 @@ class TestTwin:
         # A mark, and a vowel without a consonant, go with whatever stands before them.
         assume(not any(map(is_mark, normal + text)))
         assume(not set(map(chr, range(0x1160, 0x1200))) & set(normal))
-        passages = align(text, text, least=5)
+        passages = align(text, text, min_passage_length=5)
         spans = twin.letters(text)
         assert (passages[0].begin, passages[-1].end) == (spans[0][1], spans[-1][2])
 
@@ -160,12 +160,12 @@ def check_passages(passages, text, source):
 
 class TestLaws:
     @given(texts(200), texts(200), st.sampled_from(LONG_BASES), st.integers(5, 30))
-    def test_of_hostile_texts(self, before, after, shared, least):
+    def test_passages_of_hostile_texts(self, before, after, shared, least):
         text, source = before + shared + after, after + shared * 2 + before
-        check_passages(align(text, source, least=least), text, source)
+        check_passages(align(text, source, min_passage_length=least), text, source)
 
     @given(corpora(max_documents=8, known=LONG_BASES))
-    def test_of_texts_that_are_alike(self, many):
+    def test_passages_of_similar_texts(self, many):
         text, source = "".join(many), "".join(reversed(many))
         passages = align(text, source)
         check_passages(passages, text, source)
@@ -202,7 +202,7 @@ class TestLaws:
         assert max(passage.similarity for passage in passages) >= 1 - (edits + 6) / 150
 
     @given(st.integers(0, 10**9))
-    def test_what_a_piece_repeats_is_alike(self, seed):
+    def test_pieces_are_alike(self, seed):
         rng = random.Random(seed)
         parts = [letters(rng, rng.randint(8, 60)) for _ in range(5)]
 
@@ -211,7 +211,7 @@ class TestLaws:
             return "".join(edited(rng, part, rng.randint(0, 4)) for part in chosen)
 
         text, source = made(), made()
-        passages = align(text, source, least=10)
+        passages = align(text, source, min_passage_length=10)
         check_passages(passages, text, source)
         for piece in (piece for passage in passages for piece in passage.pieces):
             stretch = text[piece.begin : piece.end]
@@ -222,7 +222,7 @@ class TestLaws:
     @given(st.integers(0, 10**9))
     def test_texts_without_anything_in_common(self, seed):
         rng = random.Random(seed)
-        assert align(letters(rng, 1500), letters(rng, 1500), least=5) == []
+        assert align(letters(rng, 1500), letters(rng, 1500), min_passage_length=5) == []
 
     @settings(max_examples=10)
     @given(st.integers(0, 10**9))
@@ -289,7 +289,7 @@ def test_a_passage_in_another_form_is_found(form, text):
     before, after = letters(rng, 60) + "。", "。" + letters(rng, 60)
     paper = before + changed + after
     source = letters(rng, 70) + text + letters(rng, 20)
-    (passage,) = align(paper, source, least=25)
+    (passage,) = align(paper, source, min_passage_length=25)
     spans = [(len(before) + begin, len(before) + end) for _, begin, end in twin.letters(changed)]
     assert (passage.begin, passage.end) == (spans[0][0], spans[-1][1])
     assert (passage.source_begin, passage.source_end) == (70, 70 + len(text) - 1)
@@ -297,7 +297,7 @@ def test_a_passage_in_another_form_is_found(form, text):
 
 
 @pytest.mark.parametrize("text", [ZH, EN], ids=["zh", "en"])
-def test_what_the_other_forms_leave_of_a_sketch(text):
+def test_other_forms_of_a_text_keep_its_sketch(text):
     """A library knows a document in whatever form it is."""
     expected = sketch(CORE, text)
     for form, change in FORMS.items():

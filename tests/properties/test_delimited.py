@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.delimited import DelimitedSource, TabSeparatedSource
 from neardup.readers.fields import Fields
 from neardup.readers.source import Keep
 from neardup.readers.streams import ReopenableFile
@@ -54,7 +54,7 @@ def check_rows(data, max_text):
     expected = list(records_of(data))[1:]
     texts = [row[0] if usable(row, raw, max_text) else None for row, raw in expected]
     file = ReopenableFile("-", io.BytesIO(data.encode()))
-    source = Delimited(file, None, Fields(max_text=max_text))
+    source = DelimitedSource(file, None, Fields(max_text=max_text))
     for size in SIZES:
         batches = list(source.chunks(Fields(max_text=max_text), False, size))
         assert [text for batch in batches for text in batch.texts.to_pylist()] == texts
@@ -101,7 +101,7 @@ def test_rows_end_where_the_csv_module_ends_them(data, max_text):
 
 def test_a_quote_that_is_never_closed_is_named():
     data = b'text\tid\n"' + b"a line\n" * 9
-    source = TabDelimited(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
+    source = TabSeparatedSource(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
     (batch,) = source.chunks(Fields(max_text=20), False, 1 << 20)
     (problem,) = batch.problems
     assert problem.found == "a quote that is never closed"
@@ -113,7 +113,7 @@ def test_a_row_that_is_too_long_is_never_held(line, monkeypatch):
     pieces = [b"text,id\n", b'"', *[line + b"\n"] * 200, b'",1\nb,2\n']
 
     monkeypatch.setattr(ReopenableFile, "chunks", lambda *_: iter(pieces))
-    source = Delimited(ReopenableFile("-", io.BytesIO(b"")), None, Fields(max_text=1000))
+    source = DelimitedSource(ReopenableFile("-", io.BytesIO(b"")), None, Fields(max_text=1000))
     texts = []
     for part in source.kept_bytes(Keep(np.ones(2, bool), "-", lambda _: None)):
         for piece in [part] if isinstance(part, bytes) else part:

@@ -445,7 +445,7 @@ def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
 @pytest.mark.parametrize("name", ["general", "shingle-sample"])
 @pytest.mark.parametrize(("letters", "enough"), [(5, 1), (9, 2), (12, 3), (16, 4), (40, 4)])
 @pytest.mark.parametrize("turned", [False, True])
-def test_of_two_texts_that_counts_which_asks_for_less(name, letters, enough, turned):
+def test_pair_needs_the_smaller_number_of_keys(name, letters, enough, turned):
     """The long one asks for four of its sixteen keys at .9, a short one for less."""
     recipe = load_recipe(name).replace(normalize={"fold": ()}, segment={"k": 1})
     known = sorted((chr(0x4E10 + n) for n in range(120)), key=lambda letter: xxh3(letter, 64) >> 32)

@@ -48,7 +48,7 @@ def memory(tmp_path, monkeypatch):
         ["memory://dump/a.jsonl", "memory://dump/part/*.gz"],
     ],
 )
-def test_what_is_kept_is_the_same_as_of_files_here(memory, names):
+def test_addresses_give_the_result_of_local_files(memory, names):
     dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl")
     result = dedup_files(names, "memory://out/kept.jsonl", removed="memory://out/removed.parquet")
     assert memory.cat_file("/out/kept.jsonl") == Path("kept.jsonl").read_bytes()
@@ -61,7 +61,9 @@ def test_what_is_kept_is_the_same_as_of_files_here(memory, names):
 
 @pytest.mark.usefixtures("memory")
 def test_other_commands():
-    pairs = neardup.pairs_files(["memory://dump/"], "pairs.jsonl", with_=["memory://dump/a.jsonl"])
+    pairs = neardup.pairs_files(
+        ["memory://dump/"], "pairs.jsonl", against=["memory://dump/a.jsonl"]
+    )
     assert pairs.summary.pairs > 5
     # Text of rare characters only would be refused.
     Path("paper.txt").write_text((ROWS[3]["text"] + "我们在码头上等着开往城里的船。" * 4) * 3)

@@ -158,12 +158,12 @@ def test_names_that_lead_out_of_an_archive_stay_inside(read, make):
     ]
 
 
-def test_of_files_of_one_name_the_last_one_is_read(read, make):
+def test_last_file_of_a_name_is_read(read, make):
     make("a.zip", zipped({"a.txt": b"old", "b.txt": b"new"}).replace(b"b.txt", b"a.txt"))
     assert read("a.zip")["texts"] == ["new"]
 
 
-def test_what_is_not_read_is_listed(read, make):
+def test_unread_files_are_listed(read, make):
     files = dict.fromkeys(("1.png", "2.PNG", "3.log", "in.zip", "x.doc", "e.txt"), b"x")
     hidden = {"__MACOSX/._e.txt": b"x", ".git/x.txt": b"x", "x/.DS_Store": b"x", "Thumbs.db": b"x"}
     more = [("link.txt", tarfile.SYMTYPE), ("pipe.txt", tarfile.FIFOTYPE), ("f", tarfile.DIRTYPE)]

@@ -30,7 +30,7 @@ class Stream:
         return TABLE.__arrow_c_stream__(requested_schema)
 
 
-def test_what_comes_back_as_a_table(expected):
+def test_stream_comes_back_as_a_table(expected):
     result = neardup.dedup(Stream())
     assert result.kept.equals(expected.kept)
     assert result.review().removals

@@ -146,7 +146,7 @@ def test_nuls_stay():
     assert decode(b"a\0b, and so on\0\0").text == "a\0b, and so on\0\0"
 
 
-def test_what_a_file_declares_is_a_hint():
+def test_declared_encoding_is_a_hint():
     short = "文書".encode("big5")
     assert decode(short, declared="Big5").text == "文書"
     long = "".join(SIMPLIFIED).encode("gb18030")

@@ -20,7 +20,7 @@ from tests.readers.making import as_arrow
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
 from neardup.readers import Problem, open_sources
-from neardup.readers.grouped import Grouped
+from neardup.readers.problem_groups import ProblemGroups
 from neardup.readers.tables import open_table
 
 #: Lines that are no JSON object: the reason, and what is shown of the line.
@@ -139,7 +139,7 @@ def test_problems_beyond_a_thousand_of_a_kind_are_counted(make, name, head, wron
     # One object per bad record is what a million of them cost.
     assert len(problems) < 1200 * len(codes)
     counts = Counter()
-    grouped = Grouped()
+    grouped = ProblemGroups()
     for problem in problems:
         counts[problem.reason.code] += problem.count
         grouped.add(problem)
@@ -356,7 +356,7 @@ def test_text_files(read, make):
 
 
 def test_notes_on_many_files():
-    notes = Grouped()
+    notes = ProblemGroups()
     for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
         certainty = Message("guessed" if name == "b.txt" else "likely")
         note = Message("Read as {encoding} ({certainty}).", encoding="big5", certainty=certainty)
@@ -397,7 +397,7 @@ def test_problems_of_one_kind_are_grouped(make):
     for index in range(5):
         make(f"d/{index}.csv", b"id,label\n1,2\n")
     make("d/a.jsonl", b'{"text": "x"}\n')
-    grouped = Grouped()
+    grouped = ProblemGroups()
     for batch in open_sources(["a.jsonl", "d"]).batches():
         for problem in batch.problems:
             grouped.add(problem)

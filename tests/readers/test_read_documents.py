@@ -489,7 +489,7 @@ def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, conten
         (b"", "an empty file"),
     ],
 )
-def test_what_is_no_word_document_has_one_sentence(data, found, extension):
+def test_broken_word_document_is_refused_in_one_sentence(data, found, extension):
     with pytest.raises(UnreadableFileError) as caught:
         read_bytes(data, f"a.{extension}")
     message = str(caught.value)
@@ -621,7 +621,7 @@ def archive(*names):
         (random.Random(1).randbytes(5000), "Got binary data"),
     ],
 )
-def test_what_is_no_text(data, reason):
+def test_binary_file_is_refused(data, reason):
     name = "a.txt" if "binary" in reason else "a.docx"
     with pytest.raises(UnreadableFileError) as caught:
         read_bytes(data, name)
@@ -661,7 +661,7 @@ def test_limits(make):
 @pytest.mark.parametrize(
     ("package", "name"), [("docx", "a.docx"), ("pypdfium2", "a.pdf"), ("trafilatura", "a.html")]
 )
-def test_what_is_not_installed(make, monkeypatch, package, name):
+def test_missing_package_is_named(make, monkeypatch, package, name):
     make(name, {"a.docx": docx(paragraph("x")), "a.pdf": pdf([[]])}.get(name, page("x")))
     monkeypatch.setitem(sys.modules, package, None)
     line = r"Install it with: pip install 'neardup\[papers\]'"

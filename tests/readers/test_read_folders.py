@@ -158,7 +158,7 @@ def test_names_that_only_begin_like_documentation(read, make, dump):
     assert {"noticeboard", "securities"} < set(read(dump)["texts"])
 
 
-def test_what_spark_and_desktops_leave_is_passed_over_in_silence(read, make, dump):
+def test_files_of_spark_and_desktops_are_ignored(read, make, dump):
     for name in (
         ".a.jsonl.crc",
         "_SUCCESS",

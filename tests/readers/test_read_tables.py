@@ -140,7 +140,7 @@ def test_unknown_arrow_stream_gives_a_table():
     assert source.kept(KEEP).equals(TABLE.take([0, 2]))
 
 
-def test_what_is_no_text_is_a_problem():
+def test_invalid_text_is_a_problem():
     texts, *_, problems = read(open_table(["a", None, 3, "\ud800", b"b", "c"]))
     assert texts == ["a", None, None, None, None, "c"]
     assert problems == [

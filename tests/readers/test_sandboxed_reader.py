@@ -45,13 +45,13 @@ def read(data, name="paper.txt", **limits):
         ("a", pdf([[(60, 700, 10, LONG[:40])]]), "pdf"),
     ],
 )
-def test_what_is_read(name, data, format):
+def test_sandbox_reads_each_format(name, data, format):
     result = read(data, name)
     assert LONG[:30] in result.text
     assert result.format == format
 
 
-def test_what_is_read_read():
+def test_sandbox_reads_word_documents():
     result = read(docx(paragraph(LONG)), "a.docx")
     assert (result.text.strip(), result.format) == (LONG, "docx")
 
@@ -73,7 +73,7 @@ def test_hidden_text_and_pictures_come_along():
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("kind", [kind for kind in REFUSED if kind != "zip bomb"])
-def test_what_is_refused(kind):
+def test_sandbox_refuses_broken_files(kind):
     name, data, message = REFUSED[kind]
     with pytest.raises(UnreadableFileError) as caught:
         read(data, name)

@@ -58,7 +58,7 @@ def test_every_task_uses_it():
         ("math:", "module:function"),
     ],
 )
-def test_what_cannot_be_loaded(units, message):
+def test_segmenter_that_does_not_load_is_refused(units, message):
     recipe = load_recipe("classic").replace(segment={"units": units})
     for run in (lambda: fingerprint("text", recipe=recipe), lambda: dedup(["text"], recipe=recipe)):
         with pytest.raises(ParameterError, match=message):

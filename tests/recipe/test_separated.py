@@ -61,7 +61,7 @@ def test_the_published_integers_from_the_printed_words(shared, end):
 
 
 @pytest.mark.shared
-def test_what_the_guide_says_of_the_printed_words(shared, root):
+def test_guide_describes_the_printed_words(shared, root):
     """How many words there are, where the blanks are, and what is full-width."""
     page = (root / "docs" / "guide" / "sources.md").read_text("utf-8")
     golden = json.loads((shared / "golden" / "news" / "vectors.json").read_text("utf-8"))

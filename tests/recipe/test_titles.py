@@ -6,7 +6,7 @@ from tests.weights import weights_of
 from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
 from neardup.readers import open_table
 from neardup.recipe.assets import compiled
-from neardup.run.collected import Collected
+from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
 
@@ -90,7 +90,7 @@ def test_first_lines_are_taken_record_by_record(batch_records):
     batches = open_table(rows).batches(titles=True, batch_records=batch_records)
     options = RunOptions({"recipe": recipe, "title_from_first_line": True}, compares=False)
     pipeline = Pipeline(options)
-    collected = Collected(recipe, pipeline.corpus(recipe))
+    collected = DocumentSet(recipe, pipeline.corpus(recipe))
     assert sum(map(len, pipeline.push(batches, collected))) == len(rows)
     collected.corpus.finish()
     words = collected.corpus.fingerprints().ravel().tolist()

@@ -288,7 +288,7 @@ def test_postings_by_hand():
     assert near(keys, [2], 0.4, many)
 
 
-def test_of_two_documents_that_counts_which_asks_for_less():
+def test_pair_needs_the_smaller_number_of_keys():
     # Of sixteen keys at .6 three, of eight one.
     assert near(range(16), [0, *range(100, 107)], 0.6)
     assert near([0, *range(100, 107)], range(16), 0.6)

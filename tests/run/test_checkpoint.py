@@ -571,7 +571,7 @@ class TestRefusals:
 
     @pytest.mark.usefixtures("folder")
     @pytest.mark.parametrize("kind", ["-", "pipe"])
-    def test_what_cannot_be_read_again(self, kind):
+    def test_input_that_cannot_be_read_twice_is_refused(self, kind):
         if kind == "pipe":
             os.mkfifo("pipe")
         with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):

@@ -13,7 +13,7 @@ from tests import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup.base.memory import LEAST, check_memory
-from neardup.run.collected import Ids
+from neardup.run.document_set import Ids
 from neardup.tasks.dedup import dedup_files
 
 COLLECTIONS = {
@@ -60,7 +60,7 @@ def counts(result):
     summary = result.summary
     names = ("read", "unreadable", "exact_duplicates", "near_duplicates", "kept", "candidates")
     more = ("problems", "without_features", "largest_cluster", "largest_form")
-    left_out = ("closed_lists", "unlisted", "unlisted_pairs")
+    left_out = ("capped_lists", "skipped_documents", "skipped_pairs")
     return {name: getattr(summary, name) for name in names + more + left_out}
 
 

@@ -189,7 +189,7 @@ def test_a_threshold_with_every_recipe(name, measure):
     assert plan(1000, recipe=name, max_distance=7).threshold is None
 
 
-def test_what_a_plan_costs():
+def test_plan_predicts_its_cost():
     by_keys = plan(10_000_000, recipe="news")
     assert (by_keys.scheme, by_keys.blocks > 3, by_keys.tables > 0) == ("blocks", True, True)
     # Within 3 of 64 bits: 1 + 64 + 2016 + 41664 of 2^64 values.

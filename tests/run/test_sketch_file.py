@@ -22,7 +22,7 @@ from neardup import (
 )
 from neardup.options.signatures import completed
 from neardup.recipe import load_recipe
-from neardup.run.collected import Collected
+from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles
@@ -55,7 +55,7 @@ def run(against, name, **options):
         against=[against],
         **options,
     )
-    across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
+    across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", against=[against], **options)
     written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-pairs")]
     # Sketches have no titles.
     removed = Path(f"{name}-removed.jsonl").read_text("utf-8").splitlines()
@@ -93,7 +93,7 @@ def test_the_decisions_are_those_against_the_texts(name, recipe, request):
     assert run("b.sketches", "outside", recipe=recipe, workers=1, **rule) == expected
 
 
-def test_what_many_texts_share_is_counted_over_both():
+def test_boilerplate_is_counted_over_both_collections():
     """Of the texts of one form, each side alone has too few for the form to be seen."""
     many = hard_texts.of_one_form(random.Random(3), 12)
     write(many)
@@ -157,7 +157,7 @@ def test_arrow_file_of_documents_is_another_collection():
     assert result.removed["kept_id"].to_pylist() == ["a"]
 
 
-def test_of_nothing():
+def test_empty_sketch_file_changes_nothing():
     Path("b.jsonl").write_text("")
     sketch_files(["b.jsonl"], "b.sketches")
     hard_texts.write_records(Path("a.jsonl"), ["a text", "a text"])
@@ -240,7 +240,7 @@ def test_ids_of_uncompressed_sketches_do_not_hold_the_texts():
         writer.write_table(rows)
     options = RunOptions(completed(dedup_files, {}))
     corpus = Pipeline(options).corpus(options.recipe)
-    collected = Collected(options.recipe, corpus)
+    collected = DocumentSet(options.recipe, corpus)
     list(SketchFiles(["plain.arrow"]).put_into(collected))
     buffers = [b for chunk in collected.ids.column().chunks for b in chunk.buffers() if b]
     assert len(buffers) > 0

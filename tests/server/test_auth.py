@@ -50,7 +50,7 @@ class TestWithoutKeys:
             ({"Origin": "http://127.0.0.1:9"}, 403),
         ],
     )
-    def test_who_may_write(self, client, headers, status):
+    def test_write_access_without_keys(self, client, headers, status):
         assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == status
         expected = 200 if status == 201 else 404
         assert client.get("/v1/documents/new").status_code == expected
@@ -82,7 +82,7 @@ class TestKeys:
             *((header, 401) for header in ("Basic {read}", "{read}", "Bearer {read}x")),
         ],
     )
-    def test_what_is_a_key(self, guarded, keys, header, status):
+    def test_authorization_header_must_be_a_key(self, guarded, keys, header, status):
         headers = {"Authorization": header.format(**keys)}
         assert guarded.get("/v1/stats", headers=headers).status_code == status
 

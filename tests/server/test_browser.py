@@ -297,7 +297,7 @@ def test_papers_compared_with_each_other(visit):
         for name, begin in (("论文.txt", "本文讨论图书馆。"), (HOSTILE.replace("/", ""), "其二。"))
     ]
     page.set_input_files("#file", files=files)
-    tab_to(page, "among")
+    tab_to(page, "compare-papers")
     page.keyboard.press("Space")
     tab_to(page, "Check")
     page.keyboard.press("Enter")
@@ -330,7 +330,7 @@ def test_a_folder_of_papers(visit, tmp_path):
 
 
 @pytest.mark.parametrize("field", ["text-file", "text"])
-def test_what_is_too_large_is_not_sent(visit, serve_process, tmp_path, field):
+def test_large_input_is_not_sent(visit, serve_process, tmp_path, field):
     if field == "text-file":
         large, words = tmp_path / "large.txt", "at most 16 MB"
         with large.open("wb") as file:
@@ -368,7 +368,7 @@ def test_back_leads_to_the_result_again(visit):
     assert page.locator("#result").inner_text() == "The index has it"
 
 
-def test_what_is_typed_stays_in_the_other_language(visit):
+def test_typed_text_stays_when_the_language_changes(visit):
     page = visit("/compare")
     page.fill("#a", HOSTILE + NOTICE)
     page.select_option("#recipe", "classic")

@@ -155,7 +155,7 @@ class TestOverHttp:
             ("file", ("a.txt", ((OWN + FERRY) * 4 + template).encode())),
             ("exclude", ("b.txt", template.encode())),
             ("exclude", ("c.txt", b"Nothing of this is in the paper.")),
-            ("covers", ("class.csv", b"file,author,number\na.txt,nobody,7\n")),
+            ("title_pages", ("class.csv", b"file,author,number\na.txt,nobody,7\n")),
         ]
         fields = {"library": "index", "pass_below": "10", "reject_above": "30", "author": "林岚"}
         answer = api.post("/v1/check", files=files, data=fields)
@@ -182,8 +182,8 @@ class TestOverHttp:
                 "pass_below",
                 "must be at most the threshold of rejection, 20%",
             ),
-            ({"covers": ("a.csv", b"author\nx\n")}, "covers", "file is required"),
-            ({"covers": (None, "a.csv")}, "covers", "Expected UploadFile"),
+            ({"title_pages": ("a.csv", b"author\nx\n")}, "title_pages", "file is required"),
+            ({"title_pages": (None, "a.csv")}, "title_pages", "Expected UploadFile"),
         ],
     )
     def test_a_setting_that_is_refused(self, api, parts, field, said):
@@ -219,7 +219,7 @@ class TestOverHttp:
         paper = OWN + FERRY[:14] + OWN
         strict = wait(client, send(client, paper))
         assert strict["rates"]["total"] == 0
-        loose = wait(client, send(client, paper, least="8"))
+        loose = wait(client, send(client, paper, min_passage_length="8"))
         assert loose["rates"]["total"] > 0
 
     def test_stages(self, client, stuck):
@@ -336,7 +336,7 @@ class TestStop:
         """Leave the table of jobs open when they stop, to look at it."""
         monkeypatch.setattr(JobTable, "close", lambda _: None)
 
-    def test_what_runs_is_finished(self, working, stuck):
+    def test_running_job_is_finished_at_stop(self, working, stuck):
         jobs = working()
         running, waiting = begin(jobs, stuck), submit(jobs)
         with ThreadPoolExecutor() as pool:
@@ -377,7 +377,7 @@ class TestStop:
 
 
 class TestTable:
-    def test_what_is_stored_is_read(self, table):
+    def test_stored_state_is_read(self, table):
         state = table.create("论文.txt")
         assert table.get(state.job) == state
         state = replace(state, state="failed", progress=0.5)

@@ -24,7 +24,7 @@ A, B = (OWN + LONG).encode(), ("结论另见附录。" + LONG).encode()
 
 def post(client, *files, **fields):
     """Send papers, each a name and its bytes, as the form does."""
-    parts = [("library", (None, "index")), ("least", (None, "20"))]
+    parts = [("library", (None, "index")), ("min_passage_length", (None, "20"))]
     parts += [(name, (None, value)) for name, value in fields.items()]
     parts += [("file", (name, data, "application/octet-stream")) for name, data in files]
     headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
@@ -122,7 +122,9 @@ def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
 
     monkeypatch.setattr(queue, "time", clock)
     monkeypatch.setattr(queue, "check_paper", check)
-    page = overview(client, post(client, ("a.txt", A), ("b.txt", B), ("c.txt", B), among="1"))
+    page = overview(
+        client, post(client, ("a.txt", A), ("b.txt", B), ("c.txt", B), compare_papers="1")
+    )
     assert "a.txtNot checked: The check took longer than 600 seconds." in forms.texts(page)
     reports = [client.get(link.partition("#")[0]).text for link in links(page)]
     assert all(LONG[:10] in report for report in reports)
@@ -132,7 +134,7 @@ def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_compared_with_each_other(client, language):
-    answer = post(client, ("a.zip", archive(("x/a.txt", A), ("y/a.txt", B))), among="1")
+    answer = post(client, ("a.zip", archive(("x/a.txt", A), ("y/a.txt", B))), compare_papers="1")
     page = overview(client, answer, language)
     assert "<bdi>x/a.txt</bdi>" in page
     assert "<bdi>y/a.txt</bdi>" in page
@@ -156,9 +158,14 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
     files = [
         ("file", ("班级.zip", papers, "application/zip")),
         ("exclude", ("模板.txt", template.encode(), "text/plain")),
-        ("covers", ("covers.csv", table.encode("gb18030"), "text/csv")),
+        ("title_pages", ("covers.csv", table.encode("gb18030"), "text/csv")),
     ]
-    fields = {"library": "index", "least": "20", "pass_below": "20", "reject_above": "30 %"}
+    fields = {
+        "library": "index",
+        "min_passage_length": "20",
+        "pass_below": "20",
+        "reject_above": "30 %",
+    }
     fields |= {"institution": "师范学校", "title": "", "number": ""}
     parts = [(name, (None, value)) for name, value in fields.items()]
     headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
@@ -191,7 +198,7 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
         ({"pass_below": "0.15"}, "must be 0, or a percentage"),
         ({"pass_below": "30", "reject_above": "20"}, "must be 0, or a percentage"),
         ({"exclude": ("a.zip", b"PK")}, "must be a whole .zip file"),
-        ({"covers": ("a.csv", b"title\nx\n")}, "the first line must name the columns"),
+        ({"title_pages": ("a.csv", b"title\nx\n")}, "the first line must name the columns"),
     ],
 )
 def test_settings_that_are_refused_stay_in_the_form(client, fields, said):
@@ -296,6 +303,6 @@ def test_all_papers_together_have_a_limit(serve):
 
 def test_hostile_names_are_text(client):
     name = "<script>window.broken=1<script>.txt"
-    page = overview(client, post(client, (name, A), ("b.txt", B), among="1"))
+    page = overview(client, post(client, (name, A), ("b.txt", B), compare_papers="1"))
     assert "<script>window" not in page
     assert "&lt;script&gt;window.broken=1" in page

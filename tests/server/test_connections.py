@@ -147,7 +147,7 @@ def test_a_long_head(running):
         HEALTH + b"X-A: b",
     ],
 )
-def test_what_is_not_http(running, sent):
+def test_invalid_http_is_refused(running, sent):
     with connect(running) as connection:
         connection.sendall(sent + b"\r\n\r\n")
         answer = until_closed(connection)
@@ -230,7 +230,7 @@ def test_a_forwarded_scheme_counts_if_the_proxy_is_trusted(serve_process, tmp_pa
     assert ("secure" in answer.headers["set-cookie"].lower()) == (proxy is not None)
 
 
-def test_whoever_goes_leaves_nothing(running):
+def test_closed_connection_leaves_nothing(running):
     def ask_and_go():
         with connect(running) as connection:
             connection.sendall(

@@ -57,7 +57,7 @@ def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
         read_keys(path)
 
 
-def test_what_is_made_or_revoked_is_known_at_once(path):
+def test_new_and_revoked_keys_are_known_at_once(path):
     secret, _ = create_key(path, "one", ["read"])
     keys = Keys(path)
     assert keys.find(secret) is not None

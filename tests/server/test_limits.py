@@ -244,7 +244,7 @@ class TestAtOnce:
         assert (len(result), len(refused)) == (6, 3)
         assert {headers[b"retry-after"] for headers in refused} == {b"1"}
 
-    def test_who_watches_is_answered(self):
+    def test_health_check_is_answered_under_load(self):
         result = self.run(5, path="/healthz", max_in_flight=3)
         assert sorted(status for status, _ in result) == [200] * 4 + [429] * 2
 

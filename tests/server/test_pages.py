@@ -83,7 +83,7 @@ def test_every_page_is_well_formed(client, path, language):
         *("/V1/stats", "//v1/stats", "/static/", "/static/..%2fpages.css"),
     ],
 )
-def test_what_is_not_there_is_a_page(client, path):
+def test_unknown_path_is_a_page(client, path):
     answer = client.get(httpx.URL(BASE).copy_with(raw_path=path.encode()))
     assert answer.status_code == 404
     check_page(answer)
@@ -136,7 +136,7 @@ NEGATED = ("市政府宣布北岸的渡口将会停航三天。", "市政府宣�
 
 
 class TestCompare:
-    def test_what_is_shown(self, client):
+    def test_comparison_is_shown(self, client):
         b = FERRY.replace("旧船", "旧渡船")
         answer = ask(client, "/compare", a=FERRY, b=b)
         check_result(answer)
@@ -169,7 +169,7 @@ class TestCompare:
         assert ("fewer than 20 characters" in page) == (len(a) < 20)
 
     @pytest.mark.parametrize("language", ["zh", "en"])
-    def test_what_replaced_numbers_take_where_content_decides(self, client, language):
+    def test_penalty_of_replaced_numbers_is_shown_where_content_decides(self, client, language):
         given = {"a": BULLETIN, "b": BULLETIN.replace("310", "745")}
         found, words = neardup.compare(**given), page_words(language)
         row = (words("figure_penalty"), words.percent(found.evidence.number_penalty))
@@ -334,14 +334,14 @@ class TestRemovals:
             assert event.strip() in answer.text
         assert decisions(client) == before
 
-    def test_of_several_the_page_offers_no_undo_of_one(self, client):
+    def test_decision_on_several_offers_no_undo(self, client):
         """The first one is kept already: what was decided is not it."""
         page = decide(client, "confirm", "a/1", "a/2")
         assert "Confirmed: 1." in page
         assert 'value="undo"' not in page
 
     @pytest.mark.parametrize("decision", ["", "remove", "__class__", "expire"])
-    def test_what_is_no_decision(self, client, decision):
+    def test_invalid_decision_changes_nothing(self, client, decision):
         assert "Nothing was changed" in decide(client, decision, "a/2")
         assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
 
@@ -439,7 +439,9 @@ class TestNearMisses:
 class TestCheck:
     def test_a_paper(self, client):
         paper = ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode(), "text/plain")
-        answer = forms.send(client, "/check", library="index", least="20", files={"file": paper})
+        answer = forms.send(
+            client, "/check", library="index", min_passage_length="20", files={"file": paper}
+        )
         assert answer.status_code == 303
 
         def ready():
@@ -459,8 +461,8 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("fields", "status", "expected"),
         [
-            ({"least": "4"}, 422, "greater than or equal to 5"),
-            ({"least": "1e3"}, 422, "valid integer"),
+            ({"min_passage_length": "4"}, 422, "greater than or equal to 5"),
+            ({"min_passage_length": "1e3"}, 422, "valid integer"),
             ({"library": "../x"}, 404, "no library of this name"),
             ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "a.txt: the file is empty."),
             ({"files": {}}, 422, "Choose a file first."),
@@ -469,7 +471,9 @@ class TestCheck:
     def test_a_form_that_is_refused(self, client, fields, status, expected):
         paper = {"file": ("a.txt", FERRY.encode(), "text/plain")}
         answer = ask(
-            client, "/check", **{"library": "index", "least": "20", "files": paper, **fields}
+            client,
+            "/check",
+            **{"library": "index", "min_passage_length": "20", "files": paper, **fields},
         )
         assert (answer.status_code, expected in answer.text) == (status, True)
         check_page(answer)
@@ -482,7 +486,9 @@ def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
     file = (name, content, "application/octet-stream")
     asked = forms.send(client, "/ask", text="", files={"text-file": file})
     assert asked.status_code == 422
-    sent = forms.send(client, "/check", library="index", least="20", files={"file": file})
+    sent = forms.send(
+        client, "/check", library="index", min_passage_length="20", files={"file": file}
+    )
 
     def failed():
         page = client.get(sent.headers["location"])

@@ -41,7 +41,7 @@ def test_with_keys_everybody_signs_in_first(keyed, path):
     assert answer.headers["location"].startswith("/login?next=%2F")
 
 
-def test_who_may_write_is_offered_it(keyed):
+def test_writer_is_offered_decisions(keyed):
     client, made = keyed
     check_page(sign_in(client, "wrong"))
     answer = sign_in(client, made["writer"])
@@ -58,7 +58,7 @@ def test_who_may_write_is_offered_it(keyed):
     assert (event.id, event.details["by"]) == ("a/2", "writer")
 
 
-def test_who_may_only_read_is_not_offered_to_write(keyed):
+def test_reader_is_not_offered_decisions(keyed):
     client, made = keyed
     sign_in(client, made["reader"])
     page = client.get("/removals", headers=ENGLISH)

@@ -60,7 +60,7 @@ def check_problem(answer, status, code, field=None):
     ],
     ids=range(16),
 )
-def test_what_is_no_json(shared, body):
+def test_invalid_json_is_refused(shared, body):
     check_problem(shared.post(DOCUMENTS, content=body, headers=JSON), 400, "invalid_json")
 
 
@@ -139,9 +139,9 @@ def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
         ({}, {"library": []}, 422, "invalid_field", "library"),
         ({}, {"library": "nowhere"}, 404, "no_such_library", "library"),
         ({}, {"library": "/etc/passwd"}, 404, "no_such_library", "library"),
-        ({}, {"least": "4"}, 422, "invalid_field", "least"),
-        ({}, {"least": "٣٠"}, 422, "invalid_field", "least"),
-        ({}, {"least": "9" * 400}, 422, "invalid_field", "least"),
+        ({}, {"min_passage_length": "4"}, 422, "invalid_field", "min_passage_length"),
+        ({}, {"min_passage_length": "٣٠"}, 422, "invalid_field", "min_passage_length"),
+        ({}, {"min_passage_length": "9" * 400}, 422, "invalid_field", "min_passage_length"),
         ({}, {"language": "fr"}, 422, "invalid_field", "language"),
         ({}, {"path": "/x"}, 422, "invalid_field", "path"),
         ({"library": ("a.txt", b"x")}, {"library": []}, 422, "invalid_field", "library"),
@@ -151,6 +151,17 @@ def test_a_form_that_is_wrong(shared, files, data, status, code, field):
     files = files or {"file": ("a.txt", b"x")}
     answer = shared.post("/v1/check", files=files, data={"library": "index", **data})
     check_problem(answer, status, code, field)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("least", "min_passage_length"), ("among", "compare_papers"), ("covers", "title_pages")],
+)
+def test_earlier_name_of_a_field_names_the_field(shared, name, field):
+    files = {"file": ("a.txt", b"x")}
+    answer = shared.post("/v1/check", files=files, data={"library": "index", name: "1"})
+    check_problem(answer, 422, "invalid_field", name)
+    assert answer.json()["detail"].endswith(f"Did you mean '{field}'?")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +236,7 @@ UNKNOWN = ["0" * 32, "0" * 31, "x", "%c3%a9", "a%20b", "%00", "A" * 32, "0" * 99
         ("GET", KEEP, 404, "no_such_document", "id"),
     ],
 )
-def test_what_cannot_be_had(shared, method, address, status, code, field):
+def test_unknown_address_or_method_is_refused(shared, method, address, status, code, field):
     url = httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=address.encode())
     check_problem(shared.request(method, url), status, code, field)
 
@@ -290,7 +301,7 @@ def test_a_value_is_not_repeated_in_the_answer(shared):
 def test_a_million_faults_are_told_at_once(shared, body):
     begun = time.process_time()
     assert shared.post(DOCUMENTS, content=body, headers=JSON).status_code == 422
-    # Collected one by one, they took half a minute of the event loop.
+    # DocumentSet one by one, they took half a minute of the event loop.
     assert time.process_time() - begun < 5
 
 

@@ -71,7 +71,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("line", REFUSED)
-def test_what_is_refused(run, index, tmp_path, line):
+def test_serve_refuses_bad_settings(run, index, tmp_path, line):
     keys = tmp_path / "empty.json"
     create_key(keys, "one", ["read"])
     revoke_key(keys, "one")
@@ -134,7 +134,7 @@ class TestServing:
         assert second == f"neardup: serving {location} at {running.url}"
 
     @pytest.mark.parametrize(("option", "is_logged"), [("--quiet", False), ("--access-log", True)])
-    def test_what_is_logged(self, serve_process, index, option, is_logged):
+    def test_requests_are_logged_on_demand(self, serve_process, index, option, is_logged):
         running = serve_process(command=["serve", "--index", index, option])
         running.client.get("/v1/documents/none")
         assert running.stop() == 0

@@ -74,7 +74,7 @@ def empty(tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 32, 0])
-def test_what_is_kept_is_what_dedup_keeps(serve_process, empty, size):
+def test_service_keeps_the_documents_of_dedup(serve_process, empty, size):
     service = serve_process(command=["serve", "--index", empty])
     decided, others = sent(service.url, cut(MANY, size))
     assert others == []

@@ -203,13 +203,13 @@ def test_a_second_time_is_needed_where_a_list_was_closed(spark):
     assert removed == pairs_of(expected.removed)
     assert len(removed) >= 20
     assert result.summary.rounds >= 2
-    left_out = ("closed_lists", "unlisted", "unlisted_pairs")
+    left_out = ("capped_lists", "skipped_documents", "skipped_pairs")
     counts, same = (
         [getattr(summary, name) for name in left_out]
         for summary in (result.summary, expected.summary)
     )
     assert counts == same
-    assert result.summary.unlisted_pairs > 0
+    assert result.summary.skipped_pairs > 0
     result.close()
 
 
@@ -338,7 +338,7 @@ def test_part_files_of_text_are_named_by_their_content(spark, tmp_path):
     assert names == ["part-00000-a.jsonl.gz", "part-00001-a.jsonl", "part-00002-a.snappy.parquet"]
 
 
-def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
+def test_bad_call_is_refused_before_a_job_runs(spark, tmp_path):
     from neardup.spark.checkpoint import Checkpoint
 
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')

@@ -344,7 +344,7 @@ def test_similar_documents_meet_in_one_unit():
 
 
 @pytest.mark.parametrize("of_batch", [1, 100])
-def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
+def test_frequent_candidate_is_divided_among_units(of_batch):
     batches = 20 * kernels.UNIT_DOCUMENTS // of_batch
     many = [(number, 2) for number in range(100, 100 + of_batch)]
     documents = {}
@@ -444,6 +444,6 @@ def test_rows_are_split_where_the_part_changes():
         ),
     ],
 )
-def test_what_cannot_be_spread_is_refused(recipe, reason):
+def test_recipe_that_cannot_be_distributed_is_refused(recipe, reason):
     with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{reason}.*the engine"):
         settings_for(recipe, {})

@@ -38,7 +38,7 @@ def test_without_pyspark_the_message_says_what_to_install():
         (lambda: py4j_error()(LONG), r"java\.lang\.OutOfMemoryError: Java heap space"),
     ],
 )
-def test_what_ended_the_job_is_told(error, cause):
+def test_error_names_the_cause_of_the_failed_job(error, cause):
     message = rf"aborted the job: .*{cause}\. .*driver\.memory"
     with pytest.raises(ClusterError, match=message), translate_errors():
         raise error()
@@ -50,7 +50,7 @@ def py4j_error():
     return Py4JError
 
 
-def test_what_neardup_refuses_is_told_as_it_is():
+def test_error_of_neardup_passes_unchanged():
     with pytest.raises(ParameterError, match=r"^its own words$"), translate_errors():
         raise ParameterError("its own words")
 

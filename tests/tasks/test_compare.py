@@ -180,7 +180,7 @@ collections = st.one_of(corpora(max_documents=3), corpora(max_documents=3, known
 
 @pytest.mark.parametrize("name", ["shingle", "general", "minhash", "characters", "classic"])
 @given(many=st.one_of(collections, st.lists(texts(), min_size=2, max_size=2)))
-def test_what_dedup_drops_compare_calls_a_duplicate(name, many):
+def test_compare_agrees_with_dedup(name, many):
     """Two texts alone have nothing in common that many have."""
     if len(many) < 2:
         return

@@ -115,7 +115,7 @@ def test_the_cover_is_never_more_than_the_letters_in_common():
         begin, end = sorted(rng.sample(range(len(item)), 2))
         part = item[begin:end] if rng.random() < 0.5 else edited(rng, edited(rng, item))
         documents.append(rng.choice(pool)[: rng.randrange(200)] + part + rng.choice(pool)[:50])
-    result = contamination(documents, ITEMS, cover=0.5)
+    result = contamination(documents, ITEMS, min_share=0.5)
     assert result.summary.findings > 100
     for row in result.findings.to_pylist():
         item, document = plain(ITEMS[int(row["test_id"])]), plain(documents[int(row["id"])])
@@ -127,7 +127,7 @@ def test_the_cover_is_never_more_than_the_letters_in_common():
 def test_a_part_is_found_by_its_cover():
     item = ENGLISH[1]
     half = item[: len(item) // 2]
-    (row,) = contamination([f"It said: {half}"], [item], cover=0.4).findings.to_pylist()
+    (row,) = contamination([f"It said: {half}"], [item], min_share=0.4).findings.to_pylist()
     assert row["cover"] == pytest.approx(len(plain(half)) / len(plain(item)), abs=0.05)
     assert contamination([f"It said: {half}"], [item]).findings.num_rows == 0
 
@@ -174,18 +174,21 @@ def test_short_items_are_listed_and_the_limit_is_an_option():
     documents = [f"So: {items[0]} The Nile.", f"问：{items[1]}？", "Which river is the Rhone?"]
     result = contamination(documents, items)
     assert (result.too_short, result.findings.num_rows) == (["0", "1", "2"], 0)
-    result = contamination(documents, items, least=11)
+    result = contamination(documents, items, min_item_length=11)
     assert (result.too_short, result.summary.short) == (["2"], 1)
     assert result.findings.select(["id", "test_id"]).to_pylist() == [
         {"id": "0", "test_id": "0"},
         {"id": "1", "test_id": "1"},
     ]
     # What the option does not change: longer items, and what is shorter than a shingle.
-    assert contamination([question], [question, CHINESE[0] * 3], least=40).too_short == ["0"]
-    for least in (5, 20):
-        assert contamination([CHINESE[0]], [CHINESE[0], "短"], least=least).too_short == ["1"]
-    with pytest.raises(InputError, match=r"at least 11 Chinese characters or 22 letters.*least="):
-        contamination(documents, ["short"], least=11)
+    items = [question, CHINESE[0] * 3]
+    assert contamination([question], items, min_item_length=40).too_short == ["0"]
+    for length in (5, 20):
+        result = contamination([CHINESE[0]], [CHINESE[0], "短"], min_item_length=length)
+        assert result.too_short == ["1"]
+    refusal = "at least 11 Chinese characters or 22 letters.*min_item_length="
+    with pytest.raises(InputError, match=refusal):
+        contamination(documents, ["short"], min_item_length=11)
 
 
 @pytest.mark.usefixtures("folder")
@@ -209,24 +212,24 @@ def test_wording_that_many_documents_have_does_not_count():
     items = [f"{common} {rare}", common]
     documents = [f"{common} {words(random.Random(index), 30)}" for index in range(30)]
     documents.append(f"We read: {rare} And so on.")
-    result = contamination(documents, items, common=29, cover=0.4)
+    result = contamination(documents, items, max_documents=29, min_share=0.4)
     # What is its own is half of the first item, and all of what counts.
     rows = result.findings.select(["id", "test_id"]).to_pylist()
     assert rows == [{"id": "30", "test_id": "0"}]
     assert result.findings["cover"].to_pylist()[0] > 0.9
     assert (result.summary.common, result.summary.contaminated) == (1, 1)
     # One more, and it is rare enough.
-    assert contamination(documents, items, common=30, cover=0.4).summary.findings == 61
+    assert contamination(documents, items, max_documents=30, min_share=0.4).summary.findings == 61
 
 
 def test_the_same_for_any_number_of_threads_and_any_batches():
     rng = random.Random(4)
     documents = [edited(rng, rng.choice(ITEMS)) + letters(rng, 50) for _ in range(3000)]
-    single = contamination(documents, ITEMS, workers=1, common=10**6)
+    single = contamination(documents, ITEMS, workers=1, max_documents=10**6)
     assert single.summary.findings > 2000
-    two = contamination(documents, ITEMS, workers=2, common=10**6)
+    two = contamination(documents, ITEMS, workers=2, max_documents=10**6)
     batches = pa.table({"text": pa.chunked_array([documents[:7], documents[7:]])})
-    three = contamination(batches, ITEMS, common=10**6)
+    three = contamination(batches, ITEMS, max_documents=10**6)
     assert single.findings.equals(two.findings)
     assert single.findings.equals(three.findings)
     assert (single.keep == three.keep).all()
@@ -310,8 +313,8 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     progress = Notes()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
-        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (least=): "
-        "clean.",
+        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for "
+        "(min_item_length=): clean.",
         "in.jsonl is both a file of documents and of test items, so all of its items are found.",
     ]
     assert result.summary.findings == 2
@@ -319,14 +322,14 @@ def test_the_same_file_on_both_sides_is_said_and_done():
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_many_documents_have_is_said():
+def test_note_counts_items_that_are_boilerplate():
     lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
     progress = Notes()
     result = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
     assert progress.notes == [
         "1 test item occurs only as wording that more than 100 documents have, which does not "
-        "count (common=): t0."
+        "count (max_documents=): t0."
     ]
     assert (result.summary.common, result.summary.findings) == (1, 0)
 

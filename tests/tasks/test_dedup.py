@@ -32,7 +32,7 @@ def texts_of(number):
     return "".join(chr(0x4E00 + (number * 997 + at * 31) % 20_000) for at in range(60))
 
 
-def test_what_comes_in_goes_out():
+def test_kept_rows_are_a_table_of_the_same_kind():
     result = dedup(TABLE, id_field="id")
     assert result.kept.equals(TABLE.slice(0, 2))
     removed = result.removed.to_pylist()
@@ -204,12 +204,6 @@ def test_a_name_of_a_file_is_no_table():
     for name in ("news.jsonl", Path("news.jsonl")):
         with pytest.raises(ParameterError, match=r"end in _files: dedup_files"):
             dedup(name)
-
-
-def test_names_of_other_programs_are_understood():
-    for name, option in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
-        with pytest.raises(TypeError, match=f"Did you mean '{option}'"):
-            dedup(["a"], **{name: "x"})
 
 
 @pytest.mark.parametrize("recipe", ["characters", "shingle"])

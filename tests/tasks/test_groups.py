@@ -125,13 +125,13 @@ def test_another_collection_takes_part_with_its_groups(tmp_path, recipe):
         names[:1], tmp_path / "o.jsonl", against=names[1:], format="jsonl", **options
     )
     assert rows_of(result) == expected
-    found = neardup.pairs(after, with_=before, **options).table.to_pylist()
+    found = neardup.pairs(after, against=before, **options).table.to_pylist()
     chats = {record["id"]: record["chat"] for record in records}
     assert found
     assert all(chats[pair["id_a"]] == chats[pair["id_b"]] for pair in found)
 
 
-def test_what_is_counted_is_counted_in_the_whole_collection():
+def test_counts_are_of_the_whole_collection():
     notice = (
         "Visitors are asked to leave bags, umbrellas and wet coats at the desk by the door. Guides "
         "speak four languages and answer questions until the bell rings at half past five. "
@@ -215,15 +215,15 @@ def test_a_value_that_is_no_name_is_a_problem_and_its_record_is_left_alone(tmp_p
     assert [problem.record for problem in result.problems] == [1, 2, 3, 4]
 
 
-def test_what_has_no_groups_is_refused(tmp_path, monkeypatch):
+def test_collection_without_groups_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("in.jsonl", CHATS)
     neardup.sketch_files(["in.jsonl"], "in.sketches")
     with neardup.Index("known.db") as index:
         index.add_files(["in.jsonl"])
-        for call, others in ((neardup.dedup, "against"), (neardup.pairs, "with_")):
+        for call in (neardup.dedup, neardup.pairs):
             with pytest.raises(ParameterError, match="must be left out where the other"):
-                call(CHATS, group_field="chat", **{others: index})
+                call(CHATS, group_field="chat", against=index)
     for against in ("known.db", "in.sketches"):
         with pytest.raises(ParameterError, match="must be left out where the other"):
             neardup.dedup_files(["in.jsonl"], "o.jsonl", against=[against], group_field="chat")

@@ -88,7 +88,7 @@ def test_every_pair_of_versions_is_found(length):
     similarities = found_by(result)
     assert similarities.items() <= expected.items()
     assert len(similarities) >= 0.98 * len(expected)
-    assert (result.summary.closed_lists, result.summary.unlisted_pairs) == (0, 0)
+    assert (result.summary.capped_lists, result.summary.skipped_pairs) == (0, 0)
     # Nothing else is left out, so the exhaustive search finds the same.
     assert found_by(pairs(texts, exhaustive=True)) == similarities
 
@@ -100,7 +100,7 @@ def test_an_exhaustive_search_keeps_what_the_rule_keeps(length, tmp_path):
     expected = kept_by_the_rule(len(texts), similar)
     result = dedup(texts, exhaustive=True)
     assert result.keep.tolist() == expected.tolist()
-    assert result.summary.unlisted_pairs == 0
+    assert result.summary.skipped_pairs == 0
     # Also where the keys are in files.
     path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
     outputs = []
@@ -118,27 +118,27 @@ def with_a_phrase(count):
 
 
 @pytest.mark.slow
-def test_what_full_lists_leave_out_of_pairs_is_counted():
+def test_pairs_counts_documents_skipped_by_capped_lists():
     """Of 10,200 texts with one phrase, each of its shingles leaves out 200."""
     summary = pairs(with_a_phrase(10_200)).summary
-    assert (summary.pairs, summary.unlisted) == (0, 200)
-    assert summary.closed_lists == 5
-    assert summary.unlisted_pairs == 200 * 199 // 2
+    assert (summary.pairs, summary.skipped_documents) == (0, 200)
+    assert summary.capped_lists == 5
+    assert summary.skipped_pairs == 200 * 199 // 2
     # These are few of all pairs.
     assert template_notes(summary) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_full_lists_leave_out_of_dedup_is_told(workers):
+def test_dedup_reports_documents_skipped_by_capped_lists(workers):
     """Of 100 kept texts with one phrase, each of its shingles leaves out all but 32."""
     summary = dedup(with_a_phrase(100), workers=workers).summary
-    assert (summary.kept, summary.closed_lists, summary.unlisted) == (100, 5, 68)
+    assert (summary.kept, summary.capped_lists, summary.skipped_documents) == (100, 5, 68)
     # Five lists left out the same documents, so these are not five times as many pairs.
-    assert summary.unlisted_pairs == 68 * 67 // 2
+    assert summary.skipped_pairs == 68 * 67 // 2
     (note,) = template_notes(summary)
     assert note.values["share"] == (68 * 67) / (100 * 99)
     summary = dedup(with_a_phrase(32), workers=workers).summary
-    assert (summary.closed_lists, summary.unlisted, summary.unlisted_pairs) == (0, 0, 0)
+    assert (summary.capped_lists, summary.skipped_documents, summary.skipped_pairs) == (0, 0, 0)
 
 
 def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
@@ -187,5 +187,5 @@ def test_words_of_latin_letters_have_like_fingerprints_of_the_news_program():
     ],
 )
 def test_few_of_all_pairs_are_not_worth_a_note(counts, is_told):
-    summary = Summary("dedup", unlisted_pairs=200, **counts)
+    summary = Summary("dedup", skipped_pairs=200, **counts)
     assert bool(template_notes(summary)) is is_told

@@ -197,7 +197,7 @@ def codes(folder):
 
 
 @pytest.mark.parametrize("code", codes("guide"))
-def test_what_the_page_says_to_type_runs(code, tmp_path, monkeypatch):
+def test_commands_of_the_page_run(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if code.startswith("neardup."):
         eval(code, {"neardup": neardup, "a": NEWS, "b": EDITED, "texts": NOTICES})

@@ -89,7 +89,7 @@ line = texts().filter(lambda text: not set(text) & set(twin.LINE_ENDS)).map("{}�
 
 @given(st.lists(st.lists(line, max_size=4).map("\n".join), max_size=6), st.integers(1, 8))
 def test_paragraphs_are_those_of_the_twin(texts, least):
-    result = repeats(texts * 2, unit="paragraph", least=least)
+    result = repeats(texts * 2, unit="paragraph", min_unit_length=least)
     assert_as_the_twin(result, [twin.lines(text) for text in texts * 2], 2 * least, 2)
 
 
@@ -109,8 +109,8 @@ def test_the_same_letters_are_the_same_sentence():
 
 def test_short_sentences_do_not_count():
     for least, text in ((3, "一二三。"), (3, "abcdef."), (3, "一二cd.")):
-        assert repeats([text] * 2, least=least).table.num_rows == 1
-        assert repeats([text] * 2, least=least + 1).table.num_rows == 0
+        assert repeats([text] * 2, min_unit_length=least).table.num_rows == 1
+        assert repeats([text] * 2, min_unit_length=least + 1).table.num_rows == 0
 
 
 def test_repeats_within_one_document_are_no_repeats():
@@ -123,7 +123,7 @@ def test_repeats_within_one_document_are_no_repeats():
 
 
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
-def test_what_one_document_repeats(unit):
+def test_repeats_within_one_document_are_found(unit):
     """With one document the places count: a sentence that occurs once is no repeat."""
     documents = ["\n".join([ENGLISH[0]] * 3000 + [ENGLISH[1]]), ENGLISH[2]]
     result = repeats(documents, documents=1, unit=unit)
@@ -166,9 +166,9 @@ def test_lines_of_a_wrapped_collection_go_on():
     rng = random.Random(5)
     (begin, rest) = letters(rng, 24), letters(rng, 9)
     short = [f"{begin}\n{rest}。{letters(rng, 8)}。" for _ in range(5)]
-    (row,) = found_in([*wrapped(6, rng), *short], least=20)
+    (row,) = found_in([*wrapped(6, rng), *short], min_unit_length=20)
     assert (row["text"], row["count"]) == (f"{begin}\n{rest}。", 5)
-    assert [row["text"] for row in found_in(short, least=20)] == [begin]
+    assert [row["text"] for row in found_in(short, min_unit_length=20)] == [begin]
     long = [f"{letters(rng, 24)}\n{letters(rng, 24)}\n{begin}\n{rest}。" for _ in range(4)]
     assert found_in([*posts(9, rng), *long], documents=3)[-1]["text"] == NOTICE
     assert len(found_in([*posts(9, rng), *long], documents=3)) == 1
@@ -204,7 +204,7 @@ def test_the_summary_names_the_most_frequent():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("keep", ["first", "none"])
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
-def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, monkeypatch):
+def test_output_keeps_all_text_but_the_repeats(seed, keep, unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     documents, _ = collection(seed)
     Path("in.jsonl").write_text("\n".join(json.dumps({"text": document}) for document in documents))
@@ -236,7 +236,7 @@ def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, mo
 @given(st.lists(texts(), max_size=6), st.sampled_from(["sentence", "paragraph"]))
 def test_texts_that_break_programs(made, unit):
     documents = [*made, *made[::-1], *TEXTS.values(), " ".join(TEXTS.values())]
-    result = repeats(documents, unit=unit, least=1)
+    result = repeats(documents, unit=unit, min_unit_length=1)
     for row in result.places.to_pylist():
         text = documents[int(row["id"])]
         inside = text[row["begin"] : row["end"]]

@@ -9,7 +9,7 @@ from tests.index.written import families
 from tests.kit.progress import Notes
 
 from neardup import dedup_files, sketch_files
-from neardup.run.restored import line_of
+from neardup.run.restore_ids import line_of
 
 
 @pytest.fixture(autouse=True)

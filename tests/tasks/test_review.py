@@ -23,7 +23,7 @@ from neardup import ParameterError, dedup, dedup_files
 from neardup.lab import evaluate_pairs
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
-from neardup.run.restored import line_of
+from neardup.run.restore_ids import line_of
 from neardup.tasks.review import ALIGNED, LISTED, LONGEST
 
 LABELLED = ROOT / "examples" / "evaluate"
@@ -132,41 +132,41 @@ def forms(count, seed=2):
     return [f"{shared}{letters(rng, 25)}。" for _ in range(count)]
 
 
-def test_documents_that_were_kept_for_what_they_say_of_their_own():
+def test_review_shows_documents_kept_for_unique_text():
     texts = forms(80)
     result = dedup(texts)
     review = result.review()
-    assert result.summary.kept_for_own > len(review.for_own) == 10
+    assert result.summary.kept_by_unique_text > len(review.kept_by_unique_text) == 10
     assert not review.removals
-    numbers = [int(row["document"]["id"]) for row in review.for_own]
+    numbers = [int(row["document"]["id"]) for row in review.kept_by_unique_text]
     assert numbers == sorted(numbers)
-    for row in review.for_own:
+    for row in review.kept_by_unique_text:
         assert result.plan.threshold <= row["similarity"] <= 1
         assert int(row["other"]["id"]) < int(row["document"]["id"])
         for side in ("document", "other"):
             assert row[side]["text"] == texts[int(row[side]["id"])]
             assert result.keep[int(row[side]["id"])]
-        # Each was kept for what one says of its own, not for a lower similarity.
+        # Each was kept for unique text, not for a lower similarity.
         compared = neardup.compare(row["document"]["text"], row["other"]["text"])
         assert compared.similarity >= result.plan.threshold
     page = review.to_html(language="en")
-    assert f"The first 10 of {result.summary.kept_for_own}" in page
+    assert f"The first 10 of {result.summary.kept_by_unique_text}" in page
     assert page.count('class="own"') == 10
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
     for same in (dedup(texts, workers=1), dedup(pa.table({"text": pa.chunked_array([texts])}))):
-        assert same.review().for_own == review.for_own
+        assert same.review().kept_by_unique_text == review.kept_by_unique_text
 
 
 def test_documents_of_the_other_side_that_kept_ones_resemble():
     texts = forms(80)
-    for_own = dedup(texts[40:], against=texts[:40]).review().for_own
-    assert {row["is_against"] for row in for_own} == {True}
-    assert {row["document"]["text"] in texts[40:] for row in for_own} == {True}
+    kept_by_unique_text = dedup(texts[40:], against=texts[:40]).review().kept_by_unique_text
+    assert {row["is_against"] for row in kept_by_unique_text} == {True}
+    assert {row["document"]["text"] in texts[40:] for row in kept_by_unique_text} == {True}
     assert "of the other collection" in dedup(texts[40:], against=texts[:40]).review().to_html(
         language="en"
     )
-    assert dedup(collection()).review().for_own == ()
+    assert dedup(collection()).review().kept_by_unique_text == ()
 
 
 def test_nothing_removed():
@@ -302,7 +302,7 @@ def test_a_dry_run_writes_what_is_named_only():
     assert names - set(before) == {"report-2.json", "review.html"}
 
 
-def test_what_is_on_the_page_is_only_shown():
+def test_hostile_text_on_the_page_is_inert():
     body = "渡船早上九点从老码头开出，下午五点回来，票在码头的窗口卖。" * 3
     texts = [f"{body}{odd}" for odd in hostile.TEXTS.values()]
     texts.append(f"{body}</script><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>")
@@ -359,7 +359,7 @@ def test_results_are_shown_on_one_screen(tmp_path):
         "PairsEvaluation": evaluate_pairs(LABELLED / "documents.jsonl", LABELLED / "pairs.tsv"),
     }
     with neardup.Index(tmp_path / "n.db") as index:
-        results["Added"] = index.add_many(
+        results["AddResult"] = index.add_many(
             [{"id": str(number), "text": text} for number, text in enumerate(texts)]
         )
         results["Stats"] = index.stats()
@@ -377,7 +377,7 @@ def test_results_are_shown_on_one_screen(tmp_path):
     assert "&lt;b&gt; repeats &lt;a&gt;" in odd._repr_html_()
 
 
-def test_what_acts_on_a_terminal_is_shown_by_its_number():
+def test_control_characters_are_shown_by_number():
     table = pa.table({"text": [FERRY, f"{FERRY}完"], "id": ["a\x1b[31m", "b\u202e\nc"]})
     shown = repr(dedup(table))
     assert r"b\u202e c repeats a\x1b[31m" in shown

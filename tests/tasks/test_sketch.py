@@ -30,7 +30,7 @@ def test_one_setting_is_enough():
         fingerprint(TEXT).distance(fingerprint(TEXT, recipe=other))
 
 
-def test_what_decides_does_not_keep_fingerprints_apart():
+def test_decision_settings_do_not_separate_fingerprints():
     other = load_recipe("characters").replace(decide={"threshold": 0.9})
     assert fingerprint(TEXT).distance(fingerprint(TEXT, recipe=other)) == 0
 

@@ -39,7 +39,7 @@ def test_a_form_costs_each_document_the_same(tmp_path):
     assert large["candidates"] <= 4 * 1.3 * small.candidates
     assert large["kept"] == 6_000
     assert large["largest_form"] == 6_000
-    assert large["closed_lists"] > 0
+    assert large["capped_lists"] > 0
     # These hide next to nothing.
     assert "may be missed" not in told
 

@@ -104,7 +104,7 @@ def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
     assert result.findings["begin"].to_pylist() == [begin, begin]
 
 
-def test_what_is_no_split(splits, tmp_path):
+def test_invalid_splits_are_refused(splits, tmp_path):
     with pytest.raises(ParameterError, match="at least two splits"):
         contamination_files({"train": splits["train"]})
     for name in ("tests", "output"):

@@ -101,7 +101,7 @@ def test_a_copy_with_other_numbers_is_another_bulletin():
     assert len(dedup([*made, other]).kept) == 41
 
 
-def test_what_is_common_may_be_left_uncounted():
+def test_boilerplate_counts_in_full_without_common_counts():
     """Then the form counts as much as the content, and numbers decide alone."""
     general = load_recipe("general")
     assert general.decide.common == "corpus"

@@ -254,7 +254,7 @@ BEYOND = 12345678901234567891234
         (f'{{"text":"t","in":{{"m":[-{BEYOND},"x"]}}}}', "a whole number beyond 64 bits"),
     ],
 )
-def test_what_only_json_lines_can_store(make, line, reason):
+def test_values_that_only_json_lines_can_store(make, line, reason):
     others = [
         '{"text":"1234567890123456789","f":1e30}',
         '{"text":"t","v":' + "[" * 126 + "]" * 126 + "}",
@@ -386,7 +386,7 @@ def test_value_without_an_object_of_python_is_left_out_of_text_formats(make, for
     assert keep(path, f"o.{format}").written == 2
 
 
-def test_what_else_is_left_out(make, capfdbinary):
+def test_unreadable_text_file_is_left_out(make, capfdbinary):
     make("t/a.txt", bytes(100))
     make("t/b.txt", "b")
     report = keep("t", "out.jsonl")
@@ -409,7 +409,7 @@ def test_whole_numbers_at_the_edges(make, number):
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 @pytest.mark.parametrize("target", ["jsonl", "csv"])
-def test_what_precedes_damage_is_written(make, suffix, target):
+def test_records_before_damage_are_written(make, suffix, target):
     rng = np.random.default_rng(1)
     data = b"".join(b'{"text":"%s"}\n' % rng.bytes(300).hex().encode() for _ in range(500))
     name = make(f"a.jsonl{suffix}", data)

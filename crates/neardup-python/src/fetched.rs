@@ -166,8 +166,8 @@ impl FetchedIndex {
         Ok(entry_columns(py, &entries))
     }
 
-    /// The number of documents filed that at least one full list left out.
-    fn unlisted(&self) -> PyResult<u64> {
+    /// The number of documents filed that at least one capped list left out.
+    fn skipped_documents(&self) -> PyResult<u64> {
         let stored = self.inner.as_ref().ok_or_else(used_up)?;
         Ok(stored.statistics().unlisted)
     }

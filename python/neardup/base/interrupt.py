@@ -25,7 +25,7 @@ _before: dict[int, Any] = {}
 last_words: Callable[[], None] | None = None
 
 
-class Interrupted(KeyboardInterrupt):
+class CommandInterrupt(KeyboardInterrupt):
     """An interrupt of a command that stores in steps; its text tells what is stored."""
 
 

@@ -39,7 +39,7 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
                     return
             put(_END)
         except BaseException as error:
-            put(_Failed(error))
+            put(_ReadFailure(error))
         finally:
             # An unfinished generator keeps files open.
             if isinstance(iterator, Generator):
@@ -54,7 +54,7 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
         raise MemoryError from error
     try:
         while (item := waiting.get()) is not _END:
-            if isinstance(item, _Failed):
+            if isinstance(item, _ReadFailure):
                 raise item.error
             yield item  # type: ignore[misc]
     finally:
@@ -62,7 +62,7 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
         thread.join()
 
 
-class _Failed:
+class _ReadFailure:
     """The exception of the reading thread."""
 
     def __init__(self, error: BaseException) -> None:

@@ -18,9 +18,9 @@ from neardup.cli.terminal import (
     choose_flags,
     choose_language,
     end_with_problems,
-    tell,
-    tell_note,
-    told_problems,
+    print_message,
+    print_note,
+    printed_problems,
 )
 
 
@@ -28,8 +28,8 @@ def main() -> int:
     """Run the command line, and return the exit code."""
     # Until the words name another.
     choose_language(None)
-    messages.announce = tell_note
-    told_problems.clear()
+    messages.announce = print_note
+    printed_problems.clear()
     files, values, code = _files_written(), dict[str, Any](), 0
     try:
         run, values = read(sys.argv[1:])
@@ -37,7 +37,7 @@ def main() -> int:
         interrupt.raise_interrupts()
         run(**values)
         sys.stdout.flush()
-        if told_problems:
+        if printed_problems:
             end_with_problems()
     except BaseException as error:
         interrupt.restore()
@@ -45,7 +45,7 @@ def main() -> int:
         writes = values.get("output") not in (None, "-")
         if code == 2 and writes and not isinstance(error, SystemExit):
             if files := _files_written() - files:
-                tell(
+                print_message(
                     Message.counted(
                         "1 file was complete before the error.",
                         "{count:,} files were complete before the error.",
@@ -53,7 +53,7 @@ def main() -> int:
                     )
                 )
             else:
-                tell(Message("no output was written."))
+                print_message(Message("no output was written."))
     finally:
         interrupt.restore()
     try:
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _tell_out_of_memory() -> None:
-    tell(
+    print_message(
         Message(
             "out of memory; no output was left half-written. Raise the memory limit (ulimit -v), "
             "close other programs, or process less data at once."
@@ -90,30 +90,34 @@ def _reported(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt) or interrupt.arrived():
         # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
-        if isinstance(error, interrupt.Interrupted):
-            tell(
+        if isinstance(error, interrupt.CommandInterrupt):
+            print_message(
                 Message(
                     "interrupted; no output was left half-written. {details}", details=error.args[0]
                 )
             )
         else:
-            tell(Message("interrupted; no output was left half-written."))
+            print_message(Message("interrupted; no output was left half-written."))
         return interrupt.exit_code()
     if isinstance(error, BrokenPipeError):
         # The reader of the output has seen enough.
         _discard_output()
         return 0
     if isinstance(error, NeardupError):
-        tell(error)
+        print_message(error)
     elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
         # Each look at a path may fail so, also where only its existence is asked for.
         from neardup.readers.batch import show
 
-        tell(Message("{file}: {reason}.", file=show(error.filename), reason=system_words(error)))
+        print_message(
+            Message("{file}: {reason}.", file=show(error.filename), reason=system_words(error))
+        )
     elif isinstance(error, OSError) and error.filename is None:
         # Errors of files are handled where they are opened: this one is of standard output.
         _discard_output()
-        tell(Message("standard output: cannot be written: {error}.", error=system_words(error)))
+        print_message(
+            Message("standard output: cannot be written: {error}.", error=system_words(error))
+        )
     elif isinstance(error, MemoryError) or "failed to map segment" in str(error):
         # The second is what the loader says of a library that does not fit.
         _tell_out_of_memory()

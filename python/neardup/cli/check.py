@@ -11,11 +11,11 @@ from neardup.cli.options import Quiet, ReportLanguage
 from neardup.cli.terminal import (
     end_with_problems,
     language,
+    print_line,
     print_rows,
     print_table,
-    read_language,
-    say,
-    tell_line,
+    translate,
+    use_language,
 )
 from neardup.options import groups
 from neardup.options import options as o
@@ -35,7 +35,7 @@ _PAGES = (".html", ".htm", ".pdf", ".docx")
 _COVER = "Cover"
 
 
-class _Compared(TypedDict, total=False):
+class _ComparisonParameters(TypedDict, total=False):
     """What papers are compared with."""
 
     library: Annotated[
@@ -48,7 +48,9 @@ class _Compared(TypedDict, total=False):
             metavar="DIR|FILE|INDEX",
         ),
     ]
-    among: Annotated[bool, o.Option("Compare each paper with all the others too.", "Library")]
+    compare_papers: Annotated[
+        bool, o.Option("Compare each paper with all the others too.", "Library")
+    ]
     exclude: Annotated[
         list[str],
         o.Option(
@@ -73,7 +75,7 @@ class _Compared(TypedDict, total=False):
     ]
 
 
-class CheckFilesParameters(_Compared, groups.CheckParameters, total=False):
+class CheckFilesParameters(_ComparisonParameters, groups.CheckParameters, total=False):
     """What `check_files` takes."""
 
 
@@ -102,7 +104,7 @@ class CheckParameters(CheckFilesParameters, total=False):
     ]
     number: Annotated[str | None, _cover("Number of the student or of the paper.")]
     institution: Annotated[str | None, _cover("Institution, the same for all papers.")]
-    covers: Annotated[
+    title_pages: Annotated[
         str | None,
         _cover(
             "The same for a class: a CSV with the columns file, title, author, number and "
@@ -200,7 +202,7 @@ def run(
     Examples:
         neardup check essay.txt --library essays/ -o report.html
         neardup check essay.txt --library essays/ --exclude template.txt
-        neardup check essays/ --among --language en -o reports/
+        neardup check essays/ --compare-papers --language en -o reports/
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
@@ -209,18 +211,18 @@ def run(
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
     from neardup.papers.verdict import thresholds_of
     from neardup.readers.formats import is_archive
-    from neardup.writers.separate import check_separate
+    from neardup.writers.output_conflicts import refuse_input_as_output
 
-    chosen = read_language(language)
+    chosen = use_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     thresholds = thresholds_of(options["pass_below"], options["reject_above"])
     without = _ids(options["without_sources"])
-    if not options["library"] and not options["among"]:
+    if not options["library"] and not options["compare_papers"]:
         raise ParameterError(
             Message(
                 "--library must name the documents that the papers are compared with. "
-                "To compare the papers with each other, give --among."
+                "To compare the papers with each other, give --compare-papers."
             )
         )
     # A folder counts as several papers, also while it has only one.
@@ -238,7 +240,7 @@ def run(
             paths, inputs=read, page=output, json=json, language=chosen, date=date, force=force
         )
     else:
-        check_separate(read, [output, json])
+        refuse_input_as_output(read, [output, json])
         if not force:
             refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
@@ -336,14 +338,15 @@ def _covers(
         if several and value is not None:
             raise ParameterError(
                 Message(
-                    "{option} is for one paper. For several papers, give a table: --covers FILE.",
+                    "{option} is for one paper. For several papers, give a table: "
+                    "--title-pages FILE.",
                     option=option,
                 )
             )
     cover = Cover(options["title"], options["author"], options["number"], options["institution"])
-    if options["covers"] is None:
+    if options["title_pages"] is None:
         return dict.fromkeys(paths, cover), []
-    table = read_table(options["covers"], COVER_COLUMNS)
+    table = read_table(options["title_pages"], COVER_COLUMNS)
     # For one paper of a class, the other lines are of no interest.
     notes = table.notes(paths) if several else []
     return {path: cover.over(Cover(**table.record(path))) for path in paths}, notes
@@ -368,7 +371,7 @@ def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
     from neardup.run.file_run import read_by_indexes
 
     library = options["library"] or []
-    tables = (options["metadata"], options["covers"])
+    tables = (options["metadata"], options["title_pages"])
     ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
     files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
     return [*files, *read_by_indexes(library)]
@@ -434,7 +437,7 @@ def _print_table(reports: "list[Report]") -> None:
         rates = report.rates
         first = show(largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
+        verdict = "-" if report.verdict is None else translate(verdicts[report.verdict.result])
         if report.no_verdict is not None:
             verdict = words(f"mark_{report.no_verdict}")
         paper = f"{show(report.paper)}  {first}"
@@ -450,7 +453,7 @@ def _print_table(reports: "list[Report]") -> None:
         if label == "possible hiding"
     ]
     if hiding:
-        print(say(Message("Possible attempts to hide copying:")))
+        print(translate(Message("Possible attempts to hide copying:")))
         print_rows(hiding)
 
 
@@ -519,7 +522,7 @@ def _print_report(report: "Report") -> None:
             "and {count:,} more sources",
             count=len(report.sources) - _SHOWN,
         )
-        print(f"        {say(more)}")
+        print(f"        {translate(more)}")
 
 
 def _findings(report: "Report") -> "list[tuple[str, str]]":
@@ -556,10 +559,10 @@ def _print_notes(reports: "list[Report]") -> None:
     if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
-        tell_line(say(Message("note: {note}", note=note)))
+        print_line(translate(Message("note: {note}", note=note)))
     for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
             line = Message("note: {note}", note=note)
             if len(reports) > 1:
                 line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            tell_line(say(line))
+            print_line(translate(line))

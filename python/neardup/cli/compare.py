@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
+from neardup.base.display import measure_words
 from neardup.base.messages import Message
-from neardup.base.reprs import measure_words
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
-from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell, tell_problem
+from neardup.cli.terminal import NONE, WIDTH, print_message, print_problem, print_rows, translate
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
@@ -133,8 +133,8 @@ def _print(comparison: Comparison) -> None:
         # 100 % means that no edit is needed.
         most = 100 if comparison.edit_similarity == 1 else 99.99
         same = min(100 * comparison.edit_similarity, most)
-        print(say(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
-    print(say(comparison.verdict))
+        print(translate(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
+    print(translate(comparison.verdict))
     print()
     by, evidence = measure_words(comparison.measure), comparison.evidence
     similarity = Message("{value:.4f}  by {measure}", value=comparison.similarity, measure=by)
@@ -243,8 +243,8 @@ def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
         # Read as `dedup` reads a record, so that both agree on two texts.
         record = read_record(data, path, encodings=encodings)
         for note in record.notes:
-            tell(Message("{file}: {said:inside}", file=path, said=note))
+            print_message(Message("{file}: {said:inside}", file=path, said=note))
         for problem in record.problems:
-            tell_problem(problem.message)
+            print_problem(problem.message)
         texts.append(record.text)
     return texts

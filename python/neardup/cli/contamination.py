@@ -87,7 +87,12 @@ def run(
     if splits:
         _print_splits(result.splits)
     elif not quiet:
-        _print(result.summary, options["cover"], options["least"], writes=output is not None)
+        _print(
+            result.summary,
+            options["min_share"],
+            options["min_item_length"],
+            writes=output is not None,
+        )
     if result.summary.problems:
         end_with_problems()
     if fail_on_duplicates and result.summary.findings:
@@ -123,7 +128,7 @@ def _print_splits(pairs: list[dict[str, Any]]) -> None:
 
 def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.cli.terminal import Row, tell_summary
+    from neardup.cli.terminal import Row, print_run_summary
 
     short = Message(
         "of fewer than {least} Chinese characters or {letters} letters, not looked for",
@@ -145,4 +150,4 @@ def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: b
     rows.append((Message("contaminated"), summary.contaminated, contaminated))
     if writes:
         rows.append((Message("kept"), summary.kept, ""))
-    tell_summary(summary, rows)
+    print_run_summary(summary, rows)

@@ -5,7 +5,7 @@ from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet
-from neardup.cli.terminal import end_with_problems, language, tell
+from neardup.cli.terminal import end_with_problems, language, print_message
 from neardup.options import options as o
 from neardup.options.groups import EvaluatePairsParameters, PublishedParameters
 
@@ -150,4 +150,4 @@ def _print_result(table: str, output: Path | None, *, quiet: bool) -> None:
     if output is None or not quiet:
         print(table)
     if output is not None and not quiet:
-        tell(Message("the report is {file}", file=str(output / "report.md")))
+        print_message(Message("the report is {file}", file=str(output / "report.md")))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Unpack
 
+from neardup.base.display import one_line
 from neardup.base.messages import Message
-from neardup.base.reprs import one_line
 from neardup.cli.options import Bits, Settings, recipe_of
-from neardup.cli.terminal import WIDTH, print_rows, print_table, say
+from neardup.cli.terminal import WIDTH, print_rows, print_table, translate
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
 from neardup.recipe.stages import BUNDLED, CORPUS
@@ -179,7 +179,9 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     print_table(columns, rows, left=(0, 1, len(columns) - 1))
     if most is not None and len(text.features) > most:
         print(
-            say(Message("... and {count:,} lighter ones: --all", count=len(text.features) - most))
+            translate(
+                Message("... and {count:,} lighter ones: --all", count=len(text.features) - most)
+            )
         )
     sums = " ".join(map(str, reversed(text.sums)))
     _row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
@@ -205,7 +207,7 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
     _row(Message("shared"), features)
     if not explanation.differing:
         return
-    print(say(Message("differing bits, and the features that decided them")))
+    print(translate(Message("differing bits, and the features that decided them")))
     rows = [
         [
             str(differing.bit),
@@ -219,5 +221,7 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
     print_table([*columns, Message("decided by (change of the sum)")], rows, left=(3,))
     if most is not None and len(explanation.differing) > most:
         print(
-            say(Message("... and {count:,} more: --all", count=len(explanation.differing) - most))
+            translate(
+                Message("... and {count:,} more: --all", count=len(explanation.differing) - most)
+            )
         )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.cli.terminal import tell
+from neardup.cli.terminal import print_message
 from neardup.options import options as o
 
 
@@ -38,4 +38,6 @@ def run(
     if http is None:
         server.run()
     else:
-        serve_http(server, http, lambda url: tell(Message("serving at {address}", address=url)))
+        serve_http(
+            server, http, lambda url: print_message(Message("serving at {address}", address=url))
+        )

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.cli.terminal import tell_rows
+from neardup.cli.terminal import print_counts
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
 from neardup.options.signatures import declared
@@ -80,7 +80,7 @@ def dedup_on_spark(
         of_each = Message(
             "MB, {bytes:,.0f} bytes per document", bytes=summary.shuffled_bytes_per_document
         )
-        tell_rows(
+        print_counts(
             [
                 (
                     Message("start-up"),

@@ -36,13 +36,12 @@ def run(
             default="-",
         ),
     ],
-    with_: Annotated[
+    against: Annotated[
         list[str] | None,
         o.Option(
             "Another collection: only pairs of a document of INPUT and one of its documents "
             "are searched. Files as INPUT, which may be given several times, or an index.",
             o.MATCHING,
-            flag="--with",
             metavar="INPUT",
         ),
     ],
@@ -66,7 +65,7 @@ def run(
     Examples:
         neardup pairs articles.jsonl -o pairs.csv
         neardup pairs articles.jsonl --threshold 0.7 --quiet
-        neardup pairs articles.jsonl --with dump/ -o known.csv
+        neardup pairs articles.jsonl --against dump/ -o known.csv
     """
     from neardup.cli.watch import Watch, print_summary
     from neardup.tasks.pairs import pairs_files
@@ -78,21 +77,21 @@ def run(
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
         if not tracked:
-            result = pairs_files(inputs, output, with_=with_ or None, **options)
+            result = pairs_files(inputs, output, against=against or None, **options)
         else:
             from neardup.cli.tracked import tracked_files, write_tracked
-            from neardup.writers.separate import check_separate
+            from neardup.writers.output_conflicts import refuse_input_as_output
 
             paths = tracked_files(inputs)
             # What is compared is a copy of these.
-            check_separate(paths, [output])
+            refuse_input_as_output(paths, [output])
             with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:
                 if write_tracked(paths, file, options, watch):
                     of_copy: Any = dict.fromkeys(("format", "encoding", "text_field", "id_field"))
                     if options.get("title_field"):
                         of_copy["title_field"] = "title"
                     options |= of_copy
-                    result = pairs_files([file.name], output, with_=with_ or None, **options)
+                    result = pairs_files([file.name], output, against=against or None, **options)
                 else:
                     watch.note(Message("There are no documents to compare."))
     if result is not None and not quiet:

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
+from neardup.base.display import width_of
 from neardup.base.messages import LANGUAGES, Language, Message
-from neardup.base.reprs import width_of
 from neardup.base.validation import check_choice
-from neardup.cli.terminal import choose_flags, choose_language, say
+from neardup.cli.terminal import choose_flags, choose_language, translate
 from neardup.exceptions import ParameterError
 from neardup.options.options import INPUT, MATCHING, OUTPUT, RUN, TEXT, Option
 from neardup.options.signatures import declared, leaves, literals, option_of, suggestions
@@ -104,7 +104,7 @@ class Parameter:
     @property
     def title(self) -> str:
         """What messages call it: a flag, or the name in the help."""
-        return self.flags[0] if self.flags else say(Message(self.metavar)).strip("[].")
+        return self.flags[0] if self.flags else translate(Message(self.metavar)).strip("[].")
 
     @property
     def metavar(self) -> str:
@@ -137,12 +137,12 @@ class Parameter:
     @property
     def described(self) -> dict[str, Any]:
         """What argparse takes for the help."""
-        text, default = say(Message(self.option.help)), self.option.default
+        text, default = translate(Message(self.option.help)), self.option.default
         if self.is_required:
-            text = f"{text} " + say(Message("[required]"))
+            text = f"{text} " + translate(Message("[required]"))
         elif default not in (None, False, ()):
-            text = f"{text} " + say(Message("[default: {value}]", value=default))
-        shown = {} if self.is_flag else {"metavar": say(Message(self.metavar))}
+            text = f"{text} " + translate(Message("[default: {value}]", value=default))
+        shown = {} if self.is_flag else {"metavar": translate(Message(self.metavar))}
         return {"help": text.replace("%", "%%"), **shown}
 
     def declare(self, parser: argparse._ActionsContainer, **settings: Any) -> Any:
@@ -419,7 +419,7 @@ class _HelpParser(argparse.ArgumentParser):
             help_markup = text_markup = False
 
             def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
-                super().add_usage(usage, actions, groups, prefix or say(Message("Usage: ")))
+                super().add_usage(usage, actions, groups, prefix or translate(Message("Usage: ")))
 
             def _rich_split_lines(self, text: Any, width: int) -> Any:
                 breaks = _breaks(text.plain, width)
@@ -488,21 +488,25 @@ def described(
         from shtab import FILE
     parser = parser or _HelpParser(_shown(name), add_help=False)
     text, examples = help_of(name)
-    paragraphs = [say(Message(paragraph)) for paragraph in text.split("\n\n")]
+    paragraphs = [translate(Message(paragraph)) for paragraph in text.split("\n\n")]
     parser.description = "\n\n".join(paragraphs).replace("%", "%%")
     if examples:
-        parser.epilog = "\n  ".join((say(Message("Examples:")), *examples)).replace("%", "%%")
+        parser.epilog = "\n  ".join((translate(Message("Examples:")), *examples)).replace("%", "%%")
     parameters = parameters_of(command(name))
-    arguments = [say(Message(parameter.metavar)) for parameter in parameters if not parameter.flags]
-    below = [say(Message("COMMAND")), say(Message("[ARGS]..."))] if children(name) else []
-    parser.usage = " ".join(("%(prog)s", say(Message("[OPTIONS]")), *arguments, *below))
-    arguments_title, options_title = say(Message("Arguments")), say(Message("Options"))
+    arguments = [
+        translate(Message(parameter.metavar)) for parameter in parameters if not parameter.flags
+    ]
+    below = (
+        [translate(Message("COMMAND")), translate(Message("[ARGS]..."))] if children(name) else []
+    )
+    parser.usage = " ".join(("%(prog)s", translate(Message("[OPTIONS]")), *arguments, *below))
+    arguments_title, options_title = translate(Message("Arguments")), translate(Message("Options"))
     panels = {title: parser.add_argument_group(title) for title in (arguments_title, options_title)}
     panels[options_title].add_argument(
-        "-h", "--help", action="help", help=say(Message("Show this message and exit."))
+        "-h", "--help", action="help", help=translate(Message("Show this message and exit."))
     )
     for parameter in parameters:
-        title = say(Message(parameter.option.panel or RUN)) if name else options_title
+        title = translate(Message(parameter.option.panel or RUN)) if name else options_title
         title = title if parameter.flags else arguments_title
         if title not in panels:
             panels[title] = parser.add_argument_group(title)
@@ -514,11 +518,11 @@ def described(
             action.complete = FILE
     if children(name):
         commands = parser.add_subparsers(
-            title=say(Message("Commands")), metavar=below[0], prog=_shown(name)
+            title=translate(Message("Commands")), metavar=below[0], prog=_shown(name)
         )
     for child in children(name):
         longer = f"{name} {child}".lstrip()
-        summary = say(Message(help_of(longer)[0].partition("\n\n")[0])).replace("%", "%%")
+        summary = translate(Message(help_of(longer)[0].partition("\n\n")[0])).replace("%", "%%")
         child_parser = commands.add_parser(child, help=summary, add_help=False)
         if completes:
             described(longer, child_parser, completes=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
-from neardup.cli.terminal import NONE, WIDTH, print_rows, say
+from neardup.cli.terminal import NONE, WIDTH, print_rows, translate
 from neardup.papers.align import equated
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     print_rows([(Message("passages"), _count(passages))], width=WIDTH)
     for number, passage in enumerate(passages, 1):
         spans = _spans(passage)
-        head = say(
+        head = translate(
             Message(
                 "{number}  {spans}  similarity {similarity:.2f}",
                 number=number,
@@ -76,12 +76,12 @@ def _described(place: Difference) -> str:
         for text in (place.text, place.source_text)
     )
     if place.moved:
-        return say(Message("moved: {words}", words=words))
+        return translate(Message("moved: {words}", words=words))
     if not source_words:
-        return say(Message("only in A: {words}", words=words))
+        return translate(Message("only in A: {words}", words=words))
     if words:
         return f"{words} -> {source_words}"
-    return say(Message("only in B: {words}", words=source_words))
+    return translate(Message("only in B: {words}", words=source_words))
 
 
 def _shown(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from neardup.base.display import padded
 from neardup.base.messages import Message
-from neardup.base.reprs import padded
-from neardup.cli.terminal import say
+from neardup.cli.terminal import translate
 from neardup.options import options as o
 from neardup.recipe import BuiltIn
 
@@ -53,10 +53,10 @@ def run(
         return
     for name in NAMES:
         known = load_recipe(name)
-        description = say(Message(known.description))
+        description = translate(Message(known.description))
         if name == NAMES[0]:
-            description = say(Message("{recipe} (default)", recipe=description))
-        print(f"{name:<16}{padded(say(_sketch(known.sketch)), 14)}{description}")
+            description = translate(Message("{recipe} (default)", recipe=description))
+        print(f"{name:<16}{padded(translate(_sketch(known.sketch)), 14)}{description}")
 
 
 def _sketch(sketch: Sketch) -> Message:

@@ -68,8 +68,8 @@ def run(
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.base.reprs import one_line
-    from neardup.cli.terminal import Row, say, tell_line, tell_summary
+    from neardup.base.display import one_line
+    from neardup.cli.terminal import Row, print_line, print_run_summary, translate
 
     documents = Message.counted(
         "in {count:,} document", "in {count:,} documents", count=summary.documents
@@ -91,8 +91,8 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
             count=summary.emptied,
         )
         rows.append((Message("cut out"), summary.removed, emptied))
-    tell_summary(summary, rows)
+    print_run_summary(summary, rows)
     if summary.frequent:
-        tell_line(say(Message("The most frequent:")))
+        print_line(translate(Message("The most frequent:")))
         for count, text in summary.frequent:
-            tell_line(f"{count:>14,}  {one_line(text)}")
+            print_line(f"{count:>14,}  {one_line(text)}")

@@ -9,7 +9,7 @@ from neardup.base.messages import Language, Message
 from neardup.cli import serve_keys
 from neardup.cli.index.common import opened
 from neardup.cli.options import Quiet
-from neardup.cli.terminal import tell
+from neardup.cli.terminal import print_message
 from neardup.options import options as o
 from neardup.options.groups import LimitParameters
 
@@ -108,7 +108,9 @@ def run(
 
     def started(address: str) -> None:
         if not quiet:
-            tell(Message("serving {index} at {address}", index=_shown(index), address=address))
+            print_message(
+                Message("serving {index} at {address}", index=_shown(index), address=address)
+            )
 
     served = serve(
         settings,
@@ -149,7 +151,7 @@ def _try_index(location: str, *, quiet: bool) -> None:
         if "://" not in location:
             raise
         # A server may come up after this machine; until then nobody gets a wrong answer.
-        tell(
+        print_message(
             Message("{error} Until the index answers, every request gets 503.", error=error.message)
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.cli.options import file
-from neardup.cli.terminal import tell
+from neardup.cli.terminal import print_message
 from neardup.options import options as o
 
 File = Annotated[Path, file("The file of keys.")]
@@ -54,7 +54,7 @@ def create(
 
     secret, key = create_key(keys, name, scope or ["read"])
     print(secret)
-    tell(
+    print_message(
         Message(
             "this is the key of '{name}' for {scopes}. It is not stored anywhere; keep it.",
             name=key.name,
@@ -86,4 +86,6 @@ def revoke(*, name: Name, keys: File) -> None:
     from neardup.server.security.keys import revoke_key
 
     key = revoke_key(keys, name)
-    tell(Message("the key of '{name}' (...{last}) is revoked.", name=key.name, last=key.last))
+    print_message(
+        Message("the key of '{name}' (...{last}) is revoked.", name=key.name, last=key.last)
+    )

@@ -16,7 +16,7 @@ def run(
         str,
         file(
             "File for the sketches and the texts of all documents, which --against of dedup "
-            "and --with of pairs take.",
+            "and pairs takes.",
             "-o",
         ),
     ],

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
+from neardup.base.display import measure_words, padded, plain_table, width_of
 from neardup.base.messages import Language, Message, in_language, language_of_environment
-from neardup.base.reprs import measure_words, padded, plain_table, width_of
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]
@@ -19,8 +19,8 @@ NONE = Message("none")
 
 _chosen: Language | None = None
 _flags: Mapping[str, str] = {}
-#: What `tell_problem` has printed.
-told_problems: list[object] = []
+#: What `print_problem` has printed.
+printed_problems: list[object] = []
 
 
 def choose_language(language: Language | None) -> None:
@@ -48,14 +48,14 @@ def language() -> Language:
     return _chosen or language_of_environment()
 
 
-def read_language(chosen: Language | None) -> Language:
+def use_language(chosen: Language | None) -> Language:
     """Return the language that an option of a command names, for all messages from now on."""
     if chosen is not None:
         choose_language(chosen)
     return language()
 
 
-def say(message: object) -> str:
+def translate(message: object) -> str:
     """Return a message, or the message of an error, in the user's language and with flags."""
     return in_language(message, language(), _flags)
 
@@ -64,7 +64,7 @@ def print_rows(
     rows: Iterable[tuple[object, object]], *, width: int = 0, file: TextIO | None = None
 ) -> None:
     """Print labels and values in two columns, the first at least `width` wide."""
-    shown = [(say(label), say(value)) for label, value in rows]
+    shown = [(translate(label), translate(value)) for label, value in rows]
     width = max([width, *(width_of(label) for label, _ in shown)])
     for label, value in shown:
         print(f"{padded(label, width)}  {value}" if value else label, file=file)
@@ -74,29 +74,29 @@ def print_table(
     columns: Iterable[object], rows: Iterable[Sequence[str]], *, left: Collection[int]
 ) -> None:
     """Print a table with its cells to the right, those of the columns `left` to the left."""
-    print(plain_table([say(column) for column in columns], rows, left=left))
+    print(plain_table([translate(column) for column in columns], rows, left=left))
 
 
-def tell(message: object) -> None:
+def print_message(message: object) -> None:
     """Print a message, or the message of an error, after the program's name."""
-    tell_line(f"neardup: {say(message)}")
+    print_line(f"neardup: {translate(message)}")
 
 
-def tell_line(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line."""
     # In one piece, so that lines of several processes do not mix.
     print(f"{line}\n", end="", file=sys.stderr, flush=True)
 
 
-def tell_note(note: str) -> None:
+def print_note(note: str) -> None:
     """Print a note."""
-    tell(Message("note: {note}", note=note))
+    print_message(Message("note: {note}", note=note))
 
 
-def tell_problem(problem: object) -> None:
+def print_problem(problem: object) -> None:
     """Print a problem, by which the command ends with exit code 2 when it is done."""
-    told_problems.append(problem)
-    tell(problem)
+    printed_problems.append(problem)
+    print_message(problem)
 
 
 def rule_words(measure: str, threshold: float | None, max_distance: int | None) -> Message:
@@ -112,17 +112,17 @@ def rule_words(measure: str, threshold: float | None, max_distance: int | None) 
 
 def end_with_problems() -> NoReturn:
     """End a command that is done although some of its input could not be used."""
-    tell(Message("done, except for what the lines above report."))
+    print_message(Message("done, except for what the lines above report."))
     raise SystemExit(2)
 
 
-def tell_rows(rows: list[Row]) -> None:
+def print_counts(rows: list[Row]) -> None:
     """Print a summary: names, counts and notes in columns."""
     for name, count, note in rows:
-        words = say(name)
+        words = translate(name)
         number = count if isinstance(count, str) else f"{count:,}"
-        line = f"{padded(words, 18, right=True)}  {number:>12}  {say(note)}"
-        tell_line(line.rstrip())
+        line = f"{padded(words, 18, right=True)}  {number:>12}  {translate(note)}"
+        print_line(line.rstrip())
 
 
 def megabytes(size: int) -> str:
@@ -130,11 +130,11 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def tell_summary(summary: Any, rows: list[Row]) -> None:
+def print_run_summary(summary: Any, rows: list[Row]) -> None:
     """Print what a run has read, the rows of its task, and what it took."""
     size = megabytes(summary.bytes_read - summary.bytes_against)
-    tell_rows([(Message("read"), summary.read, size), *rows])
-    tell_rows([(Message("seconds"), f"{summary.seconds:,.2f}", "")])
+    print_counts([(Message("read"), summary.read, size), *rows])
+    print_counts([(Message("seconds"), f"{summary.seconds:,.2f}", "")])
     # A cluster measures at intervals, so it may not have measured a short job.
     if summary.peak_memory:
-        tell_rows([(Message("peak memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])
+        print_counts([(Message("peak memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])

@@ -9,15 +9,23 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.display import titled
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.reprs import titled
-from neardup.cli.terminal import Row, megabytes, rule_words, say, tell, tell_line, tell_summary
+from neardup.cli.terminal import (
+    Row,
+    megabytes,
+    print_line,
+    print_message,
+    print_run_summary,
+    rule_words,
+    translate,
+)
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
-    from neardup.readers.grouped import Grouped
+    from neardup.readers.problem_groups import ProblemGroups
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.
@@ -64,7 +72,7 @@ class Watch(Progress):
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
-        self._grouped: Grouped | None = None
+        self._grouped: ProblemGroups | None = None
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
@@ -110,7 +118,7 @@ class Watch(Progress):
             self._bars.stop()
         lines = [] if self._grouped is None else list(self._grouped.lines())
         for line, _ in lines[:_PRINTED]:
-            tell(line)
+            print_message(line)
         rest = sum(count for _, count in lines[_PRINTED:])
         if rest:
             if self._has_report:
@@ -125,7 +133,7 @@ class Watch(Progress):
                     "and {count:,} more problems of other kinds.",
                     count=rest,
                 )
-            tell(message)
+            print_message(message)
 
     def stage(
         self, name: str, documents: int | None, share: Callable[[], float] | None = None
@@ -133,7 +141,7 @@ class Watch(Progress):
         """Start a bar for a stage; it shows the share if there is one, else the documents."""
         self.done, self._share, self._documents = 0, share, documents
         self._stage, self._began = (
-            say(Message(_STAGES[name]) if name in _STAGES else name),
+            translate(Message(_STAGES[name]) if name in _STAGES else name),
             time.monotonic(),
         )
         if self._bars is not None:
@@ -160,7 +168,7 @@ class Watch(Progress):
         left = self._bars.tasks[-1].time_remaining
         clock = str(timedelta(seconds=int(elapsed)))
         if left is not None:
-            clock = say(Message("{time} left", time=str(timedelta(seconds=int(left)))))
+            clock = translate(Message("{time} left", time=str(timedelta(seconds=int(left)))))
         fields = {"done": _done(self.done), "rate": rate, "clock": clock}
         if self._share is not None:
             self._bars.update(self._task, completed=self._share(), **fields)
@@ -170,7 +178,7 @@ class Watch(Progress):
     def _report_regularly(self) -> None:
         while not self._ended.wait(_EVERY):
             if self._stage is not None:
-                tell(self._line(self._stage))
+                print_message(self._line(self._stage))
 
     def _line(self, stage: str) -> Message:
         """Return what is known of the current stage: documents, share and time left."""
@@ -197,7 +205,7 @@ class Watch(Progress):
     def note(self, line: str) -> None:
         """Print a note, unless the command is quiet."""
         if not self._quiet:
-            self._say(f"neardup: {say(Message('note: {note}', note=line))}")
+            self._say(f"neardup: {translate(Message('note: {note}', note=line))}")
 
     def problem(self, problem: Problem | str) -> None:
         """Count a problem; it is printed at the end with others of its kind."""
@@ -205,9 +213,9 @@ class Watch(Progress):
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:
-            from neardup.readers.grouped import Grouped
+            from neardup.readers.problem_groups import ProblemGroups
 
-            self._grouped = Grouped()
+            self._grouped = ProblemGroups()
         self._grouped.add(problem)
 
     def _say(self, line: str) -> None:
@@ -218,7 +226,7 @@ class Watch(Progress):
 
 
 def _done(documents: int) -> str:
-    return say(Message.counted("{count:,} document", "{count:,} documents", count=documents))
+    return translate(Message.counted("{count:,} document", "{count:,} documents", count=documents))
 
 
 def print_summary(
@@ -248,13 +256,13 @@ def print_summary(
             rows.append((Message("left out"), summary.left_out, why))
     elif summary.task == "pairs":
         rows.append((Message("pairs"), summary.pairs, rule_words(measure, threshold, bits)))
-    tell_summary(summary, rows)
+    print_run_summary(summary, rows)
 
 
 def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | None) -> None:
     """Name the least similar removals on standard error, and when to use another recipe."""
     if rows:
-        tell_line(say(Message("The most doubtful removals (--review shows their texts):")))
+        print_line(translate(Message("The most doubtful removals (--review shows their texts):")))
     for row in rows:
         line = Message(
             "{similarity}  {id} repeats {kept_id}",
@@ -262,10 +270,10 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
             id=titled(row, ""),
             kept_id=titled(row, "kept_"),
         )
-        tell_line(f"         {say(line)}")
+        print_line(f"         {translate(line)}")
     if rows and measure.startswith("content(") and threshold == _USUAL:
         advice = Message(
             "Only nearly equal texts are duplicates, as among laws or pages of one maker? Try "
             "--recipe strict. With 50 labelled pairs, neardup evaluate pairs finds the best bound."
         )
-        tell_line(say(advice))
+        print_line(translate(advice))

@@ -7,7 +7,7 @@ they are called.
 from neardup.index.copies import restore
 from neardup.index.index import Index
 from neardup.index.results import (
-    Added,
+    AddResult,
     Cluster,
     Decision,
     Document,
@@ -17,12 +17,12 @@ from neardup.index.results import (
     NewDocument,
     Removal,
     RemovalFilter,
-    Removed,
+    RemoveResult,
     Stats,
 )
 
 __all__ = [
-    "Added",
+    "AddResult",
     "Cluster",
     "Decision",
     "Document",
@@ -33,7 +33,7 @@ __all__ = [
     "NewDocument",
     "Removal",
     "RemovalFilter",
-    "Removed",
+    "RemoveResult",
     "Stats",
     "restore",
 ]

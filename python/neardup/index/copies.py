@@ -14,7 +14,7 @@ from neardup.base.files import printable
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_flag, check_path, index_files
 from neardup.exceptions import IndexFormatError, OutputError, ParameterError
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import FileSink
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def backup(engine: Engine, copy: str | Path) -> None:
     """Copy an index, which may be in use, to a new file; see `Index.backup`."""
     path = check_path(copy, "copy")
-    check_separate(engine.files, [path])
+    refuse_input_as_output(engine.files, [path])
     if os.path.lexists(path):
         raise _exists(path, N_("{file}: exists already. Name a new file."))
     with FileSink(path, force=False) as sink:
@@ -72,7 +72,7 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
                     parameter=name,
                 )
             )
-    check_separate(index_files(source), [target])
+    refuse_input_as_output(index_files(source), [target])
     _, *logs = index_files(target)
     for log in logs:
         if not force and os.path.exists(log) and os.path.getsize(log):

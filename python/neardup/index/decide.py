@@ -37,8 +37,8 @@ class Verdicts:
     matches: list[Match | None]
     kept_numbers: list[int | None]
     postings: Postings
-    #: Number of kept documents that at least one full list left out.
-    unlisted: int = 0
+    #: Number of kept documents that at least one capped list left out.
+    skipped_documents: int = 0
 
 
 def empty_corpus(settings: Settings, *, workers: int, counts: bool = False) -> _core.Corpus:
@@ -170,8 +170,8 @@ class Decider:
             np.array(rows),
             np.arange(first, first + len(rows)),
         )
-        *_, unlisted, _, _ = context.clusterer.statistics()
-        return Verdicts(matches, kept_numbers, postings, unlisted)
+        *_, skipped_documents, _, _ = context.clusterer.statistics()
+        return Verdicts(matches, kept_numbers, postings, skipped_documents)
 
     def keep(self, corpus: _core.Corpus, number: int) -> Verdicts:
         """Return verdicts that keep the only document of a corpus, whatever it repeats."""

@@ -47,13 +47,18 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 
 
 def write_records(
-    engine: Engine, output: Output, decisions: Output | None, progress: Progress, *, whole: bool
+    engine: Engine,
+    output: Output,
+    decisions: Output | None,
+    progress: Progress,
+    *,
+    include_removed: bool,
 ) -> int:
     """Write documents and decisions from one snapshot; return the number of documents.
 
-    The documents are the kept ones, or all if `whole`, in the order of their decisions.
+    The documents are the kept ones, or all if `include_removed`, in the order of their decisions.
     """
-    is_meant = true() if whole else documents.c.state == KEPT
+    is_meant = true() if include_removed else documents.c.state == KEPT
     with engine.reading() as session:
         progress.stage("export", None)
         count = _write_documents(session, output, is_meant, progress)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from neardup.index.engine import Engine
     from neardup.index.query import StoredTexts
     from neardup.index.results import (
-        Added,
+        AddResult,
         Cluster,
         Decision,
         Document,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Match,
         Removal,
         RemovalFilter,
-        Removed,
+        RemoveResult,
         Stats,
     )
 
@@ -220,7 +220,7 @@ class Index:
         return add_together(self._engine, documents)
 
     @takes_options
-    def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> Added:
+    def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> AddResult:
         """Add the documents of a collection, in order.
 
         Parameters
@@ -231,7 +231,7 @@ class Index:
 
         Returns
         -------
-        Added
+        AddResult
             Which documents are kept, which are dropped and why, and which were not added.
 
         Raises
@@ -262,7 +262,7 @@ class Index:
         self,
         inputs: Sequence[str | Path],
         **options: Unpack[AddFilesParameters],
-    ) -> Added:
+    ) -> AddResult:
         """Add the documents of files, in order.
 
         Parameters
@@ -275,7 +275,7 @@ class Index:
 
         Returns
         -------
-        Added
+        AddResult
 
         Raises
         ------
@@ -555,7 +555,7 @@ class Index:
         with self._engine.reading() as session:
             return bool(session.by_ids([id]))
 
-    def remove(self, id: str) -> Removed:
+    def remove(self, id: str) -> RemoveResult:
         """Remove a document, and decide those that were dropped for it as if they were added now.
 
         Parameters
@@ -564,7 +564,7 @@ class Index:
 
         Returns
         -------
-        Removed
+        RemoveResult
 
         Raises
         ------
@@ -685,7 +685,7 @@ class Index:
 
     def expire(
         self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
-    ) -> Removed:
+    ) -> RemoveResult:
         """Remove all documents that arrived before a moment.
 
         Later ones that were dropped for them are decided as if they were added now.
@@ -699,7 +699,7 @@ class Index:
 
         Returns
         -------
-        Removed
+        RemoveResult
         """
         from neardup.index.retention import expire
 
@@ -767,7 +767,7 @@ class Index:
         -----
         Both outputs show the same snapshot. Memory does not grow with the index.
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
-        documents, and of a `whole` one with dropped documents too.
+        documents; with `include_removed`, the removed ones too.
         """
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
@@ -781,7 +781,11 @@ class Index:
             first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
             return write_records(
-                self._engine, first, second, given["progress"], whole=given["whole"]
+                self._engine,
+                first,
+                second,
+                given["progress"],
+                include_removed=given["include_removed"],
             )
 
     def backup(self, copy: str | Path) -> None:

@@ -19,7 +19,7 @@ from neardup.index.ingest.incoming import Incoming, check_optional, check_text
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
 from neardup.index.schema import documents as documents_table
 from neardup.index.schema import documents_with_texts
-from neardup.index.store.rows import UNLISTED, extra_of, unknown_document
+from neardup.index.store.rows import SKIPPED_DOCUMENTS, extra_of, unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, plain_text, stamp
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
@@ -174,7 +174,7 @@ def stats(engine: Engine) -> Stats:
         max_distance=rule.max_distance,
         scheme=rule.scheme,
         background_texts=texts if settings.counts else None,
-        unlisted=counters[UNLISTED],
+        skipped_documents=counters[SKIPPED_DOCUMENTS],
         first=None if first is None else moment(first),
         last=None if last is None else moment(last),
         created=datetime.fromisoformat(engine.created),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.reprs import ReprMixin, rule_of
+from neardup.base.display import ReprMixin, rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -244,7 +244,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, repr=False)
-class Added(ReprMixin):
+class AddResult(ReprMixin):
     """The result of adding several documents.
 
     Parameters
@@ -281,7 +281,7 @@ class Added(ReprMixin):
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemoveResult:
     """The result of a removal or an expiry.
 
     Parameters
@@ -319,8 +319,8 @@ class Stats(ReprMixin):
     background_texts : int or None
         Number of documents in the latest count of the background statistics; 0 before the first
         one, None if the rule does not use them.
-    unlisted : int
-        Documents that a full posting list left out when they were added: of two that share
+    skipped_documents : int
+        Documents that a capped list left out when they were added: of two that share
         nothing rarer both are kept.
     first, last : datetime or None
         Arrival of the first and the last document, in UTC.
@@ -338,7 +338,7 @@ class Stats(ReprMixin):
     max_distance: int | None
     scheme: str
     background_texts: int | None
-    unlisted: int
+    skipped_documents: int
     first: datetime | None
     last: datetime | None
     created: datetime

@@ -13,7 +13,7 @@ from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.write import log_decisions, write
-from neardup.index.results import Match, Removed
+from neardup.index.results import Match, RemoveResult
 from neardup.index.store.session import Session
 from neardup.index.values import KEPT, STATES
 from neardup.readers.batch import show
@@ -25,10 +25,10 @@ _TOGETHER, _WITH_TEXTS = 500, 100
 _LISTED = 10_000
 
 #: Documents, in order, each with what it repeats; None if it is kept.
-Decided = list[tuple[str, Match | None]]
+NewDecisions = list[tuple[str, Match | None]]
 
 
-def remove(engine: Engine, id: str) -> Removed:
+def remove(engine: Engine, id: str) -> RemoveResult:
     """Remove a document."""
     with engine.writing() as session:
         decided = take_out(engine, session, [session.existing(id)], "removed")
@@ -54,10 +54,10 @@ def rename(engine: Engine, old: str, new: str) -> None:
         session.log("renamed", [(row["number"], old, {"to": new})])
 
 
-def expire(engine: Engine, until: int) -> Removed:
+def expire(engine: Engine, until: int) -> RemoveResult:
     """Remove all documents that arrived before a stamp."""
     removed = 0
-    decided: Decided = []
+    decided: NewDecisions = []
     while True:
         with engine.writing() as session:
             first = session.arrived_before(until, _TOGETHER)
@@ -112,9 +112,9 @@ def decide_again(engine: Engine, session: Session, id: str, details: dict[str, s
     _log(session, _decide(engine, session, others), [reason] * len(others))
 
 
-def reconsider(engine: Engine, ids: Sequence[str] | None) -> Decided:
+def reconsider(engine: Engine, ids: Sequence[str] | None) -> NewDecisions:
     """Decide dropped documents again; all of them without `ids`."""
-    decided: Decided = []
+    decided: NewDecisions = []
     with engine.reading() as session:
         numbers = session.dropped(ids)
     for begin in range(0, len(numbers), _WITH_TEXTS):
@@ -127,10 +127,10 @@ def reconsider(engine: Engine, ids: Sequence[str] | None) -> Decided:
     return decided
 
 
-def _removed(engine: Engine, count: int, decided: Decided) -> Removed:
+def _removed(engine: Engine, count: int, decided: NewDecisions) -> RemoveResult:
     if decided:
         log_decisions(engine.location, *zip(*decided, strict=True))
-    return Removed(count, tuple(decided[:_LISTED]), len(decided))
+    return RemoveResult(count, tuple(decided[:_LISTED]), len(decided))
 
 
 def take_out(
@@ -138,7 +138,7 @@ def take_out(
     session: Session,
     rows: Sequence[RowMapping],
     action: Literal["removed", "replaced", "expired"],
-) -> Decided:
+) -> NewDecisions:
     """Remove documents, and decide those dropped for them again, in an open transaction."""
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
@@ -160,9 +160,9 @@ def take_out(
     return decided
 
 
-def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> Decided:
+def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> NewDecisions:
     """Decide those of some documents that are dropped as if they were added now, in order."""
-    decided: Decided = []
+    decided: NewDecisions = []
     for begin in range(0, len(numbers), _WITH_TEXTS):
         rows = session.still_dropped(numbers[begin : begin + _WITH_TEXTS])
         batch = _stored_batch(engine, session, rows)
@@ -176,7 +176,7 @@ def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> Decided
     return decided
 
 
-def _log(session: Session, decided: Decided, reasons: Sequence[Mapping[str, str]]) -> None:
+def _log(session: Session, decided: NewDecisions, reasons: Sequence[Mapping[str, str]]) -> None:
     """Log that documents were decided again, each with the reason."""
     happened: list[tuple[None, str, dict[str, Any]]] = [
         (None, id, dict(reason) if match is None else {**reason, "repeats": match.id})

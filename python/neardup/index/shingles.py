@@ -190,7 +190,7 @@ def texts_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
+class SortedShingles:
     """The sorted shingles of some documents, in memory or mapped.
 
     For `filed` and `fence` see `neardup._core.file_sketches`; only the fence is read into memory.
@@ -220,7 +220,7 @@ class ShingleFile:
         self._path, self._mode = path, mode
         self._key = _digest(made_by.encode())
 
-    def read(self) -> Sorted | None:
+    def read(self) -> SortedShingles | None:
         """Return its content, mapped; None if there is none, or it is damaged or of another."""
         try:
             with self._path.open("rb") as file:
@@ -243,7 +243,7 @@ class ShingleFile:
             return None
         numbers, times = words[_HEAD : _HEAD + 2 * count].view(np.int64).reshape(2, -1)
         fence = words[end:-2].view(np.uint32)[:blocks].copy()
-        content = Sorted(numbers, times, words[begin:end], fence, mapped)
+        content = SortedShingles(numbers, times, words[begin:end], fence, mapped)
         # A look-up reads one place, and the system would read what is around it too.
         content.advise("MADV_RANDOM")
         return content
@@ -253,7 +253,7 @@ class ShingleFile:
         numbers: NDArray[np.int64],
         times: NDArray[np.int64],
         parts: Iterable[NDArray[np.uint64]],
-    ) -> Sorted | None:
+    ) -> SortedShingles | None:
         """Replace it by documents and their shingles, and read it; None if that fails."""
         try:
             with FileSink(str(self._path), force=True, mode=self._mode) as sink:
@@ -377,9 +377,9 @@ def stored_shingles(
 
 def _sorted(
     engine: Engine, made_by: str, after: int, may_be_large: bool, workers: int
-) -> list[Sorted]:
+) -> list[SortedShingles]:
     """Return the sorted shingles of the documents after a number, as many together as fit."""
-    parts: list[Sorted] = []
+    parts: list[SortedShingles] = []
     rows: list[tuple[int, int, bytes]] = []
     size = 0
 
@@ -389,7 +389,7 @@ def _sorted(
         if len(filed) and (parts or size >= _TOGETHER):
             filed = _outside(filed)
         columns = np.array(numbers, np.int64), np.array(times, np.int64)
-        parts.append(Sorted(*columns, filed, fence))
+        parts.append(SortedShingles(*columns, filed, fence))
 
     for row in stored(engine, made_by, after):
         rows.append(row)
@@ -411,7 +411,7 @@ def _outside(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _merged(
-    library: _core.Library, parts: Sequence[Sorted], workers: int
+    library: _core.Library, parts: Sequence[SortedShingles], workers: int
 ) -> Iterator[NDArray[np.uint64]]:
     """Yield the shingles of a library together, a piece at a time."""
     for part in parts:
@@ -428,7 +428,7 @@ def _merged(
         part.advise("MADV_RANDOM")
 
 
-def _joined(parts: Sequence[Sorted], present: Present) -> StoredShingles:
+def _joined(parts: Sequence[SortedShingles], present: Present) -> StoredShingles:
     """Return the documents of some parts that are in the index."""
     numbers, times = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     runs = []

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.base.display import one_line, plain_table
 from neardup.base.extras import require
 from neardup.base.files import make_folder
 from neardup.base.messages import N_, Message, in_language
-from neardup.base.reprs import one_line, plain_table
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 

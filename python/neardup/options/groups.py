@@ -147,9 +147,9 @@ class ContaminationParameters(FieldParameters, total=False):
     """Options of `contamination`."""
 
     test_text_field: o.TestTextField
-    cover: o.Cover
-    least: o.LeastItem
-    common: o.Common
+    min_share: o.MinShare
+    min_item_length: o.MinItemLength
+    max_documents: o.MaxDocuments
     workers: o.Workers
 
 
@@ -163,8 +163,8 @@ class RepeatsParameters(FieldParameters, RunParameters, total=False):
     """Options of `repeats`."""
 
     unit: o.Unit
-    least: o.LeastUnit
-    documents: o.LeastDocuments
+    min_unit_length: o.MinUnitLength
+    documents: o.MinDocuments
 
 
 class RepeatsFilesParameters(
@@ -269,19 +269,24 @@ class AddFilesParameters(AddManyParameters, InputParameters, total=False):
 class ExportParameters(OutputParameters, total=False):
     """Options of `Index.export`."""
 
-    whole: o.Whole
+    include_removed: o.IncludeRemoved
 
 
 # A paper.
 
 
-class CheckParameters(ProgressParameters, total=False):
+class AlignParameters(TypedDict, total=False):
+    """Options of `align`."""
+
+    min_passage_length: o.MinPassageLength
+
+
+class CheckParameters(AlignParameters, ProgressParameters, total=False):
     """Options of `check` and `check_files`."""
 
     format: o.Format
     encoding: o.Encoding
     count_shared: o.CountShared
-    least: o.LeastPassage
     workers: o.Workers
     memory: o.CheckMemory
 

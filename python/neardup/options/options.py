@@ -281,7 +281,7 @@ MaxDistance = Annotated[
 Exhaustive = Annotated[
     bool,
     Option(
-        "Compare all documents that share enough keys, also those that full posting lists leave "
+        "Compare all documents that share enough keys, also those that capped lists leave "
         "out. Finds more, but the time is quadratic in the documents of one template. "
         "For recipes that sample shingles or make signatures; other searches are exhaustive.",
         MATCHING,
@@ -447,17 +447,17 @@ TestTextField = Annotated[
     str | None,
     _field("Field or paths of the text of a test item. By default text, else content, else body."),
 ]
-Cover = Annotated[
+MinShare = Annotated[
     float,
     Option(
-        "Least share of an item's letters and digits that a document must have, above 0 and at "
+        "Smallest share of an item's letters and digits that a document must have, above 0 and at "
         "most 1.",
         MATCHING,
         default=0.8,
         check=check_threshold,
     ),
 ]
-LeastItem = Annotated[
+MinItemLength = Annotated[
     int,
     Option(
         "Shortest test item that is looked for, in Chinese characters; in other scripts twice as "
@@ -467,7 +467,7 @@ LeastItem = Annotated[
         check=_whole(5, 10_000),
     ),
 ]
-Common = Annotated[
+MaxDocuments = Annotated[
     int | None,
     Option(
         "Wording that more than this many documents have does not count, at least 1. By default "
@@ -486,7 +486,7 @@ Unit = Annotated[
         default="sentence",
     ),
 ]
-LeastUnit = Annotated[
+MinUnitLength = Annotated[
     int,
     Option(
         "Shortest sentence or paragraph that counts, in Chinese characters; in other scripts "
@@ -496,7 +496,7 @@ LeastUnit = Annotated[
         check=_whole(1, 10_000),
     ),
 ]
-LeastDocuments = Annotated[
+MinDocuments = Annotated[
     int,
     Option(
         "Number of different documents that must have a repeat, at least 1: then also what one "
@@ -611,6 +611,8 @@ Replace = Annotated[
     ),
 ]
 # Options of a paper check.
+#: Bounds of the length of a passage, and its default; the lower bound is the length of a shingle.
+SHORTEST_PASSAGE, LONGEST_PASSAGE, PASSAGE = 5, 10_000, 20
 CountShared = Annotated[
     bool,
     Option(
@@ -619,14 +621,14 @@ CountShared = Annotated[
         "Library",
     ),
 ]
-LeastPassage = Annotated[
+MinPassageLength = Annotated[
     int,
     Option(
         "Smallest number of Chinese characters that a passage has in common with its "
         "source; twice as many letters of an alphabet.",
         "Alignment",
-        default=20,
-        check=_whole(5, 10_000),
+        default=PASSAGE,
+        check=_whole(SHORTEST_PASSAGE, LONGEST_PASSAGE),
     ),
 ]
 
@@ -693,10 +695,10 @@ EditRate = Annotated[
         INPUT,
     ),
 ]
-Whole = Annotated[
+IncludeRemoved = Annotated[
     bool,
     Option(
-        "Write dropped documents too, so that `neardup index add` makes an equal index of the "
+        "Write removed documents too, so that `neardup index add` makes an equal index of the "
         "output.",
         OUTPUT,
     ),

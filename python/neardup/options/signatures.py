@@ -15,8 +15,8 @@ from neardup.options.options import Option
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-#: What other programs call an option, and the options here that do it.
-_WISHES = {
+#: Names of options in other programs and in earlier versions, and the options here that do it.
+_OTHER_NAMES = {
     "keep": ("priority", "keep"),
     "sort": ("priority",),
     "column": ("text_field",),
@@ -37,6 +37,13 @@ _WISHES = {
     "duplicates": ("removed",),
     "reference": ("against", "library"),
     "html": ("review", "output"),
+    "cover": ("min_share",),
+    "common": ("max_documents",),
+    "whole": ("include_removed",),
+    "with": ("against",),
+    "among": ("compare_papers",),
+    "covers": ("title_pages",),
+    "least": ("min_item_length", "min_unit_length", "min_passage_length"),
 }
 
 
@@ -49,8 +56,8 @@ def suggestions(name: str, known: Collection[str]) -> list[str]:
     (['text_field'], ['--workers'])
     """
     plain = {flag.strip("-").replace("-", "_"): flag for flag in known}
-    asked = name.strip("-").replace("-", "_")
-    wanted = (*_WISHES.get(asked, ()), f"{asked}_field")
+    asked = name.strip("-_").replace("-", "_")
+    wanted = (*_OTHER_NAMES.get(asked, ()), f"{asked}_field")
     return [plain[option] for option in wanted if option in plain]
 
 
@@ -111,7 +118,8 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
         if name not in known:
             from difflib import get_close_matches
 
-            near = suggestions(name, known) or get_close_matches(name, known, 1)
+            names = inspect.signature(function).parameters
+            near = suggestions(name, names) or get_close_matches(name, names, 1)
             hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
             reason = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(reason)

@@ -25,14 +25,14 @@ texts. The modules:
 """
 
 from neardup.papers.align import Difference, SharedPassage, align
-from neardup.papers.batch import Checked, check_files
+from neardup.papers.batch import CheckResult, check_files
 from neardup.papers.check import check
 from neardup.papers.cover import Cover
 from neardup.papers.library import Library, LibraryDocument, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.papers.results import (
-    Aside,
+    ExcludedSpan,
     Finding,
     Passage,
     Piece,
@@ -44,10 +44,10 @@ from neardup.papers.results import (
 from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
-    "Aside",
-    "Checked",
+    "CheckResult",
     "Cover",
     "Difference",
+    "ExcludedSpan",
     "Finding",
     "Library",
     "LibraryDocument",

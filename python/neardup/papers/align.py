@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
-from neardup.base.validation import check_whole
+from neardup.options.groups import AlignParameters
+from neardup.options.options import SHORTEST_PASSAGE
+from neardup.options.signatures import completed, takes_options
 from neardup.pages.sides import Sides, whole_sides
 from neardup.papers.edits import (
     Span,
@@ -26,12 +28,6 @@ from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup import _core
-
-#: Smallest number of Chinese characters that a passage has in common with its source.
-LEAST = 20
-
-#: The bounds of that number; the lower one is the length of a shingle.
-SHORTEST, LONGEST = 5, 10_000
 
 #: In texts at most this long, in code points, even a few shared words are passages of two texts.
 _SHORT = 200
@@ -96,19 +92,14 @@ class Difference:
     source_text: str
 
 
-def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
+@takes_options
+def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[SharedPassage]:
     """Return the passages of a text that occur in another.
 
     Parameters
     ----------
     text, source : str
-    least : int, default=20
-        Minimum number of Chinese characters that a passage shares with the source, less
-        half of the edited characters between them, 5 to 10,000; or twice as many letters
-        of an alphabet. Each letter of the source counts once, however often `text`
-        repeats it. One of three conditions must also hold: one piece has `least`
-        characters, the pieces share four times `least`, or the pieces make up half of
-        both sides.
+    {options}
 
     Returns
     -------
@@ -120,10 +111,15 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     InputError
         If a text is not a str, has a lone surrogate, or is longer than 256 MiB.
     ParameterError
-        If `least` is out of bounds.
+        If `min_passage_length` is out of bounds.
 
     Notes
     -----
+    Half of the edited characters between its pieces is subtracted from the length of a passage.
+    Each letter of the source counts once, however often `text` repeats it. One of three conditions
+    must also hold: one piece has `min_passage_length` characters, the pieces share four times
+    as many, or the pieces make up half of both sides.
+
     Only letters and digits are compared. White space, punctuation, case, and full-width
     and half-width forms make no difference; nor do traditional and simplified characters, Arabic
     and Hebrew points, and letters of other scripts that look alike. A passage and its pieces begin
@@ -142,7 +138,7 @@ def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     """
     from neardup.base.arrays import texts_array
 
-    check_least(least)
+    least = completed(align, options)["min_passage_length"]
     text, source = checked_text(text, "text"), checked_text(source, "source")
     core = aligner()
     paper = core.paper(text)
@@ -173,7 +169,9 @@ def passage_of(
 
 def align_pair(a: str, b: str) -> list[SharedPassage]:
     """Return the passages of one text in another, which may both be short."""
-    return align(a, b, least=LEAST if min(len(a), len(b)) > _SHORT else SHORTEST)
+    if min(len(a), len(b)) > _SHORT:
+        return align(a, b)
+    return align(a, b, min_passage_length=SHORTEST_PASSAGE)
 
 
 def _whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
@@ -306,11 +304,6 @@ def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
         if end > reached:
             reached, before = end, number
     return gaps
-
-
-def check_least(value: Any) -> int:
-    """Return `least`; raise ParameterError if it is out of bounds."""
-    return check_whole(value, "least", SHORTEST, LONGEST)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neardup.papers.cover import stated_property
 
 if TYPE_CHECKING:
-    from neardup.papers.batch import Checked
+    from neardup.papers.batch import CheckResult
 
 #: Papers are in one group if a pair of them has this rate, unless a verdict sets a threshold.
 GROUPED = 0.15
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
     rate: float
 
 
-def cells(papers: Sequence[Checked]) -> dict[tuple[int, int], Cell]:
+def cells(papers: Sequence[CheckResult]) -> dict[tuple[int, int], Cell]:
     """Return the cell of each two papers, by the numbers of the paper and of the other one."""
     numbers = {paper.id: number for number, paper in enumerate(papers)}
     return {
@@ -79,7 +79,7 @@ def groups(of_pairs: Sequence[Pair], least: float) -> list[list[int]]:
     return [list(group) for group in sorted(distinct, key=lambda group: (-len(group), group))]
 
 
-def shared_properties(papers: Sequence[Checked]) -> list[tuple[str, str, list[int]]]:
+def shared_properties(papers: Sequence[CheckResult]) -> list[tuple[str, str, list[int]]]:
     """Return what the files of at least two papers state: its kind, the value, the papers."""
     holders: dict[tuple[str, str], dict[int, None]] = {}
     for number, paper in enumerate(papers):

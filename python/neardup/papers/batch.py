@@ -47,7 +47,7 @@ _HEAD = 512
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The result for one paper.
 
     Parameters
@@ -80,12 +80,12 @@ def check_files(
     papers: Sequence[str | Path],
     library: str | Path | Sequence[str | Path] | Index | Library | None = None,
     *,
-    among: bool = False,
+    compare_papers: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
     without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     **options: Unpack[CheckParameters],
-) -> Iterator[Checked]:
+) -> Iterator[CheckResult]:
     """Compare many papers with a library, or with each other.
 
     Parameters
@@ -95,7 +95,7 @@ def check_files(
         are papers; a note counts the other files.
     library : str, Path, list of str or Path, Index, Library or None, default=None
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
-    among : bool, default=False
+    compare_papers : bool, default=False
         Whether each paper is also compared with all others.
     exclude, without_sources, limits
         As for :func:`neardup.check`.
@@ -103,7 +103,7 @@ def check_files(
 
     Yields
     ------
-    Checked
+    CheckResult
         In the order of the papers, in a folder by name. A paper that cannot be read, or
         has no letters, does not stop the others.
 
@@ -121,7 +121,7 @@ def check_files(
     >>> for name in ("a.txt", "b.txt"):
     ...     text = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
     ...     _ = pathlib.Path(folder.name, name).write_text(text)
-    >>> for checked in check_files([folder.name], among=True):
+    >>> for checked in check_files([folder.name], compare_papers=True):
     ...     checked.report.rates.total > 0.9
     True
     True
@@ -132,9 +132,11 @@ def check_files(
     format = given["format"]
     limits = check_limits(limits)
     paths = papers_in(papers, format)
-    if not check_flag(among, "among") and library is None:
+    if not check_flag(compare_papers, "compare_papers") and library is None:
         raise bad(
-            "library", "given, unless the papers are compared with each other (among)", library
+            "library",
+            "given, unless the papers are compared with each other (compare_papers)",
+            library,
         )
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
@@ -150,7 +152,7 @@ def check_files(
             documents = opened(library, workers, progress, encoding=encoding, format=format)
             libraries.append(stack.enter_context(documents))
         readings: Iterable[_Reading] = _read(paths, encoding, given["memory"], progress)
-        if among:
+        if compare_papers:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
             checked = [(path, read) for path, read, _ in readings if read]
@@ -161,33 +163,33 @@ def check_files(
             ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
-        begin, number = len(joint) - (len(libraries[-1]) if among else 0), 0
+        begin, number = len(joint) - (len(libraries[-1]) if compare_papers else 0), 0
         checking = Checking(
             joint,
             excluded,
-            given["least"],
+            given["min_passage_length"],
             limits,
             workers,
             without,
-            among,
+            compare_papers,
             count_shared=given["count_shared"],
         )
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:
-                yield Checked(path, None, problem, name=names[path])
+                yield CheckResult(path, None, problem, name=names[path])
                 continue
             skip = joint.positions_of(path)
-            if among:
+            if compare_papers:
                 skip |= {begin + copies.skipped[number]}
             report = checking.report(read, names[path], skip)
-            if among:
+            if compare_papers:
                 same = copies.note(number)
                 report = replace(report, notes=(*report.notes, *filter(None, [same])))
                 number += 1
             tell_nothing_compared(report, progress)
-            id = ids[path] if among else None
-            yield Checked(path, report, None, id, read.properties, names[path])
+            id = ids[path] if compare_papers else None
+            yield CheckResult(path, report, None, id, read.properties, names[path])
 
 
 _Reading = tuple[str, "FileText | None", str | None]

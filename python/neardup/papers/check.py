@@ -23,7 +23,7 @@ from neardup.papers.cover import cover_of
 from neardup.papers.hiding import as_shown, revealed, unmasked
 from neardup.papers.limits import ReportLimits, check_size, shown_passages
 from neardup.papers.report import Report
-from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.results import WORDING, ExcludedSpan, Passage, Rates, Section, Source
 from neardup.papers.verdict import no_verdict, unread_share
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def check(
         checking = Checking(
             documents,
             excluded,
-            given["least"],
+            given["min_passage_length"],
             limits,
             workers,
             without,
@@ -272,7 +272,7 @@ def opened(
 
 
 @dataclass(frozen=True)
-class _Aligned:
+class _AlignedDocument:
     """A document with its passages, and the text beside each in it.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
@@ -311,11 +311,11 @@ class Checking:
 
     library: Library
     excluded: Sequence[str]
-    least: int
+    min_passage_length: int
     limits: ReportLimits
     workers: int
     without_sources: frozenset[str] = frozenset()
-    among: bool = False
+    compare_papers: bool = False
     count_shared: bool = False
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
@@ -346,7 +346,7 @@ class Checking:
         if note is not None:
             notes.append(note)
         # A paper among others is always skipped once, which is no news.
-        if len(skipped) > self.among:
+        if len(skipped) > self.compare_papers:
             notes.append(Message("The paper's own file is in the library and was left out."))
         if left_out:
             notes.append(
@@ -401,7 +401,7 @@ class Checking:
             library=self.library.name,
             library_documents=documents,
             settings={
-                "least": self.least,
+                "min_passage_length": self.min_passage_length,
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
                 "count_shared": self.count_shared,
@@ -423,14 +423,14 @@ class Checking:
             ),
         )
 
-    def _given(self, core: _core.Aligner, paper: _core.Paper, text: str) -> list[Aside]:
+    def _given(self, core: _core.Aligner, paper: _core.Paper, text: str) -> list[ExcludedSpan]:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
         texts = pa.array(self.excluded, pa.large_string())
-        by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
+        by_text = core.passages(paper, texts, least=self.min_passage_length, workers=self.workers)
         return [
-            Aside(begin, end, "given")
+            ExcludedSpan(begin, end, "given")
             for template, of_one in zip(self.excluded, by_text, strict=True)
             for begin, end in _of_template(
                 text, template, sorted(piece for _, _, pieces in of_one for piece in pieces)
@@ -439,7 +439,7 @@ class Checking:
 
     def _sources(
         self, core: _core.Aligner, paper: _core.Paper, text: str, marks: Marks, skip: set[int]
-    ) -> tuple[list[_Match], list[Aside], list[str]]:
+    ) -> tuple[list[_Match], list[ExcludedSpan], list[str]]:
         """Align the paper with candidates.
 
         Return the sources, the largest first, wording, and the ids of sources that are left out.
@@ -448,7 +448,9 @@ class Checking:
         from neardup.papers.wording import LONGEST, Wording, weights_of
 
         most = CANDIDATES + len(self.without_sources)
-        candidates = self.library.candidates(paper, least=self.least, limit=most + len(skip))
+        candidates = self.library.candidates(
+            paper, least=self.min_passage_length, limit=most + len(skip)
+        )
         positions = [position for position, _ in candidates if position not in skip][:most]
         aligned = self._aligned(core, paper, text, marks, positions)
         without = self.without_sources
@@ -463,12 +465,12 @@ class Checking:
             positions = [one.document.position for one in aligned]
             rest = core.paper(filled(text, long))
             aligned = self._aligned(core, rest, text, marks, positions)
-        matches, apart = [], [Aside(*span, "shared") for span in long]
+        matches, apart = [], [ExcludedSpan(*span, "shared") for span in long]
         if aligned:
             wording = Wording(
                 text,
                 weights,
-                self.least,
+                self.min_passage_length,
                 [passage for one in aligned for passage in one.passages],
                 [context for one in aligned for context in one.contexts],
                 spans,
@@ -482,7 +484,9 @@ class Checking:
                 if kind is None:
                     kept.append(passage)
                 else:
-                    apart += [Aside(piece.begin, piece.end, kind) for piece in passage.pieces]
+                    apart += [
+                        ExcludedSpan(piece.begin, piece.end, kind) for piece in passage.pieces
+                    ]
             if kept:
                 pieces = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
                 characters = marks.add(pieces)
@@ -497,7 +501,7 @@ class Checking:
         text: str,
         marks: Marks,
         positions: Sequence[int],
-    ) -> list[_Aligned]:
+    ) -> list[_AlignedDocument]:
         """Return the documents at these positions that have passages of the paper."""
         import pyarrow as pa
 
@@ -509,24 +513,28 @@ class Checking:
             characters = sum(len(document.text) for document in documents)
             count = min(_TOGETHER, max(1, _CHARACTERS * len(documents) // max(characters, 1)))
             texts = pa.array([document.text for document in documents], pa.large_string())
-            of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
+            of_all = core.passages(
+                paper, texts, least=self.min_passage_length, workers=self.workers
+            )
             for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(text, document, *shared, marks) for shared in of_one]
                 passages = [passage for passage in passages if passage.characters]
                 if passages:
                     contexts = [_context(document.text, passage) for passage in passages]
                     length = len(document.text)
-                    aligned.append(_Aligned(replace(document, text=""), length, passages, contexts))
+                    aligned.append(
+                        _AlignedDocument(replace(document, text=""), length, passages, contexts)
+                    )
         return aligned
 
     def _shared(
         self,
         paper: _core.Paper,
-        aligned: Sequence[_Aligned],
+        aligned: Sequence[_AlignedDocument],
         weights: NDArray[np.int8],
         skip: set[int],
         left_out: int,
-    ) -> list[Aside]:
+    ) -> list[ExcludedSpan]:
         """Return what many documents of the library share; papers are not the library."""
         from neardup.papers.shared import shared_text
 
@@ -573,7 +581,7 @@ class Checking:
                     characters=match.characters,
                     rate=marks.rate(match.characters),
                     cover=covers.get(match.document.position),
-                    only_here=int((marks.of(match.spans) & (marks.sources == 1)).sum()),
+                    unique_characters=int((marks.of(match.spans) & (marks.sources == 1)).sum()),
                     similarity=similarities.get(match.document.position),
                     length=match.length,
                     passages=len(match.passages),
@@ -614,7 +622,9 @@ def _context(text: str, passage: Passage) -> str | None:
     return f"{text[max(begin - CONTEXT, 0) : begin]}\n{text[end : end + CONTEXT]}"
 
 
-def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Aside]:
+def _uncopied(
+    apart: list[ExcludedSpan], shared: list[ExcludedSpan], marks: Marks
+) -> list[ExcludedSpan]:
     """Return the stretches of wording that no passage covers, each kind without overlaps."""
     from neardup.papers.rates import bounds_of, marked
 
@@ -631,7 +641,7 @@ def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Asi
                 if stretch.begin < end and begin < stretch.end
             )
             documents = max(having, default=None) if kind == "shared" else None
-            uncopied.append(Aside(begin, end, kind, documents))
+            uncopied.append(ExcludedSpan(begin, end, kind, documents))
     return uncopied
 
 

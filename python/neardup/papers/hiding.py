@@ -17,7 +17,7 @@ from neardup.papers.directions import reordered_lines
 from neardup.papers.results import Finding, Place
 
 if TYPE_CHECKING:
-    from neardup.readers.extracted import FileText, HiddenText
+    from neardup.readers.document_text import FileText, HiddenText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
@@ -59,7 +59,7 @@ def as_shown(paper: FileText) -> FileText:
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
     if not moved:
         return paper
-    from neardup.readers.extracted import HiddenText  # imported late, for a fast `import`
+    from neardup.readers.document_text import HiddenText  # imported late, for a fast `import`
 
     pieces, done = [], 0
     for begin, end, read in moved:
@@ -80,7 +80,7 @@ def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     word's own script in place of look-alikes. Pictures are counted, since text may be in them.
     """
     from neardup import _core
-    from neardup.readers.extracted import HiddenText
+    from neardup.readers.document_text import HiddenText
 
     hidden: dict[str, list[HiddenText]] = {}
     pieces = []

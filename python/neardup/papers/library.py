@@ -132,7 +132,7 @@ class Library(ABC):
         self.close()
 
 
-class _Texts(Library):
+class _TextLibrary(Library):
     """Texts, sketched when the library is opened."""
 
     def __init__(self, name: str, workers: int) -> None:
@@ -214,7 +214,7 @@ class _Texts(Library):
         self._spool.close()
 
 
-class _Files(_Texts):
+class _FileLibrary(_TextLibrary):
     """Files and folders, read when the library is opened."""
 
     def __init__(
@@ -234,10 +234,10 @@ class _Files(_Texts):
     def _read(self, inputs: Sequence[str | Path], progress: Progress, **reading: Any) -> None:
         from neardup.readers import open_sources
         from neardup.readers.batch import strings
-        from neardup.readers.grouped import Grouped
+        from neardup.readers.problem_groups import ProblemGroups
 
         unreadable: list[str] = []
-        lost = Grouped()
+        lost = ProblemGroups()
         sources = open_sources(inputs, **reading, only_text_in_folders=True)
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
@@ -269,7 +269,7 @@ class _Files(_Texts):
         self._file()
 
 
-class _Stored(Library):
+class _IndexLibrary(Library):
     """A persistent index, which stores the sketches of its documents."""
 
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
@@ -313,7 +313,7 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-class _Several(Library):
+class _CombinedLibrary(Library):
     """Several libraries as one, in order."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
@@ -371,14 +371,14 @@ class _Several(Library):
 
 def joined(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
-    return libraries[0] if len(libraries) == 1 else _Several(libraries)
+    return libraries[0] if len(libraries) == 1 else _CombinedLibrary(libraries)
 
 
 def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
     """Return the library of papers: of the id, name, file, if there is one, and text of each."""
     import pyarrow as pa
 
-    library = _Texts("papers", workers)
+    library = _TextLibrary("papers", workers)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
     library._add(pa.array(texts, pa.large_string()), ids, names, files)
     library._file()
@@ -456,12 +456,12 @@ def open_library(
     if isinstance(library, Library):
         return library
     if isinstance(library, Index):
-        return _Stored(library, workers, progress, owned=False)
+        return _IndexLibrary(library, workers, progress, owned=False)
     paths = paths_of(library, "library", N_("a path, a list of paths or an Index"))
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
         try:
-            return _Stored(index, workers, progress, owned=True)
+            return _IndexLibrary(index, workers, progress, owned=True)
         except BaseException:
             index.close()
             raise
@@ -479,4 +479,4 @@ def open_library(
             raise InputError(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
-    return _Files(paths, workers, progress, format=format, encoding=encoding)
+    return _FileLibrary(paths, workers, progress, format=format, encoding=encoding)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.results import Aside, CountedRuns
+from neardup.papers.results import CountedRuns, ExcludedSpan
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.integer[Any]] | list[int]
@@ -45,7 +45,7 @@ class Marks:
     def __init__(
         self,
         text: str,
-        asides: Iterable[Aside],
+        asides: Iterable[ExcludedSpan],
         compared: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
     ) -> None:
         from neardup import _core

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.base import __version__
+from neardup.base.display import ReprMixin
 from neardup.base.messages import Message, in_language
-from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path
 from neardup.pages import marking
 from neardup.pages.excerpts import beginning
@@ -27,8 +27,8 @@ from neardup.papers.results import (
     EXCLUDED,
     HIDING,
     WORDING,
-    Aside,
     CountedRuns,
+    ExcludedSpan,
     Finding,
     Passage,
     Rates,
@@ -39,7 +39,7 @@ from neardup.papers.run_tags import tags_of
 from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
-VERSION = 1
+VERSION = 2
 
 #: Sources that the representation of a report names.
 _SHOWN = 5
@@ -90,7 +90,7 @@ class Report(ReprMixin):
     passages : tuple of Passage
         In the order of the paper; passages of different sources may overlap. Limited by
         :class:`neardup.papers.ReportLimits`: each source has the number of all its passages.
-    asides : tuple of Aside
+    asides : tuple of ExcludedSpan
         Parts that are set aside, in the order of the paper.
     pages : tuple of int
         Where the pages of the paper's file begin in its text, in code points;
@@ -136,7 +136,7 @@ class Report(ReprMixin):
     sources: tuple[Source, ...] = field(repr=False)
     sections: tuple[Section, ...] = field(repr=False)
     passages: tuple[Passage, ...] = field(repr=False)
-    asides: tuple[Aside, ...] = field(repr=False)
+    asides: tuple[ExcludedSpan, ...] = field(repr=False)
     pages: tuple[int, ...] = field(repr=False)
     library: str
     library_documents: int

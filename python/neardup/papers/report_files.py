@@ -21,10 +21,10 @@ from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
 from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
 from neardup.writers.cells import spreadsheet_bytes
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
-    from neardup.papers.batch import Checked
+    from neardup.papers.batch import CheckResult
 
 #: The page that links to all reports of a folder, and the same as a table.
 SUMMARY, TABLE = "index.html", "index.csv"
@@ -107,20 +107,20 @@ class ReportFolder:
         self._names = report_names(papers)
         self._pages = None if page is None else Path(page)
         self._json = None if json is None else Path(json)
-        self._done: list[Checked] = []
+        self._done: list[CheckResult] = []
         expected = [self._pages / name for name in (SUMMARY, TABLE)] if self._pages else []
         folders = [(self._pages, "html"), (self._json, "json")]
         for folder, kind in folders:
             if folder is not None:
                 expected += [folder / f"{name}.{kind}" for name in self._names.values()]
-        check_separate(inputs, expected)
+        refuse_input_as_output(inputs, expected)
         for folder, _ in folders:
             if folder is not None:
                 make_folder(folder)
         if not force:
             refuse_existing(expected)
 
-    def write(self, checked: Checked) -> None:
+    def write(self, checked: CheckResult) -> None:
         """Write the report of one paper; a paper without report is named on the last page."""
         report = checked.report
         if report is None:
@@ -157,7 +157,7 @@ class ReportFolder:
 
 
 def summary_page(
-    papers: Sequence[Checked],
+    papers: Sequence[CheckResult],
     links: Sequence[str | None],
     *,
     notes: Sequence[str] = (),
@@ -216,7 +216,7 @@ def summary_page(
     )
 
 
-def _ordered(papers: Sequence[Checked]) -> list[Checked]:
+def _ordered(papers: Sequence[CheckResult]) -> list[CheckResult]:
     """Return papers by total rate and name, those without report last."""
     checked = [(paper, paper.report) for paper in papers if paper.report is not None]
     checked.sort(key=lambda row: row[1].rank)
@@ -228,7 +228,7 @@ def largest_source(report: Report) -> str | None:
     return next((source.title or source.id for source in report.sources), None)
 
 
-def summary_table(papers: Sequence[Checked], language: str) -> bytes:
+def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
     words = load_words(language, "report")
     names = ["cover_file", "cover_title", "cover_author", "cover_number", "summary_total"]

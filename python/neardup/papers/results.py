@@ -97,7 +97,7 @@ class Source:
     cover : float or None
         Share of the source's letters and digits that the paper has, in [0, 1]; None if
         the source was removed from its index during the check.
-    only_here : int
+    unique_characters : int
         Counted characters of the paper that occur in it and in no other source.
     similarity : float or None
         Edit similarity of the two whole texts, in [0, 1]; None if it was not
@@ -116,7 +116,7 @@ class Source:
     characters: int
     rate: float
     cover: float | None
-    only_here: int
+    unique_characters: int
     similarity: float | None
     length: int
     passages: int
@@ -159,7 +159,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Aside:
+class ExcludedSpan:
     """A part of the paper that is set aside.
 
     Parameters

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
 from neardup.papers.rates import bounds_of, depths
-from neardup.papers.results import Aside
+from neardup.papers.results import ExcludedSpan
 
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
 #: may have copied from the other.
@@ -45,7 +45,7 @@ def shared_text(
     weights: NDArray[np.int8],
     library: int,
     shingle_counts: Callable[[], list[tuple[int, int]]],
-) -> list[Aside]:
+) -> list[ExcludedSpan]:
     """Return the stretches of a paper that many documents of a library share.
 
     `documents` are the spans of the paper that each has, and whether it has little else: then it is
@@ -72,7 +72,7 @@ def shared_text(
         if within:
             number = min(max(int(statistics.median(within)), number), library)
         if number >= asked and weights[begin:end].any():
-            stretches.append(Aside(begin, end, "shared", number))
+            stretches.append(ExcludedSpan(begin, end, "shared", number))
     return stretches
 
 

@@ -24,7 +24,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
-from neardup.readers.extracted import refuse
+from neardup.readers.document_text import refuse
 from neardup.readers.formats import by_name, is_archive
 from neardup.readers.streams import Part, ReopenableFile, refusing
 
@@ -208,13 +208,13 @@ class _File(ReopenableFile):
                 raise _damaged()
             lengths = header[26:28], header[28:30]
             file.seek(sum(int.from_bytes(length, "little") for length in lengths), io.SEEK_CUR)
-        return cast(BinaryIO, _Unpacked(file, "r", self._member, close_fileobj=True))
+        return cast(BinaryIO, _MemberReader(file, "r", self._member, close_fileobj=True))
 
     def check_unchanged(self) -> None:
         self._archive.check_unchanged()
 
 
-class _Unpacked(zipfile.ZipExtFile):
+class _MemberReader(zipfile.ZipExtFile):
     """The bytes of a member of a zip; damage is a system error, as of any file."""
 
     def read(self, n: int | None = -1) -> bytes:

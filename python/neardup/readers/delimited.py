@@ -22,7 +22,7 @@ from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.paths import text_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
-from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
+from neardup.readers.streams import DamagedStreamError, ReopenableFile, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
 _ROWS = 4096
@@ -161,7 +161,7 @@ class _Rest:
         return self._end.is_quoted
 
 
-class Delimited(LineSource):
+class DelimitedSource(LineSource):
     """A source of rows; `header` and `header_bytes` are the first row, empty for an empty file."""
 
     format = "csv"
@@ -177,7 +177,7 @@ class Delimited(LineSource):
         try:
             self.dialect = self._found_dialect()
             first = next(self._rows(1 << 16), None)
-        except StreamDamaged as error:
+        except DamagedStreamError as error:
             raise InputError(refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
@@ -309,7 +309,7 @@ class Delimited(LineSource):
                     yield self._piece(rows, columns, fields, titles, done, problems)
                     done += len(rows)
                     rows, held = [], 0
-        except StreamDamaged as error:
+        except DamagedStreamError as error:
             if rows:
                 yield self._piece(rows, columns, fields, titles, done, problems)
             yield self.unreadable_rest(done + len(rows), error.args[0], fields)
@@ -382,7 +382,7 @@ class Delimited(LineSource):
                 if len(rows) >= _ROWS:
                     yield rows
                     rows = []
-        except StreamDamaged:
+        except DamagedStreamError:
             pass
         if rows:
             yield rows
@@ -400,7 +400,7 @@ class Delimited(LineSource):
                     raws, held = [], 0
                     if row.rest is not None and flags[-1]:
                         yield _with_line_end(row.rest)
-        except StreamDamaged:
+        except DamagedStreamError:
             pass
         if raws:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
@@ -409,11 +409,11 @@ class Delimited(LineSource):
 def _with_line_end(parts: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from parts
-    except StreamDamaged:
+    except DamagedStreamError:
         yield b"\n"
 
 
-class TabDelimited(Delimited):
+class TabSeparatedSource(DelimitedSource):
     """A source of rows with tabs."""
 
     format = "tsv"

@@ -19,15 +19,15 @@ from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.archives import check_zip
 from neardup.readers.batch import show
-from neardup.readers.docx_paragraph import SKIPPED, Paragraph
-from neardup.readers.docx_unseen import Looks, W, is_on, row_formats, value_of
-from neardup.readers.extracted import (
+from neardup.readers.document_text import (
     HiddenText,
     Limits,
     Paragraphs,
     UnreadableFileError,
     refuse,
 )
+from neardup.readers.docx_paragraph import SKIPPED, Paragraph
+from neardup.readers.docx_unseen import Looks, W, is_on, row_formats, value_of
 
 _MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")

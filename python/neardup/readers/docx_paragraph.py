@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from neardup.readers.document_text import HiddenText
 from neardup.readers.docx_unseen import Looks, W, unseen
-from neardup.readers.extracted import HiddenText
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"

@@ -136,7 +136,7 @@ def _common_or_ascii() -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     """A file's text, Python's name of its encoding, and losses and peculiarities.
 
     It is certain by a mark or by the rules of UTF-8; likely if enough text agrees; guessed if
@@ -149,7 +149,9 @@ class Decoded:
     notes: tuple[Message, ...] = ()
 
 
-def decode(data: bytes, *, declared: str | None = None, usual: _Usual = lambda: None) -> Decoded:
+def decode(
+    data: bytes, *, declared: str | None = None, usual: _Usual = lambda: None
+) -> DecodedText:
     """Decode a text file in any encoding.
 
     Hints for a few characters are `declared`, as in ``<meta charset>``, and what `usual` returns.
@@ -165,7 +167,7 @@ def decode(data: bytes, *, declared: str | None = None, usual: _Usual = lambda: 
             body = data[len(mark) :]
             whole = _whole(body, encoding)
             if whole is not None:
-                return Decoded(whole[0], encoding, "certain", whole[1])
+                return DecodedText(whole[0], encoding, "certain", whole[1])
             # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
                 return _replaced(body, encoding, "likely")
@@ -182,14 +184,14 @@ class Encodings:
         #: They open the first files.
         self._files = list(islice(files, _HEADS))
 
-    def decode(self, data: bytes, *, declared: str | None = None) -> Decoded:
+    def decode(self, data: bytes, *, declared: str | None = None) -> DecodedText:
         """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
         if self.named is None:
             return decode(data, declared=declared, usual=lambda: self._usual)
         encoding = _with_byte_order(self.named, data)
-        return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding, "certain")
+        return DecodedText(data.decode(encoding).removeprefix("\ufeff"), encoding, "certain")
 
-    def notes_on(self, decoded: Decoded) -> tuple[Message, ...]:
+    def notes_on(self, decoded: DecodedText) -> tuple[Message, ...]:
         """Return the notes on a text: how it was decoded, and its losses."""
         is_plain = decoded.encoding == "utf-8" and decoded.certainty == "certain"
         if self.named is not None or is_plain:
@@ -200,14 +202,14 @@ class Encodings:
         )
         return (note, *decoded.notes)
 
-    def of_table(self, head: bytes) -> Decoded:
+    def of_table(self, head: bytes) -> DecodedText:
         """Return the beginning of a file of lines, of at most `BEGINNING` bytes.
 
         Without a name it is UTF-8 unless all lines are in another one: single lines are problems.
         UnicodeDecodeError if its byte order cannot be found.
         """
         if self.named is not None:
-            return Decoded("", _with_byte_order(self.named, head), "certain")
+            return DecodedText("", _with_byte_order(self.named, head), "certain")
         whole_lines = head[: head.rfind(b"\n") + 1] or head
         decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
         is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
@@ -216,7 +218,7 @@ class Encodings:
         is_marked = any(map(str.isascii, decoded.text.partition("\n")[0]))
         is_wide = decoded.encoding.startswith(("utf-16", "utf-32")) and is_marked
         is_other = is_whole or is_wide
-        return decoded if is_sure and is_other else Decoded("", "utf-8", "certain")
+        return decoded if is_sure and is_other else DecodedText("", "utf-8", "certain")
 
     @cached_property
     def _usual(self) -> str | None:
@@ -299,9 +301,9 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None
     )
 
 
-def _replaced(data: bytes, encoding: str, certainty: Certainty) -> Decoded:
+def _replaced(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
     text = data.decode(encoding, "replace")
-    return Decoded(text, encoding, certainty, _lost(text.count(_LOST)))
+    return DecodedText(text, encoding, certainty, _lost(text.count(_LOST)))
 
 
 def _lost(count: int) -> tuple[Message, ...]:
@@ -318,7 +320,7 @@ def _lost(count: int) -> tuple[Message, ...]:
     )
 
 
-def _utf8(data: bytes, usual: _Usual) -> Decoded | None:
+def _utf8(data: bytes, usual: _Usual) -> DecodedText | None:
     if data.isascii():
         return None if b"\0" in data else _ascii(data)
     whole = _whole(data, "utf-8")
@@ -337,15 +339,15 @@ def _utf8(data: bytes, usual: _Usual) -> Decoded | None:
         and (not _TWO_BYTES.fullmatch(beyond) or usual() == "gb18030")
     ):
         # Of the common words of two characters, one in thirty is valid UTF-8.
-        return Decoded(data.decode("gb18030"), "gb18030", "guessed")
-    return Decoded(text, "utf-8", "certain" if sure else "likely", notes)
+        return DecodedText(data.decode("gb18030"), "gb18030", "guessed")
+    return DecodedText(text, "utf-8", "certain" if sure else "likely", notes)
 
 
-def _ascii(data: bytes) -> Decoded:
-    return Decoded(data.decode(), "utf-8", "certain")
+def _ascii(data: bytes) -> DecodedText:
+    return DecodedText(data.decode(), "utf-8", "certain")
 
 
-def _wide_units(data: bytes) -> Decoded | None:
+def _wide_units(data: bytes) -> DecodedText | None:
     """Read UTF-16 or UTF-32 without a mark."""
     encoding = _looks_like(data[:_SAMPLE])
     is_ascii = data.isascii()
@@ -358,7 +360,7 @@ def _wide_units(data: bytes) -> Decoded | None:
     whole = _whole(data, encoding)
     if whole is None:
         return _replaced(data, encoding, certainty)
-    return Decoded(whole[0], encoding, certainty, whole[1])
+    return DecodedText(whole[0], encoding, certainty, whole[1])
 
 
 def _are_ascii_units(sample: bytes, encoding: str) -> bool:
@@ -381,7 +383,7 @@ def _are_ascii_units(sample: bytes, encoding: str) -> bool:
     return shifted <= ends
 
 
-def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
+def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> DecodedText:
     """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
@@ -402,7 +404,7 @@ def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
     text, notes = whole
     if encoding in _EAST_ASIAN and _common_share(text[:_SAMPLE]) < 0.1:
         certainty = "guessed"
-    return Decoded(text, encoding, certainty, notes)
+    return DecodedText(text, encoding, certainty, notes)
 
 
 def _legacy(data: bytes) -> str:

@@ -102,7 +102,7 @@ class Fields:
             batch.extra = {name: batch.values(name) for name in self.extra}
         if batch.columns[0].nbytes <= self.max_text:
             return batch
-        texts, too_long = self.without_too_long(batch.texts, batch.runs)
+        texts, too_long = self.drop_oversized(batch.texts, batch.runs)
         for row, source, problem in too_long:
             found.add(row, source, problem)
         if too_long:
@@ -110,7 +110,7 @@ class Fields:
             batch.row_problems = sorted([*batch.row_problems, *found.take()], key=itemgetter(0))
         return batch
 
-    def without_too_long(
+    def drop_oversized(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]
     ) -> tuple[pa.LargeStringArray, list[tuple[int, str, Callable[[], Problem]]]]:
         """Return texts with null for those longer than `max_text`.

@@ -18,8 +18,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import check_kind, check_path, check_string
 from neardup.readers.archives import open_file, zip_members
 from neardup.readers.batch import NAME_ENCODING, show
-from neardup.readers.encodings import Encodings, invalid
-from neardup.readers.extracted import (
+from neardup.readers.document_text import (
     FileText,
     Heading,
     HiddenText,
@@ -30,8 +29,9 @@ from neardup.readers.extracted import (
     ranges,
     refuse,
 )
+from neardup.readers.encodings import Encodings, invalid
 from neardup.readers.formats import by_name
-from neardup.readers.streams import ReopenableFile, StreamDamaged
+from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 __all__ = [
     "FileText",
@@ -153,7 +153,7 @@ def contents(
             if held > most:
                 _refuse_size(source_file.name, most, packed=compression is not None)
             chunks.append(chunk)
-    except StreamDamaged as error:
+    except DamagedStreamError as error:
         refuse(source_file.name, error.args[0], Message("a damaged file"))
     return b"".join(chunks)
 

@@ -55,7 +55,7 @@ _ROWS = (
 )
 
 
-class Garbled(NamedTuple):
+class Garbling(NamedTuple):
     """The share of a text that is garbled, in [0, 1], what most of that has, and where it is.
 
     The share is of the characters but white space; the spans of the text are half-open.
@@ -66,7 +66,7 @@ class Garbled(NamedTuple):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def garbled(text: str) -> Garbled:
+def garbled(text: str) -> Garbling:
     """Return how much of a text is in no language, and how that shows.
 
     Examples
@@ -74,15 +74,15 @@ def garbled(text: str) -> Garbled:
     >>> garbled("城市湖泊中的水鸟群落随季节变化。" * 20).share
     0.0
     >>> garbled("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
-    Garbled(share=1.0, kind='runs of accented letters, as of a wrong encoding', spans=((0, 640),))
+    Garbling(share=1.0, kind='runs of accented letters, as of a wrong encoding', spans=((0, 640),))
     """
     codes = _codes(text)
     if len(codes) < _FEW:
-        return Garbled(0.0, "")
+        return Garbling(0.0, "")
     bits = _bits()[codes]
     count = max(1, len(codes) // _PIECE)
     if not _may_be_garbled(codes, bits, len(codes) // count):
-        return Garbled(0.0, "")
+        return Garbling(0.0, "")
     begins = np.arange(count) * len(codes) // count
     sizes = np.diff(begins, append=len(codes))
 
@@ -129,9 +129,9 @@ def garbled(text: str) -> Garbled:
     places = np.logical_or.reduce(list(parts.values()))
     share = float(places.mean())
     if not share:
-        return Garbled(0.0, "")
+        return Garbling(0.0, "")
     kind = max(parts, key=lambda kind: np.count_nonzero(parts[kind]))
-    return Garbled(share, kind, _spans(text, places))
+    return Garbling(share, kind, _spans(text, places))
 
 
 def _few(length: int) -> float:

@@ -15,7 +15,7 @@ from html import unescape
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.readers.extracted import Paragraphs
+from neardup.readers.document_text import Paragraphs
 
 _HTML = re.compile(
     r"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S

@@ -32,7 +32,7 @@ from neardup.readers.formats import (
     is_archive,
     known,
 )
-from neardup.readers.streams import ReopenableFile, StreamDamaged
+from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
@@ -86,7 +86,7 @@ class InputFile:
         try:
             file = self.open()
             head = next(file.chunks(file.format(self.format).compression, _HEAD), b"")[:_HEAD]
-        except (InputError, StreamDamaged):
+        except (InputError, DamagedStreamError):
             # Its reader tells what is wrong.
             return True
         # What packs data is full of null bytes, and texts have some in two encodings only.

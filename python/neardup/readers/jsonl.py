@@ -46,7 +46,7 @@ from neardup.readers.formats import extension_of
 from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
-from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
+from neardup.readers.streams import DamagedStreamError, ReopenableFile, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
@@ -78,7 +78,7 @@ class JsonLines(LineSource):
         """Refuse JSON that is not one object per line."""
         try:
             head = next(self._content(_HEAD), b"").lstrip()
-        except StreamDamaged:
+        except DamagedStreamError:
             return
         if head.startswith(b"["):
             content, program = Message("a JSON array"), ".[]"
@@ -114,7 +114,7 @@ class JsonLines(LineSource):
                     yield Message(
                         "must have at most {most:,} bytes", code="too_long", most=self._max_text
                     )
-        except StreamDamaged:
+        except DamagedStreamError:
             return
 
     def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
@@ -141,7 +141,7 @@ class JsonLines(LineSource):
                     yield reading.read(block)
                 else:
                     long += 1
-        except StreamDamaged as error:
+        except DamagedStreamError as error:
             damage = error.args[0]
         if long:
             yield reading.too_long(long)
@@ -167,7 +167,7 @@ class JsonLines(LineSource):
                 rows = [self._row(line, number, no_object) for number, line in lines]
                 done += len(rows)
                 yield rows
-        except StreamDamaged:
+        except DamagedStreamError:
             return
 
     def _row(self, line: bytes, number: int, no_object: Message) -> Row:
@@ -198,13 +198,13 @@ class JsonLines(LineSource):
                 flags = keep.take(_core.count_records(block))
                 if 1 in flags:
                     yield _core.kept_records(block, flags)
-        except StreamDamaged:
+        except DamagedStreamError:
             return
 
 
 def _to_its_end(line: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the parts of a line, as far as they can be read, and its end."""
-    with suppress(StreamDamaged):
+    with suppress(DamagedStreamError):
         yield from line
     yield b"\n"
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.batch import Problem
-from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, ranges, refuse
+from neardup.readers.document_text import HiddenText, Limits, Paragraphs, plain, ranges, refuse
 from neardup.readers.pdf_layout import Line, lay_out
 from neardup.readers.running_lines import without_running_lines
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from neardup.readers.extracted import Paragraphs
+from neardup.readers.document_text import Paragraphs
 
 #: A heading is at least this much larger than the body.
 LARGER = 1.15

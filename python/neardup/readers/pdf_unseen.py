@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pypdfium2.raw as pdfium
 
-from neardup.readers.extracted import TINY, is_like
+from neardup.readers.document_text import TINY, is_like
 
 #: A page with more drawings is left alone.
 _MOST_DRAWINGS = 10_000

@@ -26,9 +26,9 @@ from typing import Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show, without_records
-from neardup.readers.encodings import BEGINNING, Decoded, Encodings, extends_ascii, invalid
+from neardup.readers.encodings import BEGINNING, DecodedText, Encodings, extends_ascii, invalid
 from neardup.readers.fields import Fields
-from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
+from neardup.readers.streams import ChangedError, DamagedStreamError, ReopenableFile, recoded
 
 #: Bytes of records that `kept_bytes` yields together, by which a part may exceed its size.
 KEPT_BYTES = 1 << 20
@@ -114,7 +114,7 @@ class LineSource(Source):
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         super().__init__(file, compression, fields)
         self._recoded: str | None = None
-        with suppress(StreamDamaged):
+        with suppress(DamagedStreamError):
             head = next(file.chunks(compression, BEGINNING), b"")
             found = self._found(fields.encodings, head[:BEGINNING])
             self.notes_on_encoding = fields.encodings.notes_on(found)
@@ -125,7 +125,7 @@ class LineSource(Source):
             else:
                 self.encoding = found.encoding
 
-    def _found(self, encodings: Encodings, head: bytes) -> Decoded:
+    def _found(self, encodings: Encodings, head: bytes) -> DecodedText:
         try:
             return encodings.of_table(head)
         except UnicodeDecodeError as error:

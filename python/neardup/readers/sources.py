@@ -39,7 +39,6 @@ from neardup.readers.formats import (
     known,
     without_query,
 )
-from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import (
     InputFile,
     Selection,
@@ -48,6 +47,7 @@ from neardup.readers.input_files import (
     select_files,
     skipped,
 )
+from neardup.readers.problem_groups import ProblemGroups
 from neardup.readers.source import Source
 from neardup.readers.streams import ReopenableFile
 
@@ -64,8 +64,8 @@ _READERS = {
     "jsonl": ("jsonl", "JsonLines"),
     "parquet": ("parquet", "Parquet"),
     "arrow": ("arrow", "ArrowFile"),
-    "csv": ("delimited", "Delimited"),
-    "tsv": ("delimited", "TabDelimited"),
+    "csv": ("delimited", "DelimitedSource"),
+    "tsv": ("delimited", "TabSeparatedSource"),
     "text": ("text_files", "TextFiles"),
 }
 
@@ -178,7 +178,7 @@ class Sources(Collection):
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
         empty: list[Problem] = []
-        notes = Grouped()
+        notes = ProblemGroups()
         passed_over = []
         for selection in self._selections:
             for note in selection.notes:

@@ -1,7 +1,7 @@
 """Decompressed bytes of files that can be opened repeatedly, since a run reads its input twice.
 
 What can be read only once, such as a pipe, is first copied to an unnamed temporary file. A damaged
-stream raises `StreamDamaged` *after* all bytes before the damage were yielded.
+stream raises `DamagedStreamError` *after* all bytes before the damage were yielded.
 """
 
 import bz2
@@ -43,7 +43,7 @@ _LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
 
 
-class StreamDamaged(Exception):
+class DamagedStreamError(Exception):
     """The rest of a compressed stream cannot be read; the argument is the reason."""
 
 
@@ -165,12 +165,12 @@ class ReopenableFile:
         self._length = spool.seek(0, os.SEEK_END)
         return self._length
 
-    def unpack(self, compression: str, check: Callable[[int], None]) -> StreamDamaged | None:
+    def unpack(self, compression: str, check: Callable[[int], None]) -> DamagedStreamError | None:
         """Read the unpacked bytes from now on, from a temporary file; return the damage, if any.
 
         `check` is called with the number of bytes so far, and may refuse them.
         """
-        damage: list[StreamDamaged] = []
+        damage: list[DamagedStreamError] = []
 
         def pieces() -> Iterator[bytes]:
             unpacked = 0
@@ -179,7 +179,7 @@ class ReopenableFile:
                     unpacked += len(chunk)
                     check(unpacked)
                     yield chunk
-            except StreamDamaged as error:
+            except DamagedStreamError as error:
                 damage.append(error)
 
         self._keep(self._stored(pieces()))
@@ -214,7 +214,7 @@ class ReopenableFile:
         if detected.compression is not None:
             try:
                 inside = next(self.chunks(detected.compression, _HEAD), b"")
-            except StreamDamaged:
+            except DamagedStreamError:
                 return detected
             if columnar := columnar_format(inside):
                 return Format(columnar, detected.compression)
@@ -233,8 +233,8 @@ class ReopenableFile:
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
 
-        StreamDamaged is raised after all bytes before the damage; ChangedError at the end if an
-        earlier call has read other bytes.
+        DamagedStreamError is raised after all bytes before the damage; ChangedError at the end if
+        an earlier call has read other bytes.
         """
         self.done = checksum = 0
         waiting: list[bytes] = []
@@ -259,7 +259,7 @@ class ReopenableFile:
                 if held >= size:
                     yield b"".join(waiting)
                     waiting, held = [], 0
-        except StreamDamaged as error:
+        except DamagedStreamError as error:
             damage = error
         if held:
             yield b"".join(waiting)
@@ -272,7 +272,7 @@ class ReopenableFile:
             read = handle.read(size)
         except OSError as error:
             where = Message(" ({said})", said=_said(error))
-            raise StreamDamaged(
+            raise DamagedStreamError(
                 Message("must be readable{where}", code="cannot_be_read", where=where)
             ) from error
         self.done += len(read)
@@ -284,7 +284,7 @@ class ReopenableFile:
             return _Parts(self)
         try:
             return self._stored(self.chunks(compression, _COPIED))
-        except StreamDamaged as error:
+        except DamagedStreamError as error:
             raise InputError(refusal(self.name, error.args[0])) from error
 
 
@@ -353,7 +353,7 @@ def stored_bytes(path: str | Path) -> bytes:
 def _all_bytes(source_file: ReopenableFile, compression: str | None) -> bytes:
     try:
         return b"".join(source_file.chunks(compression, _COPIED))
-    except StreamDamaged as error:
+    except DamagedStreamError as error:
         raise InputError(refusal(source_file.name, error.args[0])) from error
 
 
@@ -471,7 +471,7 @@ def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
                 try:
                     out = member.decompress(rest)
                 except _UNPACK_ERRORS as error:
-                    raise StreamDamaged(
+                    raise DamagedStreamError(
                         Message("must be valid {kind} data", code="damaged_file", kind=compression)
                     ) from error
                 rest = member.unused_data if member.eof else b""
@@ -479,7 +479,7 @@ def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
                 if out:
                     yield out
     if member is not None:
-        raise StreamDamaged(
+        raise DamagedStreamError(
             Message("must be a complete {kind} stream", code="damaged_file", kind=compression)
         )
 

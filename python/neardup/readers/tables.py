@@ -137,11 +137,11 @@ def open_table(
     return TableSource(data, fields, parameter)
 
 
-def open_others(data: Any, *, parameter: str, **fields: Any) -> Any:
+def open_others(data: Any, **fields: Any) -> Any:
     """Open another collection: a table or list as `open_table` does, or a persistent index."""
     if hasattr(data, "_open_stored_texts"):
         return data._open_stored_texts()
-    return open_table(data, parameter=parameter, **fields)
+    return open_table(data, parameter="against", **fields)
 
 
 def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:

@@ -13,8 +13,8 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.file_text import Limits, UnreadableFileError, contents, read_record
-from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import InputFile
+from neardup.readers.problem_groups import ProblemGroups
 from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
@@ -75,7 +75,7 @@ class TextFiles(Source):
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
-        self.notes = Grouped()
+        self.notes = ProblemGroups()
         self.empty: list[str] = []
         self._fields = fields
 

@@ -85,7 +85,7 @@ class Rule:
         return 1 if self.measured == "content" else max(self.min_features, 1)
 
     @property
-    def leaves_memory(self) -> bool:
+    def spills_to_disk(self) -> bool:
         """Whether look-ups work with sketches in files; other searches need them in memory."""
         return self.scheme in ("postings", "bands") and self.keeps_texts
 

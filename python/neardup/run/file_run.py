@@ -23,7 +23,7 @@ from neardup.run.summary import Summary, report_text
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.writers import Output, OutputFolder
 
 
@@ -44,7 +44,7 @@ class FileRun:
         options: RunOptions,
         inputs: Sequence[str | Path],
         outputs: Mapping[str, str | Path | None],
-        against: tuple[str, Sequence[str | Path] | None] = ("against", None),
+        against: Sequence[str | Path] | None = None,
         texts: Mapping[str, str | Path | None] = MappingProxyType({}),
     ) -> None:
         self._task = task
@@ -53,8 +53,7 @@ class FileRun:
                 check_path(path, name)
         self._options = options
         self._inputs = paths_of(inputs, "inputs")
-        self._name, others = against
-        self._against = None if others is None else paths_of(others, self._name)
+        self._against = None if against is None else paths_of(against, "against")
         self._outputs, self._texts = outputs, texts
         self._stack = ExitStack()
         self._work: Work | None = None
@@ -154,7 +153,7 @@ class FileRun:
                     "{parameter:named} must be files of sketches, or files of documents. "
                     "Got {file} and {other} instead. Make sketches of the documents: "
                     "neardup sketch.",
-                    parameter=self._name,
+                    parameter="against",
                     **values,
                 )
                 raise ParameterError(message)
@@ -168,7 +167,7 @@ class FileRun:
             message = Message(
                 "{parameter:named} must be one index, or files. Got the index {index} "
                 "among others instead. Add the files to the index: neardup index add.",
-                parameter=self._name,
+                parameter="against",
                 index=indexes[0],
             )
             raise ParameterError(message)
@@ -177,7 +176,7 @@ class FileRun:
 
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
             return index._open_stored_texts()
-        check_standard_input([*self._inputs, *others], self._name)
+        check_standard_input([*self._inputs, *others], "against")
         return open_sources(others, **self._options.reader_of_others)
 
     def report_sources(self) -> None:
@@ -206,7 +205,7 @@ class FileRun:
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
-    def report(self, summary: Summary, collected: Collected, plan: Plan) -> None:
+    def report(self, summary: Summary, collected: DocumentSet, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if "report" not in self.texts:

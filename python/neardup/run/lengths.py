@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.base.progress import Progress
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.run_options import RunOptions
 
 
@@ -37,7 +37,7 @@ def sides_of(texts: pa.LargeStringArray, options: RunOptions) -> NDArray[np.int8
 
 
 def leave_alone(
-    collected: Collected, order: NDArray[np.uint32], sides: NDArray[np.int8]
+    collected: DocumentSet, order: NDArray[np.uint32], sides: NDArray[np.int8]
 ) -> NDArray[np.uint32]:
     """Return the order without the documents that are left alone, and count those of the input."""
     sides = sides[order]
@@ -48,7 +48,7 @@ def leave_alone(
     return compared
 
 
-def note_left_alone(collected: Collected, options: RunOptions, progress: Progress) -> None:
+def note_left_alone(collected: DocumentSet, options: RunOptions, progress: Progress) -> None:
     """Report how many documents are left alone."""
     if collected.too_short:
         progress.note(

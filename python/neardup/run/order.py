@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.readers import Batch
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.run_options import RunOptions
 
 
@@ -46,7 +46,7 @@ class Order:
         for name, column in self._values.items():
             column.extend(batch.values(name))
 
-    def of(self, collected: Collected) -> NDArray[np.uint32] | memoryview:
+    def of(self, collected: DocumentSet) -> NDArray[np.uint32] | memoryview:
         """Return the readable documents that are compared, in their order."""
         if self._priority == "first" and not have_bounds(self._options):
             return memoryview(collected.corpus.readable()).cast("I")

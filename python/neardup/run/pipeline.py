@@ -21,7 +21,7 @@ from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.rule import Rule
 from neardup.recipe.stages import CORPUS, Weigh
 from neardup.run.checkpoint import Work
-from neardup.run.collected import Collected, Ids
+from neardup.run.document_set import DocumentSet, Ids
 from neardup.run.groups import hashes_of, without_value
 from neardup.run.lengths import note_left_alone
 from neardup.run.order import Order
@@ -51,10 +51,10 @@ _COUNTS = (
     "candidates",
     "verified",
     "bytes_compared",
-    "kept_for_own",
-    "closed_lists",
-    "unlisted",
-    "unlisted_pairs",
+    "kept_by_unique_text",
+    "capped_lists",
+    "skipped_documents",
+    "skipped_pairs",
     "largest_form",
 )
 
@@ -97,7 +97,7 @@ class Pipeline(Run):
         *,
         looks_up: bool = False,
         saves: bool = False,
-    ) -> Collected:
+    ) -> DocumentSet:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
         options, work, rule = self.options, self.work, self.options.rule
         stage, recipe = None if work is None else work.stage, options.recipe
@@ -107,7 +107,7 @@ class Pipeline(Run):
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         with self._writing():
             corpus = self.corpus(recipe, keeps_texts=keeps_texts, looks_up=looks_up)
-            collected = Collected(options.recipe, corpus, ids=Ids(options.memory // 32))
+            collected = DocumentSet(options.recipe, corpus, ids=Ids(options.memory // 32))
             if stage is None:
                 self.progress.stage("read and sketch", None, share_of(against, source))
             if isinstance(against, SketchFiles):
@@ -130,7 +130,7 @@ class Pipeline(Run):
         self.clock.lap("read and sketch")
         return collected
 
-    def _divide(self, collected: Collected, field: str) -> None:
+    def _divide(self, collected: DocumentSet, field: str) -> None:
         """Divide all documents into groups."""
         groups = np.concatenate([np.zeros(0, np.uint64), *collected.groups])
         is_readable, against = collected.corpus.features() >= 0, collected.against
@@ -158,7 +158,7 @@ class Pipeline(Run):
         memory = memory_of(
             options.memory,
             None if self.work is None else self.work.folder,
-            sketches=looks_up and rule is not None and rule.leaves_memory,
+            sketches=looks_up and rule is not None and rule.spills_to_disk,
         )
         return _core.Corpus(
             compiled(recipe),
@@ -168,7 +168,7 @@ class Pipeline(Run):
             memory=memory,
         )
 
-    def _collect(self, source: Collection, against: Others, collected: Collected) -> None:
+    def _collect(self, source: Collection, against: Others, collected: DocumentSet) -> None:
         """Read and sketch all documents, those of another collection first."""
         options, corpus = self.options, collected.corpus
         if options.group_field is not None and against is not None and not against.has_fields:
@@ -198,7 +198,7 @@ class Pipeline(Run):
         if self._shards is not None:
             self._shards.finish(self._facts(source, against, collected))
 
-    def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
+    def push(self, batches: Iterable[Batch], collected: DocumentSet) -> Iterator[Batch]:
         """Add documents to a corpus, except those that are there already, and yield each batch."""
         for whole in self.prefetch(batches):
             # A run that is resumed may read other batches.
@@ -212,7 +212,7 @@ class Pipeline(Run):
                 self.bytes_read += batch.bytes_read
                 yield batch
 
-    def _sketch(self, batch: Batch, collected: Collected) -> None:
+    def _sketch(self, batch: Batch, collected: DocumentSet) -> None:
         """Add documents to a corpus."""
         options, recipe = self.options, self.options.recipe
         texts, ids, titles = batch.columns
@@ -235,7 +235,7 @@ class Pipeline(Run):
             new = self.problems[remembered:]
             self._shards.add(batch, new, self.problem_count - count)
 
-    def _facts(self, source: Collection, against: Others, collected: Collected) -> dict[str, Any]:
+    def _facts(self, source: Collection, against: Others, collected: DocumentSet) -> dict[str, Any]:
         """Return what is known of all documents once they are read."""
         return {
             "frequencies": collected.frequencies,
@@ -252,7 +252,7 @@ class Pipeline(Run):
         facts: dict[str, Any],
         source: Collection,
         against: Others,
-        collected: Collected,
+        collected: DocumentSet,
     ) -> None:
         """Set what an earlier run knew of all documents, which are restored."""
         assert self._shards is not None
@@ -289,11 +289,11 @@ class Pipeline(Run):
                 self.problems.append(problem)
                 self.progress.problem(problem)
 
-    def decide(self, collected: Collected) -> Decided:
+    def decide(self, collected: DocumentSet) -> RunDecisions:
         """Apply the rule to all documents, in priority order."""
         order, corpus, against = collected.order, collected.corpus, collected.against
         note_left_alone(collected, self.options, self.progress)
-        decided = Decided(len(corpus))
+        decided = RunDecisions(len(corpus))
         with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
@@ -308,7 +308,7 @@ class Pipeline(Run):
                 clusterer.decide_into(corpus, step, decided.all, files=files)
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
-        decided.for_own = clusterer.first_kept_for_own()
+        decided.kept_by_unique_text = clusterer.first_kept_by_unique_text()
         return decided
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
@@ -324,7 +324,7 @@ class Pipeline(Run):
         return _core.Clusterer.joined(corpus, rule, join, order)
 
     def pairs(
-        self, collected: Collected, *, across: bool = False
+        self, collected: DocumentSet, *, across: bool = False
     ) -> tuple[tuple[NDArray[Any], ...], dict[str, int]]:
         """Return all verified pairs, and counts of the search by their names in the summary.
 
@@ -352,7 +352,7 @@ class Pipeline(Run):
         counts = dict(zip(_COUNTS, search.statistics(), strict=True))
         return tuple(column[order] for column in columns), counts
 
-    def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
+    def summary(self, task: str, collected: DocumentSet, **counts: Any) -> Summary:
         """Return the summary so far, with the counts of the task."""
         corpus, against = collected.corpus, collected.against
         unreadable, without_features = corpus.without_features(against)
@@ -383,15 +383,15 @@ def _files(*sides: Any) -> list[Sources]:
     return [side for side in sides if isinstance(side, Sources)]
 
 
-class Decided:
+class RunDecisions:
     """The decision on each document, by its number: -1 or 0 in each column for a kept one."""
 
     def __init__(self, count: int) -> None:
         self.all = _core.Decisions(count)
         self.counts: dict[str, int] = {}
-        #: The first documents that were kept for what they say of their own, each with the kept one
-        #: for which it would have been dropped, and the similarity that the two would have.
-        self.for_own: list[tuple[int, int, float]] = []
+        #: The first documents that were kept for their unique text, each with the kept one for
+        #: which it would have been dropped, and the similarity that the two would have.
+        self.kept_by_unique_text: list[tuple[int, int, float]] = []
 
     def __len__(self) -> int:
         return len(self.all)

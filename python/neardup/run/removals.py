@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided
+    from neardup.run.document_set import DocumentSet
+    from neardup.run.pipeline import RunDecisions
 
 
 class Removals:
@@ -31,7 +31,7 @@ class Removals:
     """
 
     def __init__(
-        self, collected: Collected, decided: Decided, measure: str, *, has_against: bool
+        self, collected: DocumentSet, decided: RunDecisions, measure: str, *, has_against: bool
     ) -> None:
         documents, kept_for, similarity, distance, identical, sizes = decided.all.removals()
         self.documents = memoryview(documents).cast("q")
@@ -100,7 +100,7 @@ class Removals:
         )
 
 
-def _repeated(collected: Collected) -> int:
+def _repeated(collected: DocumentSet) -> int:
     """Return how many records have the id of another record of the same collection."""
     first, repeated = collected.against, 0
     sides: list[Sequence[Any]] = [collected.ids.parts()]

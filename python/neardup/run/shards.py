@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.readers import Batch, Problem
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.writers.sink import FileSink
 
 #: A shard has at least so many bytes of text and ids: four batches.
@@ -32,7 +32,7 @@ _BYTES = 16 << 20
 class Shards:
     """The shards of a run, which are restored first and then added to."""
 
-    def __init__(self, work: Work, collected: Collected, shingle: int | None) -> None:
+    def __init__(self, work: Work, collected: DocumentSet, shingle: int | None) -> None:
         self._work = work
         self._collected = collected
         self._shingle = shingle

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.readers.collection import Collection
     from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
 
     #: What a collection is compared with.
     Others: TypeAlias = "Collection | SketchFiles | None"
@@ -43,7 +43,7 @@ _BATCH = 1 << 13
 
 def write_sketches(
     open_writer: Callable[[pa.Schema], AbstractContextManager[Any]],
-    collected: Collected,
+    collected: DocumentSet,
     shingle: int | None,
 ) -> None:
     """Write the documents of a finished corpus, of which one batch is in memory at a time.
@@ -56,7 +56,7 @@ def write_sketches(
             writer.write_batch(rows_of(collected, schema, ids, groups, begin))
 
 
-def schema_of(collected: Collected, shingle: int | None) -> pa.Schema:
+def schema_of(collected: DocumentSet, shingle: int | None) -> pa.Schema:
     """Return the columns and the metadata of a file of sketches."""
     import pyarrow as pa
 
@@ -78,7 +78,7 @@ def schema_of(collected: Collected, shingle: int | None) -> pa.Schema:
     return pa.schema(fields, metadata=metadata)
 
 
-def cut(collected: Collected) -> Iterator[tuple[Any, NDArray[np.uint64] | None, int]]:
+def cut(collected: DocumentSet) -> Iterator[tuple[Any, NDArray[np.uint64] | None, int]]:
     """Yield ids and groups of the documents of a finished corpus in batches, and their places."""
     import numpy as np
 
@@ -91,7 +91,7 @@ def cut(collected: Collected) -> Iterator[tuple[Any, NDArray[np.uint64] | None, 
 
 
 def rows_of(
-    collected: Collected,
+    collected: DocumentSet,
     schema: pa.Schema,
     ids: Any,
     groups: NDArray[np.uint64] | None,
@@ -187,7 +187,7 @@ class SketchFiles:
                 )
             )
 
-    def put_into(self, collected: Collected) -> Iterator[pa.RecordBatch]:
+    def put_into(self, collected: DocumentSet) -> Iterator[pa.RecordBatch]:
         """Add the documents to a corpus that is not finished, and yield their batches."""
         import pyarrow as pa
 

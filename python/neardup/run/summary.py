@@ -23,7 +23,7 @@ _WORTH_TELLING = 10_000
 #: A group of at least so many that are dropped is worth a note if it is this share of the input.
 _LEAST_GROUP, _GROUP = 20, 0.1
 
-#: A smaller share of all pairs that full lists left out hides next to nothing.
+#: A smaller share of all pairs that capped lists left out hides next to nothing.
 _LEFT_OUT = 0.07
 
 
@@ -98,18 +98,18 @@ class Summary(Costs):
         Readable records that are left alone, by `min_length` and by `max_length`.
     largest_cluster : int
         Size of the largest cluster, with its kept document; 0 for `pairs`.
-    closed_lists : int
-        Posting lists that were full and left documents out.
-    unlisted : int
-        Documents that at least one full list left out.
-    unlisted_pairs : int
-        At most how many pairs of documents the same full list left out: they are compared only
-        if they share other keys.
+    capped_lists : int
+        Posting lists that took no further documents and left some out.
+    skipped_documents : int
+        Documents that at least one capped list left out.
+    skipped_pairs : int
+        Largest possible number of pairs that the same capped list left out: they are compared
+        only if they share other keys.
     largest_form : int
         Texts with the most frequent key of a sample: how many share a template.
-    kept_for_own : int
+    kept_by_unique_text : int
         Kept documents that share most of their text with a kept one, and with many others, and
-        were kept for what one of the two says of its own; 0 for `pairs` and on a cluster.
+        were kept because one of the two has unique text; 0 for `pairs` and on a cluster.
     """
 
     task: str
@@ -130,11 +130,11 @@ class Summary(Costs):
     too_short: int = 0
     too_long: int = 0
     largest_cluster: int = 0
-    closed_lists: int = 0
-    unlisted: int = 0
-    unlisted_pairs: int = 0
+    capped_lists: int = 0
+    skipped_documents: int = 0
+    skipped_pairs: int = 0
     largest_form: int = 0
-    kept_for_own: int = 0
+    kept_by_unique_text: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, and then the costs."""
@@ -166,14 +166,14 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
                 count=summary.without_features,
             )
         )
-    if summary.kept_for_own:
+    if summary.kept_by_unique_text:
         notes.append(
             Message.counted(
-                "{count:,} record shares most of its text with many others, and was kept for what "
-                "it says of its own.",
+                "{count:,} record shares most of its text with many others, and was kept for its "
+                "unique text.",
                 "{count:,} records share most of their text with many others, and were kept for "
-                "what they say of their own.",
-                count=summary.kept_for_own,
+                "their unique text.",
+                count=summary.kept_by_unique_text,
             )
         )
     dropped = summary.largest_cluster - 1
@@ -187,7 +187,7 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
         )
     # What is dropped is not filed; `pairs` files all, and keeps none.
     filed = summary.against + (summary.kept or summary.read)
-    share = summary.unlisted_pairs / max(1, filed * (filed - 1) // 2)
+    share = summary.skipped_pairs / max(1, filed * (filed - 1) // 2)
     if share >= _LEFT_OUT:
         notes.append(
             Message(

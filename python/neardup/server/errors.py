@@ -13,10 +13,13 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
 from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
+from neardup.options.signatures import suggestions
+from neardup.server.jobs.submission import CheckFields
 from neardup.server.pages.page import error_page, see
 from neardup.server.problems import ProblemError, response
 from neardup.server.security.headers import add_headers
@@ -63,7 +66,7 @@ def _problem(error: Exception) -> ProblemError:
         case ProblemError():
             return error
         case RequestValidationError():
-            return _invalid(error.errors()[0])
+            return _invalid(error.errors()[0], error.body)
         case ParameterError() | InputError():
             field = error.values.get("parameter", error.values.get("field"))
             return ProblemError(422, "Invalid field", error.message, field)
@@ -85,12 +88,15 @@ def _problem(error: Exception) -> ProblemError:
     return ProblemError(500, "Internal error", detail, headers={"Connection": "close"})
 
 
-def _invalid(fault: dict[str, Any]) -> ProblemError:
-    """Return the problem for a fault that Pydantic or FastAPI found."""
+def _invalid(fault: dict[str, Any], body: Any) -> ProblemError:
+    """Return the problem for a fault that Pydantic or FastAPI found in a request."""
     if fault["type"] == "json_invalid":
         return ProblemError(400, "Invalid JSON", f"{fault['msg']}: {fault['ctx']['error']}.")
     field = _path(fault["loc"])
     detail = f"{field}: {fault['msg']}." if field else f"{fault['msg']}."
+    if fault["type"] == "extra_forbidden" and isinstance(body, FormData):
+        near = suggestions(field, CheckFields.model_fields)
+        detail += f" Did you mean '{near[0]}'?" if near else ""
     return ProblemError(422, "Invalid field", detail, field or None)
 
 

@@ -20,7 +20,7 @@ from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, settings_of
 from neardup.spark.ordering import OWN
 from neardup.spark.session import require_spark
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -163,7 +163,7 @@ def dedup_files(
     checkpoint = given["checkpoint"]
     if checkpoint is None:
         given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
-    _check_separate(
+    _refuse_input_as_output(
         folders,
         [*names, *other_names],
         recipe_files=load_recipe(given["recipe"]).files,
@@ -234,7 +234,7 @@ def dedup_files(
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
 
 
-def _check_separate(
+def _refuse_input_as_output(
     folders: Folders,
     inputs: Sequence[str],
     *,
@@ -246,7 +246,7 @@ def _check_separate(
     roots = [root for name in inputs for root in folders.roots(name)]
     outputs = [folders.full_name(path) for path in whole if path is not None]
     named = [folders.full_name(path) for path in files if path is not None]
-    check_separate([*roots, *recipe_files], named, outputs)
+    refuse_input_as_output([*roots, *recipe_files], named, outputs)
 
 
 def _check_against(given: Mapping[str, Any], against: object) -> None:

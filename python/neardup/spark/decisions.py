@@ -1,6 +1,6 @@
 """Decisions: the one rule over all similar pairs, and the removed table that follows from them.
 
-One task takes all pairs in input order, a batch at a time, and then the full lists, a bucket at a
+One task takes all pairs in input order, a batch at a time, and then the capped lists, a bucket at a
 time. It has a bit per document in memory, and whatever it says of documents goes to their groups,
 which know keys and ids.
 """
@@ -81,19 +81,19 @@ class Documents:
 
 
 def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iterator[Blob]:
-    """Apply the rule to the similar pairs of all batches, and to all full lists.
+    """Apply the rule to the similar pairs of all batches, and to all capped lists.
 
     Yields, for the groups in the next round, the copies that are to be searched `again` because the
-    first copy is dropped, the documents that full lists have `admitted`, and what these still have
-    `left_out`; for the batches, all documents that are `removed`; for the groups of the kept
+    first copy is dropped, the documents that capped lists have `admitted`, and what these still
+    have `left_out`; for the batches, all documents that are `removed`; for the groups of the kept
     documents, the `decisions`; and the `result` as JSON.
     """
     dropped = Documents(layout)
-    unlisted = Documents(layout)
+    skipped_documents = Documents(layout)
     # What the next round searches for.
     wanted = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
-    found = exact = admitted = again = lists = unlisted_pairs = 0
+    found = exact = admitted = again = lists = skipped_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
             found = int(inbox.rows("found", NUMBER).sum())
@@ -108,8 +108,8 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             yield from _to_groups("left_out", rows, inbox.receiver, layout)
             _, counts = np.unique(rows["key"], return_counts=True)
             lists += len(counts)
-            unlisted_pairs += int((counts * (counts - 1) // 2).sum())
-            unlisted.add(rows["number"])
+            skipped_pairs += int((counts * (counts - 1) // 2).sum())
+            skipped_documents.add(rows["number"])
             continue
         pairs = inbox.rows("similar", JUDGED)
         copies = inbox.rows("copies", REPEAT)
@@ -138,14 +138,14 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             yield from _decided(decisions, inbox.receiver, layout)
             decisions = []
     yield from _decided(decisions, WHOLE, layout)
-    documents = unlisted.count()
+    documents = skipped_documents.count()
     result = {
         "candidates": found,
         "exact_duplicates": exact,
-        "closed_lists": lists,
-        "unlisted": documents,
+        "capped_lists": lists,
+        "skipped_documents": documents,
         # Two documents that several lists left out are one pair.
-        "unlisted_pairs": min(unlisted_pairs, documents * (documents - 1) // 2),
+        "skipped_pairs": min(skipped_pairs, documents * (documents - 1) // 2),
         "admitted": admitted,
         "again": again,
         "wanted": wanted.hexdigest() if admitted or again else None,
@@ -156,7 +156,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
 def admission(
     full: NDArray[Any], dropped: Documents, cap: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, of the content of full lists by key and document, which are admitted because others
+    """Return, of the content of capped lists by key and document, which are admitted because others
     are dropped, and which are kept and left out."""
     is_kept = ~dropped.have(full["number"])
     begins = np.flatnonzero(are_new(full["key"]))

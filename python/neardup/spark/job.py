@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
+from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import REMEMBERED, stopped
@@ -409,9 +409,9 @@ class Job:
             kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen),
             candidates=search.candidates,
-            closed_lists=search.closed_lists,
-            unlisted=search.unlisted,
-            unlisted_pairs=search.unlisted_pairs,
+            capped_lists=search.capped_lists,
+            skipped_documents=search.skipped_documents,
+            skipped_pairs=search.skipped_pairs,
             without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),

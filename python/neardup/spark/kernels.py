@@ -13,9 +13,9 @@ order of use:
 | `keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
 | `count` | bucket | keys | per group: document frequencies of its keys |
 | `file` | group | frequencies | per bucket: postings |
-| `lists` | bucket | postings | per group: posting lists of its keys; full lists |
+| `lists` | bucket | postings | per group: posting lists of its keys; capped lists |
 | `candidates` | group | frequencies, lists | candidate pairs, requests; waiting pairs of copies |
-| `admit` | group | frequencies, what full lists admit | per bucket: postings |
+| `admit` | group | frequencies, what capped lists admit | per bucket: postings |
 | `more_candidates` | group | frequencies, lists | candidate pairs, requests |
 | `awaken` | group | waiting pairs, copies to search | candidate pairs, requests |
 | `send` | batch | samples, requests | per unit: samples |
@@ -59,7 +59,7 @@ UNIT_DOCUMENTS = 1 << 14
 #: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
 UNIT_SAMPLES = 1 << 19
 
-#: The receivers of what is decided about the full lists of a bucket; they come after all batches.
+#: The receivers of what is decided about the capped lists of a bucket; they come after all batches.
 BUCKETS = 1 << 62
 
 #: The receiver of what concerns the whole collection; it comes last.
@@ -252,7 +252,7 @@ def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """File the documents of a group that full lists admit since others are dropped, and under all
+    """File the documents of a group that capped lists admit since others are dropped, and under all
     keys but those of lists that still leave them out."""
     if not inbox.of("admitted"):
         return iter(())
@@ -275,7 +275,7 @@ def _file(group: _Group, is_filed: NDArray[np.bool_]) -> Iterator[Blob]:
 
 
 def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return a bucket's lists that each group needs, and the content of full lists."""
+    """Return a bucket's lists that each group needs, and the content of capped lists."""
     asked = inbox.of("counts")
     of_groups, keys, numbers = core_shuffle(settings).lists(
         inbox.bodies("entries"), [blob.body for blob in asked]
@@ -303,7 +303,7 @@ def candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def more_candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return the candidate pairs of a group with documents that full lists have admitted."""
+    """Return the candidate pairs of a group with documents that capped lists have admitted."""
     if any(inbox.bodies("lists")):
         group = _Group(inbox, settings)
         pairs = _search(group, ~group.are_repeats() | group.are("again"))

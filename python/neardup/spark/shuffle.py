@@ -2,9 +2,9 @@
 
 Which documents are filed depends on which are kept, and the other way round. So the first round
 files all documents and applies the rule. That is final unless a document was dropped which took the
-place of another one in a full list: without it, the list *admits* a later document. A further round
-adds the pairs with admitted documents to those of the first, and applies the rule again, until
-what lists admit no longer changes.
+place of another one in a capped list: without it, the list *admits* a later document. A further
+round adds the pairs with admitted documents to those of the first, and applies the rule again,
+until what lists admit no longer changes.
 
 The result is that of one machine, which decides document by document. Proof: the keys of a document
 depend on its sketch and on counts of all documents. So whether an earlier document e is a candidate
@@ -64,7 +64,7 @@ class Search:
     """A search among sketched documents, the blobs of `sketching.sketch`.
 
     After `decide`: `rounds`; `candidates`, the pairs of the first round and the last, some with
-    dropped documents; the exact duplicates, and what full lists left out, as of
+    dropped documents; the exact duplicates, and what capped lists left out, as of
     :class:`neardup.run.summary.Summary`.
     """
 
@@ -77,7 +77,7 @@ class Search:
         partitions: int,
     ) -> None:
         self.rounds = self.candidates = self.exact_duplicates = 0
-        self.closed_lists = self.unlisted = self.unlisted_pairs = 0
+        self.capped_lists = self.skipped_documents = self.skipped_pairs = 0
         self._documents = documents
         self._spark = documents.spark
         self._checkpoint = checkpoint
@@ -151,9 +151,9 @@ class Search:
         for field in (
             "candidates",
             "exact_duplicates",
-            "closed_lists",
-            "unlisted",
-            "unlisted_pairs",
+            "capped_lists",
+            "skipped_documents",
+            "skipped_pairs",
         ):
             setattr(self, field, result[field])
         return decided

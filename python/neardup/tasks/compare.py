@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
+from neardup.base.display import ReprMixin, measure_words
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import ReprMixin, measure_words
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.papers.align import Difference, SharedPassage, align_pair, differences

@@ -8,9 +8,9 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from neardup.base.display import ReprMixin
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
@@ -109,7 +109,7 @@ class ContaminationResult(ReprMixin):
         long enough to be looked for), ``short`` (those that are not) and ``found`` (items that
         occur in the other split). Empty without splits.
     too_short : list of str
-        The ids of the items that are shorter than `least`, and are not looked for.
+        The ids of the items that are shorter than `min_item_length`, and are not looked for.
     """
 
     findings: pa.Table
@@ -162,11 +162,11 @@ def contamination(
 
     Notes
     -----
-    An item occurs in a document if the document has at least the share `cover` of its letters
+    An item occurs in a document if the document has at least the share `min_share` of its letters
     and digits, in passages that are near each other: verbatim, re-wrapped, in a paragraph, in
     markup, or with small edits. White space, punctuation, case and full-width forms make no
-    difference. Items shorter than `least` are not looked for. O(n) for n characters of documents,
-    plus the alignment of candidates.
+    difference. Items shorter than `min_item_length` are not looked for. O(n) for n characters of
+    documents, plus the alignment of candidates.
 
     Examples
     --------
@@ -417,12 +417,12 @@ class _Items(NamedTuple):
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
                     "{letters} letters. Got {count:,} item, which is shorter. Look for shorter "
-                    "ones with {given[least]}, or name the field of the text with "
+                    "ones with {given[min_item_length]}, or name the field of the text with "
                     "{given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
                     "{letters} letters. Got {count:,} items, all of which are shorter. Look for "
-                    "shorter ones with {given[least]}, or name the field of the text with "
-                    "{given[test_text_field]}.",
+                    "shorter ones with {given[min_item_length]}, or name the field of the text "
+                    "with {given[test_text_field]}.",
                     count=len(self.ids),
                     least=self.least,
                     letters=2 * self.least,
@@ -465,7 +465,7 @@ class _Search(Run):
             texts.append(batch.texts)
             ids += strings(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
-        least = self._given["least"]
+        least = self._given["min_item_length"]
         core = _core.Items(aligner(), array, shortest=least, workers=self._given["workers"])
         self.clock.lap("read tests")
         decidable = zip(ids, core.are_decidable(), strict=True)
@@ -486,19 +486,19 @@ class _Search(Run):
         self.progress.stage("find tests", None, share_of(source))
         for batch in self.documents(source, summary):
             texts = batch.texts
-            rows = core.find(texts, least_cover=given["cover"], workers=given["workers"])
+            rows = core.find(texts, least_cover=given["min_share"], workers=given["workers"])
             for row, item, _, places in rows:
                 begin, end = _span(places, 0)
                 text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
                 number, name = summary.read + row, batch.ids[row].as_py()
                 findings.append(_Finding(number, name, item, places, text))
         self.clock.lap("find tests")
-        most = given["common"]
+        most = given["max_documents"]
         if most is None:
             most = max(_FEW, summary.read // _MANY)
         covers = [cover or 0.0 for cover in core.covers(most)]
         mentioned = {finding.item for finding in findings}
-        accepted = [index for index, cover in enumerate(covers) if cover >= given["cover"]]
+        accepted = [index for index, cover in enumerate(covers) if cover >= given["min_share"]]
         findings = [findings[index] for index in accepted]
         found = {finding.item for finding in findings}
         self._note_common([items.ids[item] for item in sorted(mentioned - found)], most)
@@ -525,9 +525,9 @@ class _Search(Run):
             self.progress.note(
                 Message.counted(
                     "{count:,} test item of fewer than {least} Chinese characters or {letters} "
-                    "letters is not looked for ({given[least]}): {ids}.",
+                    "letters is not looked for ({given[min_item_length]}): {ids}.",
                     "{count:,} test items of fewer than {least} Chinese characters or {letters} "
-                    "letters are not looked for ({given[least]}): {ids}.",
+                    "letters are not looked for ({given[min_item_length]}): {ids}.",
                     count=len(items.too_short),
                     least=items.least,
                     letters=2 * items.least,
@@ -540,9 +540,9 @@ class _Search(Run):
             self.progress.note(
                 Message.counted(
                     "{count:,} test item occurs only as wording that more than {most:,} "
-                    "documents have, which does not count ({given[common]}): {ids}.",
+                    "documents have, which does not count ({given[max_documents]}): {ids}.",
                     "{count:,} test items occur only as wording that more than {most:,} "
-                    "documents have, which does not count ({given[common]}): {ids}.",
+                    "documents have, which does not count ({given[max_documents]}): {ids}.",
                     count=len(ids),
                     most=most,
                     ids=_some(ids, 3),

@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
+from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.lazy import np
 from neardup.base.messages import Message
-from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from neardup.base.progress import Progress
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
-    from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.document_set import DocumentSet
+    from neardup.run.pipeline import Pipeline, RunDecisions
     from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
@@ -253,7 +253,7 @@ def dedup(
     source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
-        others = open_others(against, parameter="against", **chosen.reader_of_others)
+        others = open_others(against, **chosen.reader_of_others)
     elif chosen.against_only:
         raise _without_against()
     result, collected, decided = _decided(
@@ -306,7 +306,7 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup.run.file_run import FileRun
-    from neardup.run.restored import read_ids, restore
+    from neardup.run.restore_ids import read_ids, restore
 
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
@@ -315,8 +315,8 @@ def dedup_files(
     fields = _fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
-    others, texts = ("against", against), {"review": review}
-    with FileRun("dedup", chosen, inputs, outputs, others, texts=texts) as run:
+    texts = {"review": review}
+    with FileRun("dedup", chosen, inputs, outputs, against, texts=texts) as run:
         if fields:
             from neardup.writers.edits import check_free
 
@@ -370,8 +370,8 @@ def _fields(options: RunOptions) -> tuple[str, ...]:
 
 def _reviewer(
     result: DedupResult[Any],
-    collected: Collected,
-    decided: Decided,
+    collected: DocumentSet,
+    decided: RunDecisions,
     source: Collection,
     against: Others,
 ) -> Callable[[], Review]:
@@ -389,10 +389,10 @@ def _reviewer(
         "identical": decided.identical[dropped],
     }
     ids = collected.ids.column()
-    for_own = [
+    both_kept = [
         {"number": number, "id": ids[number].as_py(), "kept": kept, "kept_id": ids[kept].as_py()}
         | {"similarity": similarity}
-        for number, kept, similarity in decided.for_own
+        for number, kept, similarity in decided.kept_by_unique_text
     ]
     others: Texts = partial(_normalized, collected.corpus)
     # A file of sketches has normalized texts only.
@@ -407,7 +407,7 @@ def _reviewer(
         picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
         own = partial(described, source)
-        return review_of(picked, first, own, others, result.summary, rule, for_own)
+        return review_of(picked, first, own, others, result.summary, rule, both_kept)
 
     return made
 
@@ -439,8 +439,8 @@ def _decided(
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
-    restored: Callable[[Collected, Decided, Progress], None] | None = None,
-) -> tuple[DedupResult[Any], Collected, Decided]:
+    restored: Callable[[DocumentSet, RunDecisions, Progress], None] | None = None,
+) -> tuple[DedupResult[Any], DocumentSet, RunDecisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
@@ -510,8 +510,8 @@ def _note_repeated(count: int, progress: Progress) -> None:
 def _annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
-    collected: Collected,
-    decided: Decided,
+    collected: DocumentSet,
+    decided: RunDecisions,
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from neardup.base.reprs import ReprMixin
+from neardup.base.display import ReprMixin
 from neardup.base.validation import check_max_distance
 from neardup.options.groups import ExplainParameters
 from neardup.options.options import Form

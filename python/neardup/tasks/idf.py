@@ -46,7 +46,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
     from neardup.readers import Sources, open_table
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.pipeline import Pipeline
     from neardup.run.run_options import RunOptions
 
@@ -65,7 +65,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     run_options = RunOptions({**given, "recipe": chosen}, compares=False)
     source = data if isinstance(data, Sources) else open_table(data, **run_options.reader)
     pipeline = Pipeline(run_options)
-    collected = Collected(chosen, pipeline.corpus(chosen))
+    collected = DocumentSet(chosen, pipeline.corpus(chosen))
     pipeline.progress.stage("read and sketch", None, share_of(source))
     for _ in pipeline.push(source.batches(), collected):
         pass

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup.base.reprs import ReprMixin, rule_of
+from neardup.base.display import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.run.plan import Plan, plan_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.pipeline import Pipeline
     from neardup.run.sketch_file import Others
 
@@ -61,14 +61,14 @@ class PairsResult(ReprMixin):
 
 
 @takes_options
-def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -> PairsResult:
+def pairs(data: Any, *, against: Any = None, **options: Unpack[PairsParameters]) -> PairsResult:
     """Return all pairs of documents that are verified similar.
 
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         As for :func:`neardup.dedup`.
-    with_ : same kinds or Index, optional
+    against : same kinds or Index, optional
         Another collection: only pairs of a document of `data` and one of its documents are
         searched.
     {options}
@@ -103,7 +103,7 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     ... ], threshold=0.8)
     >>> found.table.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '2'}]
-    >>> found = neardup.pairs(["Rain is expected."], with_=["Snow?", "Rain is expected."])
+    >>> found = neardup.pairs(["Rain is expected."], against=["Snow?", "Rain is expected."])
     >>> found.table.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '1'}]
     """
@@ -113,8 +113,8 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
 
     chosen = RunOptions(completed(pairs, options))
     others = None
-    if with_ is not None:
-        others = open_others(with_, parameter="with_", **chosen.reader_of_others)
+    if against is not None:
+        others = open_others(against, **chosen.reader_of_others)
     result, _ = _found(Pipeline(chosen), open_table(data, **chosen.reader), others)
     return result
 
@@ -124,7 +124,7 @@ def pairs_files(
     inputs: Sequence[str | Path],
     output: str | Path,
     *,
-    with_: Sequence[str | Path] | None = None,
+    against: Sequence[str | Path] | None = None,
     **options: Unpack[PairsFilesParameters],
 ) -> PairsResult:
     """Write all verified pairs of files.
@@ -135,7 +135,7 @@ def pairs_files(
         As for :func:`neardup.dedup_files`.
     output : str or Path
         File for the pairs; format by extension, ``-`` for standard output.
-    with_ : sequence of str or Path, optional
+    against : sequence of str or Path, optional
         Files, folders or patterns of another collection, or the location of an index: only
         pairs of a document of `inputs` and one of its documents are searched.
     {options}
@@ -153,8 +153,7 @@ def pairs_files(
     from neardup.writers import PAIRS, write_rows
 
     chosen = RunOptions(completed(pairs_files, options))
-    outputs, others = {"output": output}, ("with_", with_)
-    with FileRun("pairs", chosen, inputs, outputs, others) as run:
+    with FileRun("pairs", chosen, inputs, {"output": output}, against) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()
         write_rows(run.outputs["output"], result.table, PAIRS)
@@ -165,7 +164,7 @@ def pairs_files(
 
 def _found(
     pipeline: Pipeline, source: Collection, others: Others = None
-) -> tuple[PairsResult, Collected]:
+) -> tuple[PairsResult, DocumentSet]:
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 

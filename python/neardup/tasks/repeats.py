@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
+from neardup.base.display import ReprMixin
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.reprs import ReprMixin
 from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
@@ -147,7 +147,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     >>> import neardup
     >>> found = neardup.repeats(
     ...     ["The ferry leaves at nine. All rights reserved.", "It rained. ALL RIGHTS RESERVED"],
-    ...     least=5,
+    ...     min_unit_length=5,
     ... )
     >>> found.table.select(["text", "count", "id", "begin"]).to_pylist()
     [{'text': 'All rights reserved.', 'count': 2, 'id': '0', 'begin': 26}]
@@ -276,7 +276,7 @@ class _Search(Run):
         self._documents = given["documents"]
         self._repeats = _core.Repeats(
             unit=given["unit"],
-            least=_DENSE * given["least"],
+            least=_DENSE * given["min_unit_length"],
             memory=given["memory"] // 4,
             folder=None,
             workers=given["workers"],

@@ -21,7 +21,7 @@ from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
 from neardup.pages.words import load_words
 from neardup.papers.align import align_sides
-from neardup.run.restored import line_of
+from neardup.run.restore_ids import line_of
 from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ Document = dict[str, Any]
 #: A kept document for which several were removed, as `Review` describes it.
 Group = dict[str, Any]
 
-#: A document that was kept for what it says of its own, as `Review` describes it.
-ForOwn = dict[str, Any]
+#: A document that was kept for its unique text, as `Review` describes it.
+KeptPair = dict[str, Any]
 
 #: Returns the documents of a collection with these numbers, which ascend, without their ids and
 #: with texts up to a length.
@@ -105,9 +105,9 @@ class Review:
         The 20 kept documents for which most were removed, at least two for each: `kept` is the
         document, `count` the number of removed ones, `identical` of those with the same text,
         `least` the lowest similarity among them, and `ids` the first eight.
-    for_own : tuple of dict
-        Documents that were kept only for what they, or the kept ones that they resemble, say of
-        their own, the first ten in priority order: `document`; `other`, the kept one for which it
+    kept_by_unique_text : tuple of dict
+        Documents that were kept only because they, or the kept ones that they resemble, have unique
+        text, the first ten in priority order: `document`; `other`, the kept one for which it
         would have been dropped; `similarity`, which the two would have; and `is_against`, whether
         the other one is of the other collection.
     classes : tuple of (float, float, int)
@@ -124,7 +124,7 @@ class Review:
 
     removals: tuple[Removal, ...]
     groups: tuple[Group, ...]
-    for_own: tuple[ForOwn, ...]
+    kept_by_unique_text: tuple[KeptPair, ...]
     classes: tuple[tuple[float, float, int], ...]
     summary: Summary
     measure: str
@@ -163,9 +163,9 @@ class Review:
             review=self,
             summary=self.summary,
             pairs=pairs,
-            for_own=[
+            kept_by_unique_text=[
                 (row, align_sides(row["document"]["text"], row["other"]["text"]))
-                for row in self.for_own
+                for row in self.kept_by_unique_text
             ],
             others=self.removals[ALIGNED:],
             listed=lambda document: beginning(document["text"][:LISTED], LISTED),
@@ -249,18 +249,18 @@ def review_of(
     other_texts: Texts,
     summary: Summary,
     rule: tuple[str, float | None, int | None],
-    for_own: Sequence[dict[str, Any]] = (),
+    both_kept: Sequence[dict[str, Any]] = (),
 ) -> Review:
     """Return the review of what `pick` chose, with texts of the input and the other collection.
 
     `first` is the first number of the input; the rule is the measure and its two bounds. The rows
-    `for_own` have numbers and ids as those of `pick`, and the similarity.
+    `both_kept` have numbers and ids as those of `pick`, and the similarity.
     """
     rows, groups, counts = picked
-    named = [*rows, *for_own]
+    named = [*rows, *both_kept]
     ids = {row["number"]: row["id"] for row in named}
     ids |= {row["kept"]: row["kept_id"] for row in [*named, *groups]}
-    whole = {row[side] for row in [*rows[:ALIGNED], *for_own] for side in ("number", "kept")}
+    whole = {row[side] for row in [*rows[:ALIGNED], *both_kept] for side in ("number", "kept")}
     documents: dict[int, Document] = {}
     for numbers, length in ((ids.keys() - whole, LISTED), (whole, LONGEST)):
         wanted = sorted(numbers)
@@ -289,17 +289,19 @@ def review_of(
         for group in groups
         if group["kept"] in documents
     )
-    kept_for_own = tuple(
+    kept_by_unique_text = tuple(
         {
             "document": documents[row["number"]],
             "other": documents[row["kept"]],
             "similarity": row["similarity"],
             "is_against": row["kept"] < first,
         }
-        for row in for_own
+        for row in both_kept
         if row["number"] in documents and row["kept"] in documents
     )
-    return Review(tuple(removals), tuple(shown), kept_for_own, _classes(counts), summary, *rule)
+    return Review(
+        tuple(removals), tuple(shown), kept_by_unique_text, _classes(counts), summary, *rule
+    )
 
 
 def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.run.collected import Collected
+    from neardup.run.document_set import DocumentSet
     from neardup.run.summary import Summary
 
 
@@ -427,7 +427,7 @@ def sketch_files(
     output : str or Path
         Arrow file with the normalized text, the identity and the sketch of each document, and
         with the counts of their shingles; `against` of :func:`neardup.dedup_files` and
-        `with_` of :func:`neardup.pairs_files` take it.
+        :func:`neardup.pairs_files` takes it.
     {options}
 
     Returns
@@ -476,7 +476,7 @@ def sketch_files(
 
 
 def _rows(
-    collected: Collected, options: RunOptions, form: Form, blocks: int | None
+    collected: DocumentSet, options: RunOptions, form: Form, blocks: int | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each document."""
     recipe_id = collected.recipe_id()

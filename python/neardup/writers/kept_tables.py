@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import OutputError
 from neardup.readers.batch import Problem, show
 from neardup.readers.columnar import ColumnarFile, first_line
-from neardup.readers.delimited import Delimited
+from neardup.readers.delimited import DelimitedSource
 from neardup.readers.source import Keep, Source
 from neardup.writers.cells import plain_text
 from neardup.writers.edits import Cuts
@@ -30,13 +30,15 @@ class Cells(Writer):
         self._names = list(names)
         default = self._output.dialect
         dialects = {
-            s.dialect if isinstance(s, Delimited) and s.format == self._output.format else default
+            s.dialect
+            if isinstance(s, DelimitedSource) and s.format == self._output.format
+            else default
             for s in sources
             if s.names() != []
         }
         self._dialect = dialects.pop() if len(dialects) == 1 else default
         first = next((s for s in sources if self._has_format(s)), None)
-        self._header = first.header_bytes if isinstance(first, Delimited) else None
+        self._header = first.header_bytes if isinstance(first, DelimitedSource) else None
 
     def _head(self) -> None:
         self._output.dialect = self._dialect
@@ -47,7 +49,7 @@ class Cells(Writer):
 
     def _has_format(self, source: Source) -> bool:
         return (
-            isinstance(source, Delimited)
+            isinstance(source, DelimitedSource)
             and source.format == self._output.format
             and source.dialect == self._dialect
             and source.names() == self._names
@@ -55,7 +57,7 @@ class Cells(Writer):
 
     def write(self, source: Source, keep: Keep) -> None:
         is_same = self._edits is None and self._has_format(source)
-        if is_same or (isinstance(source, Delimited) and not source.header):
+        if is_same or (isinstance(source, DelimitedSource) and not source.header):
             self._copy(source, keep)
             return
         for rows in self._kept_rows(source, keep):

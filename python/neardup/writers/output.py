@@ -58,9 +58,9 @@ class Output:
         self.name = sink.name
         self.format = format
         self._sink = sink
-        self._bytes: _Sink | _Compressed | None = sink
+        self._bytes: _Sink | _CompressingSink | None = sink
         if compression is not None:
-            self._bytes = _Compressed(sink, compression)
+            self._bytes = _CompressingSink(sink, compression)
         self._table: ColumnarTable | None = None
         #: How rows of CSV and TSV are written.
         self.dialect = Dialect("\t" if format == "tsv" else ",")
@@ -223,7 +223,7 @@ def open_output(
     return Output(sink, chosen, named.compression)
 
 
-class _Compressed:
+class _CompressingSink:
     """A sink that compresses into another; the bytes depend only on the content.
 
     Compressors get blocks of a fixed size; zstd always runs in worker mode, which cuts its

@@ -11,7 +11,7 @@ from neardup.exceptions import OutputError, ParameterError
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.folder import OutputFolder, is_folder
 from neardup.writers.output import Output, ignore_interrupts, open_output
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import StagedSink
 
 # Files of an error that are named.
@@ -22,7 +22,8 @@ class OutputSet:
     """Several outputs that appear together or not at all.
 
     All that a run reads and writes is named at first, and refused unless it is apart; see
-    `check_separate`. Every file is complete and on the disk before the first one is renamed.
+    `refuse_input_as_output`. Every file is complete and on the disk before the first one is
+    renamed.
     `token` decides the temporary names; see `FileSink`. `progress` gets notes on other files.
     """
 
@@ -38,7 +39,7 @@ class OutputSet:
         named = list(outputs)
         files = [path for path in named if not is_folder(path)]
         whole = [path for path in named if is_folder(path)]
-        check_separate(inputs, files, [*folders, *whole])
+        refuse_input_as_output(inputs, files, [*folders, *whole])
         #: The outputs that are not yet open.
         self._named = {os.fspath(path or "-") for path in named}
         self._outputs: list[Output] = []

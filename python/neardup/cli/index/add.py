@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from neardup.base.interrupt import Interrupted
+from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
 from neardup.cli.index import common
 from neardup.cli.options import (
@@ -24,13 +24,13 @@ from neardup.cli.options import (
     file,
     recipe_of,
 )
-from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
+from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters
 from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
-    from neardup.index import Added, Index
+    from neardup.index import AddResult, Index
 
 
 def create(
@@ -121,7 +121,7 @@ def add(
                 options["progress"] = watch
                 added = index.add_files(inputs, **options)
             except KeyboardInterrupt:
-                raise Interrupted(_so_far(watch.done)) from None
+                raise CommandInterrupt(_so_far(watch.done)) from None
             except (IndexUnavailableError, InputError) as error:
                 if isinstance(error, InputError) and not watch.done:
                     raise
@@ -174,7 +174,7 @@ def _so_far(done: int) -> Message:
     )
 
 
-def _counts(added: Added) -> dict[str, int]:
+def _counts(added: AddResult) -> dict[str, int]:
     """Return what became of the records: refused ones, and kept or dropped ones, are all."""
     read = len(added.keep)
     return {
@@ -190,7 +190,7 @@ def _counts(added: Added) -> dict[str, int]:
 
 
 def _report(
-    index: Index, added: Added, problems: list[str], settings: dict[str, Any], seconds: float
+    index: Index, added: AddResult, problems: list[str], settings: dict[str, Any], seconds: float
 ) -> str:
     from neardup.base.progress import peak_memory
     from neardup.run.summary import versions
@@ -214,7 +214,7 @@ def _as_text(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _summary(index: Index, added: Added) -> None:
+def _summary(index: Index, added: AddResult) -> None:
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
     counts = _counts(added)
@@ -235,4 +235,4 @@ def _summary(index: Index, added: Added) -> None:
             Message("{kept:,} of them kept", kept=stats.kept),
         ),
     ]
-    tell_rows(rows)
+    print_counts(rows)

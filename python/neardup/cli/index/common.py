@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from neardup.base.interrupt import Interrupted
+from neardup.base.display import measure_words
+from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import measure_words
-from neardup.cli.terminal import rule_words, tell_note
+from neardup.cli.terminal import print_note, rule_words
 from neardup.options import options as o
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def opened(
         database = index._engine.database
         if index._engine.is_new:
             recipe = index._engine.settings.recipe.name
-            tell_note(
+            print_note(
                 Message(
                     "created the index {index} with the recipe {recipe}. For other "
                     "settings, use `neardup index create`.",
@@ -65,7 +65,7 @@ def opened(
 
         def say_once() -> None:
             database.on_wait = None
-            tell_note(Message("waiting for another writer."))
+            print_note(Message("waiting for another writer."))
 
         database.on_wait = say_once
     return index
@@ -77,7 +77,7 @@ def moment(text: str, name: str) -> datetime:
 
     time = check_time(text, name)
     if lacks_zone(text):
-        tell_note(
+        print_note(
             Message(
                 "'{time}' has no zone and is read as UTC. To set it, write for "
                 "example +08:00 after the time.",
@@ -93,7 +93,7 @@ def stopped_with(message: Message) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(message) from None
+        raise CommandInterrupt(message) from None
 
 
 #: What happens to documents.

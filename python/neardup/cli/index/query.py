@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from neardup.base.display import padded
 from neardup.base.messages import Message
-from neardup.base.reprs import padded
 from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
-from neardup.cli.terminal import print_rows, say, tell
+from neardup.cli.terminal import print_message, print_rows, translate
 from neardup.options import options as o
 from neardup.options.groups import ExportParameters
 
@@ -85,14 +85,14 @@ def query(
             if match.distance is not None:
                 how = common.with_distance(how, match.distance)
             kept = common.beginning(index.get(match.id))
-            line = f"{padded(say(how), 10)}  {common.plain(match.id)}  {kept}"
+            line = f"{padded(translate(how), 10)}  {common.plain(match.id)}  {kept}"
             print(line.rstrip())
         if not matches and not json:
             if within is None:
-                tell(Message("no kept document is similar enough."))
+                print_message(Message("no kept document is similar enough."))
             else:
                 span, until = common.plain(str(within)), common.time_words(end)
-                tell(
+                print_message(
                     Message(
                         "no document kept in the {span} before {until} is similar enough.",
                         span=span,
@@ -134,18 +134,18 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
 def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
     document = explanation.document
     if document is None:
-        yield say(Message("{id} is not in the index any more.", id=common.plain(id)))
+        yield translate(Message("{id} is not in the index any more.", id=common.plain(id)))
     else:
         yield f"{common.plain(id)}  {common.beginning(document)}".rstrip()
         arrived = Message("arrived {time}", time=common.time_words(document.at))
         if document.source:
             source = common.plain(document.source)
             arrived = Message("{arrived} from {source}", arrived=arrived, source=source)
-        yield f"  {say(arrived)}"
+        yield f"  {translate(arrived)}"
         match, by_hand = document.repeats, common.decision_by_hand(explanation.events)
         if match is not None:
             dropped = Message("dropped: it {repeats}", repeats=common.match_words(match))
-            yield f"  {say(dropped)}"
+            yield f"  {translate(dropped)}"
             kept = common.beginning(index.get(match.id))
             if kept:
                 yield f"    {kept}"
@@ -155,16 +155,16 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
                     measure=explanation.measure,
                     threshold=explanation.threshold,
                 )
-                yield f"  {say(least)}"
+                yield f"  {translate(least)}"
             if by_hand is not None:
-                yield f"  {say(by_hand)}"
+                yield f"  {translate(by_hand)}"
         else:
-            yield f"  {say(by_hand or Message('kept'))}"
+            yield f"  {translate(by_hand or Message('kept'))}"
     for other, match in explanation.dropped:
         dropped = Message("dropped for it: {id}", id=common.plain(other))
-        yield f"  {say(dropped)}  {say(common.similarity_words(match))}"
+        yield f"  {translate(dropped)}  {translate(common.similarity_words(match))}"
     for event in explanation.events:
-        yield f"  {common.time_words(event.at)}  {say(common.event_words(event))}"
+        yield f"  {common.time_words(event.at)}  {translate(common.event_words(event))}"
 
 
 def stats(*, location: common.Location, json: common.Json) -> None:
@@ -200,14 +200,14 @@ def export(
     quiet: Quiet,
     **options: Unpack[ExportParameters],
 ) -> None:
-    """Write the kept documents, with --whole the dropped ones too.
+    """Write the kept documents, with --include-removed the removed ones too.
 
     All of it is as the index was at one moment, whatever others add meanwhile.
     `neardup index add` reads the output.
 
     Examples:
         neardup index export news.db -o kept.jsonl --decisions dropped.jsonl
-        neardup index export news.db --whole -o news.jsonl.zst
+        neardup index export news.db --include-removed -o news.jsonl.zst
     """
     from neardup.cli.watch import Watch
 

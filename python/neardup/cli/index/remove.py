@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from neardup.base.messages import Message
 from neardup.cli.index import common
-from neardup.cli.terminal import end_with_problems, say, tell, tell_line, tell_note
+from neardup.cli.terminal import end_with_problems, print_line, print_message, print_note, translate
 from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.index import Match, Removed
+    from neardup.index import Match, RemoveResult
 
 
 def remove(
@@ -36,7 +36,7 @@ def remove(
                 try:
                     change = index.remove(id)
                 except InputError as error:
-                    tell(error)
+                    print_message(error)
                     missing = True
                     continue
                 removed += change.removed
@@ -88,7 +88,7 @@ def keep(
             try:
                 index.keep(id)
             except InputError as error:
-                tell(error)
+                print_message(error)
                 failed = True
     if failed:
         end_with_problems()
@@ -126,7 +126,7 @@ def expire(
         "The expired documents that were found so far are removed; the same command continues."
     )
     with common.opened(location) as index, common.stopped_with(again):
-        expired: Removed = index.expire(before=until, older_than=older_than)
+        expired: RemoveResult = index.expire(before=until, older_than=older_than)
     more = expired.decided_count - len(expired.decided)
     _say(expired.removed, dict(expired.decided), more)
 
@@ -158,10 +158,10 @@ def reconsider(
         for id in dict.fromkeys(ids or ()):
             document = index.get(id)
             if document is None:
-                tell(unknown_document(index.stats().location, id))
+                print_message(unknown_document(index.stats().location, id))
                 unknown = True
             elif document.state == "kept":
-                tell_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
+                print_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
         with common.stopped_with(Message("The decisions made so far stay.")):
             decided = index.reconsider(ids or None)
     _say_decided(dict(decided), 0)
@@ -174,7 +174,7 @@ def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
     words = Message.counted(
         "{count:,} document removed", "{count:,} documents removed", count=removed
     )
-    tell_line(say(words))
+    print_line(translate(words))
     if decided:
         _say_decided(decided, more)
 
@@ -182,9 +182,9 @@ def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
 def _say_decided(decided: dict[str, Match | None], more: int) -> None:
     for id, match in decided.items():
         words = Message("kept") if match is None else common.match_words(match)
-        print(f"{common.plain(id)} {say(words)}")
+        print(f"{common.plain(id)} {translate(words)}")
     if more:
-        tell_note(Message("and {more:,} more were decided again.", more=more))
+        print_note(Message("and {more:,} more were decided again.", more=more))
     kept = sum(match is None for match in decided.values())
     again = len(decided) - kept
     counts = Message(
@@ -193,4 +193,4 @@ def _say_decided(decided: dict[str, Match | None], more: int) -> None:
         kept=kept,
         dropped=again,
     )
-    tell_line(say(counts))
+    print_line(translate(counts))

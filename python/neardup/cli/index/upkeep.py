@@ -7,7 +7,7 @@ from typing import Annotated
 from neardup.base.messages import Message
 from neardup.cli.index import common
 from neardup.cli.options import Quiet
-from neardup.cli.terminal import say, tell_line
+from neardup.cli.terminal import print_line, translate
 from neardup.options import options as o
 
 
@@ -23,11 +23,13 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
         counted = index.recount()
         uses = index.stats().background_texts is not None
     if uses:
-        tell_line(
-            say(Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted))
+        print_line(
+            translate(
+                Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted)
+            )
         )
     else:
-        tell_line(say(Message("nothing counted: the rule does not use statistics")))
+        print_line(translate(Message("nothing counted: the rule does not use statistics")))
 
 
 def compact(*, location: common.Location) -> None:
@@ -43,7 +45,7 @@ def compact(*, location: common.Location) -> None:
     sizes = Message(
         "{before:,.1f} MB before, {after:,.1f} MB now", before=before / 1e6, after=after / 1e6
     )
-    tell_line(say(sizes))
+    print_line(translate(sizes))
 
 
 def backup(
@@ -58,7 +60,7 @@ def backup(
     """
     with common.opened(location) as index:
         index.backup(copy)
-    tell_line(say(Message("copied {index} to {copy}", index=location, copy=copy)))
+    print_line(translate(Message("copied {index} to {copy}", index=location, copy=copy)))
 
 
 def restore(
@@ -77,7 +79,7 @@ def restore(
     from neardup.index import restore as put_back
 
     put_back(backup, location, force=force)
-    tell_line(say(Message("restored {index} from {backup}", index=location, backup=backup)))
+    print_line(translate(Message("restored {index} from {backup}", index=location, backup=backup)))
 
 
 def check(
@@ -98,4 +100,4 @@ def check(
 
     with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
         index.check(progress=watch)
-    tell_line(say(Message("no damage found")))
+    print_line(translate(Message("no damage found")))

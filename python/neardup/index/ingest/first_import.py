@@ -70,7 +70,7 @@ def first_import(
             decided = None
             if within is None and not waiting.replace_others():
                 progress.stage("candidates, verify, cluster", len(corpus))
-                decided = _Decided(engine, corpus, waiting.ids, progress)
+                decided = _ImportDecisions(engine, corpus, waiting.ids, progress)
         if decided is None and engine.settings.counts and len(corpus):
             with engine.writing() as session:
                 counters = session.counters()
@@ -134,7 +134,7 @@ def _sketch(
     return corpus
 
 
-class _Decided:
+class _ImportDecisions:
     """The documents of a first import, by their rows in the corpus, and the decisions on them."""
 
     def __init__(
@@ -206,7 +206,7 @@ class _Decided:
         self.numbers[rows] = np.arange(first, first + len(rows))
         kept_for = self.kept_for[rows]
         kept = rows[kept_for < 0]
-        before = self.filing.unlisted()
+        before = self.filing.skipped_documents()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
         numbers = self.numbers[kept_for].tolist()
         return Verdicts(
@@ -216,13 +216,13 @@ class _Decided:
                 for row, number in zip(kept_for.tolist(), numbers, strict=True)
             ],
             postings,
-            self.filing.unlisted() - before,
+            self.filing.skipped_documents() - before,
         )
 
 
 def _write(
     engine: Engine,
-    decided: _Decided | None,
+    decided: _ImportDecisions | None,
     waiting: _Waiting,
     within: timedelta | None,
     progress: Progress,
@@ -280,7 +280,7 @@ def _stored_batch(
 
 
 def _write_group(
-    engine: Engine, decided: _Decided, batch: Incoming, begin: int, next_number: int | None
+    engine: Engine, decided: _ImportDecisions, batch: Incoming, begin: int, next_number: int | None
 ) -> int:
     """Write the new documents of a batch; return the next number.
 

@@ -68,7 +68,7 @@ class Incoming:
         # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
-        column, too_long = limit.without_too_long(texts_array(given), runs)
+        column, too_long = limit.drop_oversized(texts_array(given), runs)
         row_problems = [(row, replace(problem(), remedy="")) for row, _, problem in too_long]
         keys = texts_array(ids)
         read = Batch(column, keys, row_problems=row_problems, runs=runs)

@@ -22,7 +22,7 @@ from neardup.index.engine import Engine
 from neardup.index.ingest.first_import import Stored, first_import
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
-from neardup.index.results import Added, Match
+from neardup.index.results import AddResult, Match
 from neardup.index.values import (
     NUL,
     check_time,
@@ -55,7 +55,9 @@ def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sou
     return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
 
 
-def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Added:
+def add_files(
+    engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]
+) -> AddResult:
     """Add the documents of files; see `Index.add_files`."""
     sources = open_inputs(inputs, options)
     added = _add_source(engine, sources, options, needs_ids=False)
@@ -63,7 +65,7 @@ def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str
     return replace(added, problem_count=added.problem_count + of_sources)
 
 
-def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
+def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> AddResult:
     """Add the documents of a table; see `Index.add_many`."""
     # The column of ids is read as it is, so that one that is missing is noticed.
     fields = [options["id_field"] or DEFAULT_ID, *_extra_fields(options)]
@@ -73,7 +75,7 @@ def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
 
 def _add_source(
     engine: Engine, source: Sources | TableSource, options: Mapping[str, Any], *, needs_ids: bool
-) -> Added:
+) -> AddResult:
     """Add all documents of a source; reading runs ahead of the store."""
     within: timedelta | None = options["within"]
     progress: Progress = options["progress"]
@@ -173,7 +175,7 @@ def _add_source(
         engine.rule.measure,
     )
     kept = np.array(keep, np.bool_)
-    return Added(kept, removed, new, already, problem_count, problems, replaced)
+    return AddResult(kept, removed, new, already, problem_count, problems, replaced)
 
 
 def _batch_by_batch(

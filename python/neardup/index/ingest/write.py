@@ -9,7 +9,7 @@ from typing import Any
 from neardup.index.decide import Verdicts
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Match
-from neardup.index.store.rows import UNLISTED
+from neardup.index.store.rows import SKIPPED_DOCUMENTS
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, SIMILAR
 
@@ -42,7 +42,7 @@ def write(
     session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
     kept = matches.count(None)
     changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
-    session.add_to_counters({**changes, UNLISTED: verdicts.unlisted})
+    session.add_to_counters({**changes, SKIPPED_DOCUMENTS: verdicts.skipped_documents})
 
 
 def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:

@@ -12,14 +12,18 @@ from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.readers.batch import show
 
-#: Number of documents that at least one full posting list left out when they were added.
-UNLISTED = "unlisted"
+#: Number of documents that at least one capped list left out when they were added, by its name in
+#: stored indexes.
+SKIPPED_DOCUMENTS = "unlisted"
 
 #: Number of postings in the table of recent keys.
 RECENT = "recent"
 
 #: Counters that every index has.
-COUNTERS = ("next", "kept", "dropped", "arrived", "counted_at", "background", UNLISTED, RECENT)
+COUNTERS = (
+    *("next", "kept", "dropped", "arrived", "counted_at", "background"),
+    *(SKIPPED_DOCUMENTS, RECENT),
+)
 
 
 def remedy(location: str) -> Message:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from neardup.base.validation import check_string
 from neardup.papers.edits import HAN, Span
-from neardup.papers.results import Aside
+from neardup.papers.results import ExcludedSpan
 from neardup.papers.structure.headings import Line, lines, wrapped_width
 from neardup.papers.structure.lists import disjoint_from, lists
 
@@ -34,7 +34,9 @@ _BREAKS = re.compile("[\r\n]")
 _BLOCK = re.compile(r">(?:[\s>]|$)")
 
 
-def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None) -> list[Aside]:
+def asides(
+    text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None
+) -> list[ExcludedSpan]:
     """Return the parts of a paper that are not its author's words, by their form, in text order.
 
     `quoted` are spans that the file marks as quoted; a list of references ends before
@@ -67,12 +69,12 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
     tables, works = lists(all_lines)
     if footnotes is not None:
         works = [(begin, min(end, footnotes)) for begin, end in works if begin < footnotes]
-    parts = [Aside(*span, "contents") for span in tables]
-    parts += [Aside(*span, "references") for span in works]
+    parts = [ExcludedSpan(*span, "contents") for span in tables]
+    parts += [ExcludedSpan(*span, "references") for span in works]
     parts.sort(key=lambda aside: aside.begin)
     taken = [(aside.begin, aside.end) for aside in parts]
     quotes = disjoint_from(_quotations(text, all_lines, wrapped_width(all_lines), quoted), taken)
-    parts += [Aside(*span, "quotation") for span in quotes]
+    parts += [ExcludedSpan(*span, "quotation") for span in quotes]
     return sorted(parts, key=lambda aside: aside.begin)
 
 

@@ -21,7 +21,7 @@ from neardup.papers.structure.headings import (
 from neardup.papers.structure.lists import contents, is_contents_heading, lists
 
 if TYPE_CHECKING:
-    from neardup.readers.extracted import Heading
+    from neardup.readers.document_text import Heading
 
 #: Largest number of parts.
 MOST_PARTS = 60

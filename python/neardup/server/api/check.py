@@ -34,7 +34,7 @@ Paper = Annotated[
 ]
 
 
-class Accepted(BaseModel):
+class AcceptedCheck(BaseModel):
     """An accepted check, with addresses of its state and its report."""
 
     job: str = Field(description="Anyone who knows this id can read the check.")
@@ -71,7 +71,7 @@ def state_of(request: Request, job: str) -> JobState:
     summary="Hold a paper against a library",
     form_limits=FORM_LIMITS,
 )
-async def post_check(request: Request, response: Response, form: CheckForm) -> Accepted:
+async def post_check(request: Request, response: Response, form: CheckForm) -> AcceptedCheck:
     """Accept a paper; the response has the address of the check's state.
 
     The bytes decide the file format. The file is read when its turn comes, so an unreadable
@@ -82,7 +82,7 @@ async def post_check(request: Request, response: Response, form: CheckForm) -> A
     job = await anyio.to_thread.run_sync(state.jobs.submit, submission)
     where = f"/v1/check/{job.job}"
     response.headers["Location"] = where
-    return Accepted(
+    return AcceptedCheck(
         job=job.job,
         state=job.state,
         status=where,

@@ -107,7 +107,7 @@ Posted = Annotated[
 ]
 
 
-class Decided(BaseModel):
+class DecisionAnswer(BaseModel):
     """The decision on a document."""
 
     id: str
@@ -126,7 +126,7 @@ class Refusal(BaseModel):
 class Decisions(BaseModel):
     """The decisions on the documents of a batch, in their order."""
 
-    decisions: list[Decided | Refusal]
+    decisions: list[DecisionAnswer | Refusal]
     kept: int
     dropped: int
     refused: int
@@ -136,7 +136,7 @@ class RemovedDocuments(BaseModel):
     """The result of a removal."""
 
     removed: int
-    decided: list[Decided] = Field(
+    decided: list[DecisionAnswer] = Field(
         description="Documents that had been dropped for a removed document, decided again."
         " At most 10,000."
     )
@@ -171,10 +171,10 @@ class ExplainedDocument(BaseModel):
     dependencies=_WRITE,
     responses={
         200: {"description": "It was there with this text; or the decisions on a batch."},
-        201: {"description": "The document is new.", "model": Decided},
+        201: {"description": "The document is new.", "model": DecisionAnswer},
     },
 )
-async def add(request: Request, response: Response, posted: Posted) -> Decided | Decisions:
+async def add(request: Request, response: Response, posted: Posted) -> DecisionAnswer | Decisions:
     """Add the posted documents through the writer's group commit."""
     state = request.app.state
     if isinstance(posted, PostedBatch):
@@ -220,9 +220,9 @@ async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
     )
 
 
-def _decided(made: Decision) -> Decided:
+def _decided(made: Decision) -> DecisionAnswer:
     kept = made.repeats is None
-    return Decided(id=made.id, new=made.new, kept=kept, repeats=made.repeats)
+    return DecisionAnswer(id=made.id, new=made.new, kept=kept, repeats=made.repeats)
 
 
 def _refused(made: Decision, field: str) -> ProblemError:
@@ -285,7 +285,7 @@ async def explain(request: Request, id: str) -> ExplainedDocument:
     " dropped for it. Its history names the key that decided so.",
     dependencies=_WRITE,
 )
-async def keep(request: Request, id: str) -> Decided:
+async def keep(request: Request, id: str) -> DecisionAnswer:
     """Undo a removal."""
     _check_whole(request)
     check_id(id)
@@ -298,7 +298,7 @@ async def keep(request: Request, id: str) -> Decided:
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
         raise ProblemError(409, "Not dropped", detail, "id") from None
-    return Decided(id=id, new=False, kept=True, repeats=None)
+    return DecisionAnswer(id=id, new=False, kept=True, repeats=None)
 
 
 @router.get("/v1/documents/{id:id}", summary="Read a document", dependencies=_READ)
@@ -335,7 +335,8 @@ async def _remove(request: Request, id: str) -> RemovedDocuments:
     except InputError:
         raise missing(id) from None
     decided = [
-        Decided(id=id, new=False, kept=match is None, repeats=match) for id, match in gone.decided
+        DecisionAnswer(id=id, new=False, kept=match is None, repeats=match)
+        for id, match in gone.decided
     ]
     return RemovedDocuments(removed=gone.removed, decided=decided)
 

@@ -134,7 +134,7 @@ class StatsAnswer(BaseModel):
     max_distance: int | None
     scheme: str
     background_texts: int | None
-    unlisted: int
+    skipped_documents: int
     first: datetime | None
     last: datetime | None
     created: datetime

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
-class _Asked(Library):
+class _RemoteLibrary(Library):
     """The library of the service; `ask` sends it a question and returns its answer."""
 
     def __init__(
@@ -69,7 +69,7 @@ def main() -> None:
         send(question)
         return receive()
 
-    asked = _Asked(stated, documents, revealed(paper)[0], ask)
+    asked = _RemoteLibrary(stated, documents, revealed(paper)[0], ask)
     report = Checking(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
     send(_pages(ask("report", report)))
 

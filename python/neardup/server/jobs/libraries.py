@@ -183,7 +183,7 @@ class Libraries:
         self._changed()
 
     def _opened(self, place: _Place) -> Library:
-        progress = _Watched(self, place)
+        progress = _OpeningProgress(self, place)
         library = place.location if place.index is None else place.index
         return open_library(library, workers=self._workers, progress=progress)
 
@@ -227,7 +227,7 @@ class _Closing(Exception):
     """The service is stopping, so an opening in progress is aborted."""
 
 
-class _Watched(Progress):
+class _OpeningProgress(Progress):
     """Tracks the progress of opening a library."""
 
     def __init__(self, libraries: Libraries, place: _Place) -> None:

@@ -10,7 +10,7 @@ from typing import IO
 from urllib.parse import quote
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.report_files import SUMMARY, TABLE, report_names, summary_page, summary_table
 from neardup.server.jobs.job_table import PaperState
 
@@ -18,7 +18,7 @@ from neardup.server.jobs.job_table import PaperState
 _IN_MEMORY = 8 << 20
 
 
-def paper_state(checked: Checked) -> PaperState:
+def paper_state(checked: CheckResult) -> PaperState:
     """Return what a check found for a paper."""
     report, problem = checked.report, checked.problem
     if report is None:
@@ -27,7 +27,9 @@ def paper_state(checked: Checked) -> PaperState:
     return PaperState(checked.paper, report.rates, verdict, report.no_verdict, None)
 
 
-def overview_files(job: str, checked: Sequence[Checked], notes: Sequence[str]) -> dict[str, str]:
+def overview_files(
+    job: str, checked: Sequence[CheckResult], notes: Sequence[str]
+) -> dict[str, str]:
     """Return the rates of several papers in each language.
 
     They are a part of the page of the job, a page beside the reports, and a table as CSV.

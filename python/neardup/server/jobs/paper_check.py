@@ -77,7 +77,7 @@ def check_paper(
     label: str,
     library: OpenLibrary,
     *,
-    least: int,
+    min_passage_length: int,
     excluded: Sequence[str],
     count_shared: bool,
     workers: int,
@@ -93,15 +93,15 @@ def check_paper(
     the finished share of the candidates; what it raises ends the check. The `process` runs
     `CHECK_PROCESS`; it waits for the report to render, as `rendered` sends it.
     """
-    shared = _Shared(library, done)
+    shared = _SharedLibrary(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
     stated = {name: getattr(both, name) for name in _STATED}
     checking = {
         "excluded": excluded,
-        "least": least,
+        "min_passage_length": min_passage_length,
         "workers": workers,
-        "among": others is not None,
+        "compare_papers": others is not None,
         "count_shared": count_shared,
     }
     process.send((paper, label, (stated, len(both)), checking, skip, seconds))
@@ -128,7 +128,7 @@ def rendered(process: Exchange, report: Report) -> dict[str, str]:
     return pages
 
 
-class _Shared(Library):
+class _SharedLibrary(Library):
     """One check's view of a shared library."""
 
     def __init__(self, shared: OpenLibrary, done: Callable[[float], None]) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Literal
 
 from neardup.base.messages import Message
-from neardup.papers.batch import Checked
+from neardup.papers.batch import CheckResult
 from neardup.papers.copies import copies_of
 from neardup.papers.library import library_of
 from neardup.readers.file_text import FileText
@@ -66,7 +66,7 @@ _STOPPED = (
 _log = logging.getLogger(__name__)
 
 
-class _Removed(Exception):
+class _JobRemoved(Exception):
     """The job was removed while it ran."""
 
 
@@ -224,7 +224,7 @@ class Jobs:
             self._end(job, self._checked(job, state))
         except ProblemError as error:
             self._fail(job, state, error)
-        except _Removed:
+        except _JobRemoved:
             job.asked.close()
         except ExchangeEndedError as error:
             _log.error("The process of a check ended: %s", error)
@@ -283,12 +283,12 @@ class Jobs:
         texts = [
             (f"./{papers[at][0]}", papers[at][0], None, papers[at][1]) for at in copies.searched
         ]
-        others = library_of(texts, settings.workers) if asked.among and several else None
-        checked: list[Checked] = []
+        others = library_of(texts, settings.workers) if asked.compare_papers and several else None
+        checked: list[CheckResult] = []
         with self.libraries.use(asked.library) as library, others or nullcontext():
             for number, (label, text, problem) in enumerate(readings):
                 if text is None:
-                    checked.append(Checked(label, None, problem))
+                    checked.append(CheckResult(label, None, problem))
                     continue
 
                 def done(share: float, number: int = number) -> None:
@@ -302,7 +302,7 @@ class Jobs:
                             text,
                             label,
                             library,
-                            least=asked.least,
+                            min_passage_length=asked.min_passage_length,
                             excluded=excluded,
                             count_shared=asked.count_shared,
                             workers=settings.workers,
@@ -321,19 +321,19 @@ class Jobs:
                 except _TooLongError as error:
                     if not several:
                         raise
-                    checked.append(Checked(label, None, error.detail))
+                    checked.append(CheckResult(label, None, error.detail))
                     continue
                 files = {f"{number + 1}.{name}": page for name, page in pages.items()}
                 self._store(job, files)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
-                id = f"./{label}" if asked.among else None
-                checked.append(Checked(label, short, None, id, text.properties))
+                id = f"./{label}" if asked.compare_papers else None
+                checked.append(CheckResult(label, short, None, id, text.properties))
         if several:
             look("report", _REPORT)
             self._store(job, overview_files(job.state.job, checked, asked.notes()))
             states = tuple(map(paper_state, checked))
             return replace(state, state="done", stage="done", progress=1.0, papers=states)
-        found = paper_state(Checked(job.state.paper, report, None))
+        found = paper_state(CheckResult(job.state.paper, report, None))
         return replace(
             state,
             state="done",
@@ -356,7 +356,7 @@ class Jobs:
         if self._time_is_up:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
-            raise _Removed
+            raise _JobRemoved
 
     def _limit(self, job: _Job, label: str) -> Callable[[], None]:
         """Return a function that raises as `_look` does, or when the time of a paper is over."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
-from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.options.options import LONGEST_PASSAGE, PASSAGE, SHORTEST_PASSAGE
 from neardup.papers.cover import COVER_COLUMNS, Cover, RecordTable, table_of
 from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
@@ -40,12 +40,12 @@ class CheckFields(BaseModel):
         " The pages send several, or a .zip of them.",
     )
     library: str = Field(description="A name that GET /v1/libraries lists.", examples=[INDEX])
-    least: int = Field(
-        LEAST,
-        ge=SHORTEST,
-        le=LONGEST,
-        description="Chinese characters that a passage has at least in common with its source; of"
-        " an alphabet twice as many letters.",
+    min_passage_length: int = Field(
+        PASSAGE,
+        ge=SHORTEST_PASSAGE,
+        le=LONGEST_PASSAGE,
+        description="Smallest number of Chinese characters that a passage has in common with its"
+        " source; twice as many letters of an alphabet.",
     )
     count_shared: bool = Field(
         False,
@@ -70,11 +70,11 @@ class CheckFields(BaseModel):
     author: _Line | None = None
     number: _Line | None = Field(None, description="Of the student or the paper.")
     institution: _Line | None = None
-    covers: UploadFile | None = Field(
+    title_pages: UploadFile | None = Field(
         None,
         description="The same as a table: a CSV with the columns " + ", ".join(COVER_COLUMNS) + ".",
     )
-    among: bool = Field(False, description="Compare several papers with each other too.")
+    compare_papers: bool = Field(False, description="Compare several papers with each other too.")
     language: Literal["zh", "en"] | None = Field(
         None, description="Language of the report that `report` names."
     )
@@ -92,23 +92,23 @@ class Submission:
 
     papers: Upload
     library: str
-    least: int = LEAST
-    among: bool = False
+    min_passage_length: int = PASSAGE
+    compare_papers: bool = False
     count_shared: bool = False
     exclude: Upload | None = None
     thresholds: Thresholds | None = None
     cover: Cover = field(default_factory=Cover)
-    covers: RecordTable | None = None
+    title_pages: RecordTable | None = None
 
     def cover_of(self, label: str) -> Cover:
         """Return what is stated of the paper with a label."""
-        if self.covers is None:
+        if self.title_pages is None:
             return self.cover
-        return self.cover.over(Cover(**self.covers.record(label)))
+        return self.cover.over(Cover(**self.title_pages.record(label)))
 
     def notes(self) -> list[Message]:
         """Return notes on papers that the table does not list, and on lines without a paper."""
-        return [] if self.covers is None else self.covers.notes(self.papers.labels)
+        return [] if self.title_pages is None else self.title_pages.notes(self.papers.labels)
 
     def close(self) -> None:
         """Close the files, which frees their space."""
@@ -125,7 +125,7 @@ async def submission_of(
     If `several`, there may be several papers, or an archive of them. Raise `ProblemError`, with the
     field at fault.
     """
-    uploads = [*form.file, *form.exclude, *([form.covers] if form.covers else [])]
+    uploads = [*form.file, *form.exclude, *([form.title_pages] if form.title_pages else [])]
     size, most = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
     thresholds = _thresholds(form)
     papers = await received(form.file, "file", size, max_bytes=most, several=several)
@@ -133,12 +133,12 @@ async def submission_of(
         asked = Submission(
             papers,
             form.library,
-            form.least,
-            among=form.among,
+            form.min_passage_length,
+            compare_papers=form.compare_papers,
             count_shared=form.count_shared,
             thresholds=thresholds,
             cover=_cover(form, several=len(papers.labels) > 1),
-            covers=await asyncio.to_thread(_covers, form.covers, settings),
+            title_pages=await asyncio.to_thread(_title_pages, form.title_pages, settings),
         )
         if form.exclude:
             exclude = await received(form.exclude, "exclude", size, max_bytes=most, several=True)
@@ -162,23 +162,24 @@ def _cover(form: CheckFields, *, several: bool) -> Cover:
     own = [name for name in _COVER if given[name] is not None and name != "institution"]
     if own and several:
         detail = Message(
-            "The field '{field}' is for one paper. For several papers, send a table: 'covers'.",
+            "The field '{field}' is for one paper. For several papers, send a table: "
+            "'title_pages'.",
             field=own[0],
         )
         raise ProblemError(422, "Invalid field", detail, own[0])
     return Cover(**given)
 
 
-def _covers(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
+def _title_pages(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
     if upload is None:
         return None
     if (upload.size or 0) > settings.max_body_bytes:
         detail = Message(
-            "The field 'covers' must be one table of at most {most:,} bytes.",
+            "The field 'title_pages' must be one table of at most {most:,} bytes.",
             most=settings.max_body_bytes,
         )
-        raise ProblemError(422, "Wrong form", detail, "covers")
+        raise ProblemError(422, "Wrong form", detail, "title_pages")
     try:
         return table_of(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
     except InputError as error:
-        raise ProblemError(422, "Wrong form", error.message, "covers") from None
+        raise ProblemError(422, "Wrong form", error.message, "title_pages") from None

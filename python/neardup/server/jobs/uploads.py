@@ -21,7 +21,7 @@ from starlette.datastructures import UploadFile
 
 from neardup.base.messages import N_, Message
 from neardup.readers.archives import check_zip, name_of
-from neardup.readers.extracted import UnreadableFileError
+from neardup.readers.document_text import UnreadableFileError
 from neardup.server.problems import ProblemError
 
 #: Longest label, in code points.

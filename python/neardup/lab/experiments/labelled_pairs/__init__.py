@@ -16,12 +16,12 @@ from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.labelled_pairs.cases import folds_of, located, sharing_documents
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
-    Measured,
     MeasureResult,
+    MeasureScores,
     PairJudge,
     measure_all,
-    own_cut_off,
     ranked,
+    recipe_cut_off,
 )
 from neardup.lab.experiments.labelled_pairs.report import FILES, contents
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
@@ -150,7 +150,7 @@ def _deciding(
     measures: Sequence[MeasureResult],
     recipes: Sequence[str | Path | Recipe] | None,
     source: str,
-) -> list[Measured]:
+) -> list[MeasureScores]:
     """Return the measures that `neardup.dedup` can decide by, at their best cut-offs."""
     if not any(measure.can_decide for measure in measures):
         raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
@@ -167,9 +167,9 @@ def _deciding(
     return deciding
 
 
-def _default(recipe: Recipe, measured: list[Measured]) -> tuple[Decider, Measured]:
+def _default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
-    decision = own_cut_off(recipe)
+    decision = recipe_cut_off(recipe)
     assert decision is not None
     name, cut_off = decision
     return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

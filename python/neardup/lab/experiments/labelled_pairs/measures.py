@@ -94,7 +94,7 @@ class Decider:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasureScores:
     """One measure of all pairs, and who decides by it.
 
     With `by_distance`, less is more similar. A value is NaN where a text has no sketch and the
@@ -107,7 +107,7 @@ class Measured:
     deciders: tuple[Decider, ...]
 
     @property
-    def own_cut_off(self) -> float:
+    def recipe_cut_off(self) -> float:
         """Cut-off of the first recipe that decides by this; NaN without."""
         return next((d.cut_off for d in self.deciders if d.cut_off is not None), math.nan)
 
@@ -134,19 +134,19 @@ def measure_all(
     *,
     workers: int = 0,
     progress: Progress | None = None,
-) -> list[Measured]:
+) -> list[MeasureScores]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
     `judge` is by the default recipe. A recipe whose sketches only find candidates, such as samples
     that are verified, is only among the deciders of another measure.
     """
     progress = progress or Progress()
-    sketched: list[Measured] = []
+    sketched: list[MeasureScores] = []
     deciders: dict[str, list[Decider]] = {}
     for given in recipes:
         recipe = load_recipe(given)
         progress.stage(Message("sketches of {recipe}", recipe=recipe.name), None)
-        measure, cut_off = own_cut_off(recipe) or ("", None)
+        measure, cut_off = recipe_cut_off(recipe) or ("", None)
         by_sketch = measure in _OF_SKETCHES
         if measure and not by_sketch:
             deciders.setdefault(measure, []).append(Decider(given, recipe.name, cut_off))
@@ -156,7 +156,7 @@ def measure_all(
             of_sketch = Decider(given, recipe.name, cut_off if by_sketch else None)
             decides = (of_sketch,) if by_sketch or by_distance else ()
             values = _of_sketches(cases, recipe, workers)
-            sketched.append(Measured(recipe.name, by_distance, values, decides))
+            sketched.append(MeasureScores(recipe.name, by_distance, values, decides))
     progress.stage("texts", None)
     shingle = load_recipe().decide.shingle
     by_name = {
@@ -169,13 +169,13 @@ def measure_all(
         other_judge = PairJudge(cases, recipe, workers=workers)
         by_name[name] = other_judge.similarities(recipe.decide.measure)
     texts = [
-        Measured(name, False, values, tuple(deciders.get(name, ())))
+        MeasureScores(name, False, values, tuple(deciders.get(name, ())))
         for name, values in by_name.items()
     ]
     return texts + sketched
 
 
-def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
+def recipe_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
     if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
@@ -230,7 +230,7 @@ class MeasureResult:
     it, None without.
     """
 
-    measured: Measured
+    measured: MeasureScores
     average_precision: float
     cut_off: float
     left_out: Scores
@@ -254,7 +254,7 @@ class MeasureResult:
 
 
 def ranked(
-    measured: Sequence[Measured], is_true: Flags, folds: Numbers, *, seed: int = 0
+    measured: Sequence[MeasureScores], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> tuple[MeasureResult, ...]:
     """Return the scores of all measures, the best first; of equals the first one is simpler.
 
@@ -264,13 +264,13 @@ def ranked(
     return tuple(sorted(results, key=lambda of: (-of.left_out.f1, of.left_out.fp)))
 
 
-def _result(measured: Measured, is_true: Flags, folds: Numbers, seed: int) -> MeasureResult:
+def _result(measured: MeasureScores, is_true: Flags, folds: Numbers, seed: int) -> MeasureResult:
     from sklearn.metrics import average_precision_score
 
     def call(known: Flags) -> Flags:
         return measured.passes(best_cut_off(measured, is_true, known))
 
-    own = measured.own_cut_off
+    own = measured.recipe_cut_off
     return MeasureResult(
         measured=measured,
         average_precision=float(average_precision_score(is_true, measured.likeness)),
@@ -298,7 +298,7 @@ def judge_left_out(call: Callable[[Flags], Flags], folds: Numbers, *, seed: int 
     return judged
 
 
-def best_cut_off(measured: Measured, is_true: Flags, known: Flags) -> float:
+def best_cut_off(measured: MeasureScores, is_true: Flags, known: Flags) -> float:
     """Return the cut-off with the highest F1 on some of the pairs, the strictest of several.
 
     It is a short number between the last value that it includes and the next one; NaN without a

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from neardup.base import __version__
+from neardup.base.display import measure_words
 from neardup.base.messages import Message
-from neardup.base.reprs import measure_words
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.cases import contradictions
 from neardup.lab.experiments.labelled_pairs.measures import MeasureResult
@@ -93,7 +93,7 @@ def _measure(measure: MeasureResult) -> list[str]:
         measure_words(measure.name),
         f"{measure.left_out.f1:.3f}",
         measured.bound(measure.cut_off),
-        measured.bound(measured.own_cut_off),
+        measured.bound(measured.recipe_cut_off),
         "" if measure.own is None else f"{measure.own.f1:.3f}",
         ", ".join(decider.name for decider in measured.deciders),
     ]
@@ -169,7 +169,7 @@ def _of_measure(measure: MeasureResult) -> dict[str, object]:
         "unseen_fp": measure.left_out.fp,
         "unseen_fn": measure.left_out.fn,
         "cut_off": measure.cut_off,
-        "own_cut_off": measure.measured.own_cut_off,
+        "recipe_cut_off": measure.measured.recipe_cut_off,
         "own_f1": math.nan if measure.own is None else measure.own.f1,
         "average_precision": measure.average_precision,
     }

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from neardup.base.display import ReprMixin
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import ReprMixin
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
-    Measured,
     MeasureResult,
+    MeasureScores,
     best_cut_off,
     judge_left_out,
 )
@@ -47,7 +47,7 @@ class Setting:
     """
 
     decider: Decider
-    measured: Measured
+    measured: MeasureScores
     cut_off: float
     judged: Flags
     scores: Scores
@@ -128,7 +128,9 @@ class Choice:
         return self.best if self.is_better else self.default
 
 
-def pick(measured: Sequence[Measured], is_true: Flags, known: Flags) -> tuple[Measured, float]:
+def pick(
+    measured: Sequence[MeasureScores], is_true: Flags, known: Flags
+) -> tuple[MeasureScores, float]:
     """Return the measure and cut-off with the highest F1 on some of the pairs."""
     cut_offs = [best_cut_off(measure, is_true, known) for measure in measured]
     f1 = [
@@ -139,8 +141,8 @@ def pick(measured: Sequence[Measured], is_true: Flags, known: Flags) -> tuple[Me
     return measured[best], cut_offs[best]
 
 
-def judged_by_others(
-    measured: Sequence[Measured], is_true: Flags, folds: Numbers, *, seed: int = 0
+def cross_validated_calls(
+    measured: Sequence[MeasureScores], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> Flags:
     """Return how the setting that is best on all other folds judges each pair."""
 
@@ -152,8 +154,8 @@ def judged_by_others(
 
 
 def choose(
-    measured: Sequence[Measured],
-    default: tuple[Decider, Measured],
+    measured: Sequence[MeasureScores],
+    default: tuple[Decider, MeasureScores],
     is_true: Flags,
     *,
     folds: Numbers,
@@ -166,7 +168,7 @@ def choose(
     Pairs of one number in `folds` are left out together, those of one in `units` resampled.
     """
 
-    def setting(decider: Decider, its: Measured, cut_off: float, judged: Flags) -> Setting:
+    def setting(decider: Decider, its: MeasureScores, cut_off: float, judged: Flags) -> Setting:
         interval = f1_interval(judged, is_true, units, seed=seed)
         return Setting(decider, its, cut_off, judged, count_scores(judged, is_true), interval)
 
@@ -178,7 +180,7 @@ def choose(
     assert decider.cut_off is not None
     called = usual.passes(decider.cut_off)
     top, cut_off = pick(measured, is_true, np.ones_like(is_true))
-    judged = judged_by_others(measured, is_true, folds, seed=seed)
+    judged = cross_validated_calls(measured, is_true, folds, seed=seed)
     return Choice(
         setting(decider, usual, decider.cut_off, called),
         setting(top.deciders[0], top, cut_off, judged),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.base.reprs import ReprMixin
+from neardup.base.display import ReprMixin
 from neardup.lab.datasets.collection import OVERALL, Places, places_of
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.zhang_he_2020.cases import Cases

@@ -3,7 +3,7 @@
 import pytest
 
 from neardup import InputError
-from neardup.run.restored import line_of, read_ids
+from neardup.run.restore_ids import line_of, read_ids
 
 IDS = [
     "news-7",
@@ -22,7 +22,7 @@ IDS = [
 ]
 
 
-def test_what_a_review_saves_is_read(tmp_path):
+def test_saved_ids_of_a_review_are_read(tmp_path):
     path = tmp_path / "ids.txt"
     lines = [line_of(id) for id in IDS]
     assert all(len(line.splitlines()) == 1 for line in lines)

@@ -25,7 +25,7 @@ _LOCAL = re.compile(r"(?:file|local):(?://(?=/))?(?=/)")
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 
 
-def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
+def refuse_input_as_output(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
     """Raise an error unless no output is, contains or is inside an input or another output.
 
     Called with all inputs and outputs of a run before anything is opened for writing. Real paths

@@ -62,7 +62,7 @@ class Ids:
 
 
 @dataclass
-class Collected:
+class DocumentSet:
     """A corpus of sketches, and the other data of its records."""
 
     recipe: Recipe

@@ -42,12 +42,12 @@ class _Group:
         )
 
 
-class Grouped:
+class ProblemGroups:
     """Problems or notes, grouped by kind; memory is bounded by the number of kinds.
 
     Examples
     --------
-    >>> problems = Grouped()
+    >>> problems = ProblemGroups()
     >>> reason = Message("must be text")
     >>> for record in (7, 8, 9, 10):
     ...     problems.add(Problem("a.jsonl", record, "text", reason, str(record)))

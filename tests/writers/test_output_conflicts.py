@@ -7,7 +7,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from neardup import OutputError, ParameterError
-from neardup.writers.separate import check_separate
+from neardup.writers.output_conflicts import refuse_input_as_output
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_one_file_by_two_names(pair):
     source, output = here(pair)
     for files, folders in (([output], []), ([], [output])):
         with pytest.raises(OutputError, match="must not be both input and output") as caught:
-            check_separate(["no.jsonl", source], files, folders)
+            refuse_input_as_output(["no.jsonl", source], files, folders)
         assert caught.value.code == "not_separate"
         assert caught.value.values["output"] == output.removeprefix("file://")
 
@@ -100,12 +100,12 @@ def test_standard_stream_that_is_a_file_is_that_file(number, source, output):
     before = None if number is None else os.dup(number)
     try:
         if number is None:
-            check_separate([source], [output])
+            refuse_input_as_output([source], [output])
             return
         with open(name, "r+b") as file:
             os.dup2(file.fileno(), number)
         with pytest.raises(OutputError, match="must not be both input and output"):
-            check_separate(["no.jsonl", source], [output])
+            refuse_input_as_output(["no.jsonl", source], [output])
     finally:
         if before is not None:
             os.dup2(before, number)
@@ -117,13 +117,13 @@ def test_an_output_in_a_folder_of_inputs(pair):
     source, output = here(pair)
     for files, folders in (([output], []), ([], [output])):
         with pytest.raises(OutputError, match="must not be inside"):
-            check_separate([source], files, folders)
+            refuse_input_as_output([source], files, folders)
 
 
 @pytest.mark.parametrize("pair", APART)
-def test_what_is_apart(pair):
+def test_separate_files_are_accepted(pair):
     source, output = here(pair)
-    check_separate([source], [output])
+    refuse_input_as_output([source], [output])
 
 
 @pytest.mark.parametrize(
@@ -132,21 +132,21 @@ def test_what_is_apart(pair):
 )
 def test_a_folder_that_is_emptied_has_no_input(source, folder):
     with pytest.raises(OutputError, match="must not contain"):
-        check_separate([source], [], [folder])
+        refuse_input_as_output([source], [], [folder])
     # A file has none, whatever its name: what opens it says so.
-    check_separate([source], [folder])
+    refuse_input_as_output([source], [folder])
 
 
 def test_outputs_are_apart_from_each_other():
     with pytest.raises(ParameterError, match=r"^\./o: must be one output only"):
-        check_separate([], ["o", "./o"])
+        refuse_input_as_output([], ["o", "./o"])
     with pytest.raises(ParameterError, match=r"^-: must be one output only"):
-        check_separate([], ["-", "-"])
+        refuse_input_as_output([], ["-", "-"])
     with pytest.raises(ParameterError, match=r"^work: must be a folder without other outputs"):
-        check_separate([], ["work/o"], ["work"])
+        refuse_input_as_output([], ["work/o"], ["work"])
     with pytest.raises(ParameterError, match="without other outputs"):
-        check_separate([], [], ["s3://b/kept", "s3://b/kept/removed"])
-    check_separate([], [None, None, "out/a", "out/b"], ["work", None])
+        refuse_input_as_output([], [], ["s3://b/kept", "s3://b/kept/removed"])
+    refuse_input_as_output([], [None, None, "out/a", "out/b"], ["work", None])
 
 
 def test_a_pattern_at_an_address_is_what_it_matches():
@@ -154,9 +154,9 @@ def test_a_pattern_at_an_address_is_what_it_matches():
     system.pipe_file("/dump/a.jsonl", b"{}\n")
     try:
         with pytest.raises(OutputError, match=r"memory:///dump/a\.jsonl: must not be both"):
-            check_separate(["memory://dump/*.jsonl"], ["memory://dump/a.jsonl"])
-        check_separate(["memory://dump/*.jsonl"], ["memory://dump/b.jsonl"])
+            refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/a.jsonl"])
+        refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/b.jsonl"])
         # Nobody is asked for its files where no output is there.
-        check_separate(["nosuch://dump/*.jsonl"], ["memory://dump/b.jsonl"])
+        refuse_input_as_output(["nosuch://dump/*.jsonl"], ["memory://dump/b.jsonl"])
     finally:
         system.store.clear()
