@@ -16,6 +16,12 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
+            /// The number as an index.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
             /// Reads numbers as a list of these.
             #[inline]
             pub fn all(numbers: &[u32]) -> &[Self] {
@@ -34,6 +40,8 @@ macro_rules! ids {
 ids! {
     /// A shingle by the leading half of its hash, as samples hold it.
     Hash
+    /// A filed document, by its place in the order of filing.
+    Place
     /// A shingle that a table of frequencies has: its place there, in the order of hashes.
     ShingleId
 }

@@ -156,7 +156,7 @@ impl ShingleFrequencies {
     /// The number of texts that contain the shingle with an id.
     #[inline]
     pub(super) fn count_of(&self, id: ShingleId) -> u32 {
-        self.counts[id.0 as usize].1
+        self.counts[id.index()].1
     }
 
     /// The first id of which the shingle is not of a level.

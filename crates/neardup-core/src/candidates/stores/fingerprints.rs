@@ -14,6 +14,7 @@ use crate::candidates::overlap::Scratches;
 use crate::candidates::schemes::search::Search;
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -52,8 +53,8 @@ impl FingerprintIndex {
     }
 
     /// The place of the next document.
-    pub fn next_place(&self) -> u32 {
-        self.filed.len() as u32
+    pub fn next_place(&self) -> Place {
+        Place(self.filed.len() as u32)
     }
 
     /// Files a document.
@@ -79,7 +80,7 @@ impl FingerprintIndex {
         sketches: &Sketches,
         documents: &[u32],
         scratches: &Scratches,
-    ) -> Result<Ragged<Vec<u32>>> {
+    ) -> Result<Ragged<Vec<Place>>> {
         let mut queries = Fingerprints::new(self.filed.bits())?;
         for &document in documents {
             queries.push(&row(sketches, document))?;
@@ -88,7 +89,7 @@ impl FingerprintIndex {
             return Ok(scratches.look_up(documents, |document, _, places| {
                 let query = row(sketches, document);
                 if SCANNED * lists.entries(document) > self.filed.len() {
-                    places.extend(self.scanned(&query, 0).unwrap_or_default());
+                    places.extend(self.scanned(&query, Place(0)).unwrap_or_default());
                 } else {
                     self.listed(lists, document, &query, places);
                 }
@@ -97,7 +98,8 @@ impl FingerprintIndex {
         let near =
             scan::many_against_many(Kernel::best(), &queries, &self.filed, self.max_distance)?;
         let offsets = near.offsets.iter().map(|&at| at as usize);
-        Ragged::of(offsets.collect(), near.ids)
+        let places = near.ids.into_iter().map(Place);
+        Ragged::of(offsets.collect(), places.collect())
     }
 
     /// Looks up a document among those filed at place `since` or later, which are few.
@@ -105,22 +107,27 @@ impl FingerprintIndex {
     /// # Errors
     ///
     /// If its sketch is no fingerprint of this width.
-    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Vec<u32>> {
+    pub fn near_since(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        since: Place,
+    ) -> Result<Vec<Place>> {
         self.scanned(&row(sketches, document), since)
     }
 
     /// The places near `query` from `since` on.
-    fn scanned(&self, query: &[u64], since: u32) -> Result<Vec<u32>> {
+    fn scanned(&self, query: &[u64], since: Place) -> Result<Vec<Place>> {
         let kernel = Kernel::best();
-        let near = scan::one_against_many(kernel, query, &self.filed, since, self.max_distance)?;
-        Ok(near.into_iter().map(|(place, _)| place).collect())
+        let near = scan::one_against_many(kernel, query, &self.filed, since.0, self.max_distance)?;
+        Ok(near.into_iter().map(|(row, _)| Place(row)).collect())
     }
 
     /// Adds the places near `query` that are in the lists of the keys of a document.
-    fn listed(&self, lists: &NumberedIndex, document: u32, query: &[u64], places: &mut Vec<u32>) {
+    fn listed(&self, lists: &NumberedIndex, document: u32, query: &[u64], places: &mut Vec<Place>) {
         let mut near = Vec::new();
         lists.visit(document, |place| {
-            if self.filed.distance_to(place as usize, query) <= self.max_distance {
+            if self.filed.distance_to(place.index(), query) <= self.max_distance {
                 near.push(place);
             }
         });
@@ -190,8 +197,12 @@ mod tests {
                     .unwrap();
                 let near =
                     |a: u32, b: u32| all.distance(a as usize, b as usize).unwrap() <= max_distance;
-                let expected: Vec<(u32, u32)> = (queries.iter())
-                    .flat_map(|&a| (0..).zip(&filed).map(move |(place, &b)| (a, place, b)))
+                let expected: Vec<(u32, Place)> = (queries.iter())
+                    .flat_map(|&a| {
+                        (0..)
+                            .zip(&filed)
+                            .map(move |(place, &b)| (a, Place(place), b))
+                    })
                     .filter(|&(a, _, b)| near(a, b))
                     .map(|(a, place, _)| (a, place))
                     .collect();
@@ -200,7 +211,7 @@ mod tests {
                     found.pairs(&queries).eq(expected.iter().copied()),
                     "{bits} {shared}"
                 );
-                for (at, since) in [(0, 0), (3, 1000), (5, 2400)] {
+                for (at, since) in [(0, Place(0)), (3, Place(1000)), (5, Place(2400))] {
                     let places = index.near_since(&sketches, queries[at], since).unwrap();
                     let wanted = expected
                         .iter()
