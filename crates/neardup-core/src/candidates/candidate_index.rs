@@ -9,6 +9,9 @@ the batch ([`near`](CandidateIndex::near)). Each document of the batch is then l
 one, among the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)).
 */
 
+use neardup_hamming::Fingerprints;
+
+use super::key_scheme::KeyScheme;
 use super::overlap::{Scratch, Scratches};
 use super::schemes::search::Search;
 use super::shuffle::external::ExternalIndex;
@@ -62,15 +65,16 @@ impl CandidateIndex {
         search: Search,
     ) -> Result<Self> {
         search.check(sketches)?;
-        if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
-            (sketches, search)
-        {
-            let reach = (fingerprints.bits(), max_distance);
-            let index = FingerprintIndex::new(sketches, identities, groups, reach)?;
-            return Ok(Kind::Fingerprints(Box::new(index)).into());
-        }
-        let index = NumberedIndex::new(sketches, identities, groups, search)?;
-        Ok(Kind::InMemory(Box::new(index)).into())
+        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
+        let scheme = KeyScheme::in_memory(search, bits)?.among(groups.clone());
+        let kind = match search {
+            Search::Near { max_distance } => {
+                let index = FingerprintIndex::new(sketches, identities, scheme, max_distance)?;
+                Kind::Fingerprints(Box::new(index))
+            }
+            _ => Kind::InMemory(Box::new(NumberedIndex::new(sketches, identities, scheme)?)),
+        };
+        Ok(kind.into())
     }
 
     /// An empty index for documents in this order, with keys stored in files.

@@ -11,9 +11,7 @@ use neardup_hamming::{Fingerprints, Kernel, scan};
 use super::numbered::NumberedIndex;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::Scratches;
-use crate::candidates::schemes::search::Search;
 use crate::error::Result;
-use crate::groups::Groups;
 use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
@@ -31,20 +29,20 @@ pub struct FingerprintIndex {
 }
 
 impl FingerprintIndex {
-    /// An empty index for the documents with these sketches, identities and groups.
+    /// An empty index for the documents with these sketches and identities.
     ///
     /// # Errors
     ///
-    /// If no fingerprint is that wide, or there are 2^32 keys or more.
+    /// If the sketches are no fingerprints, or there are 2^32 keys or more.
     pub fn new(
         sketches: &Sketches,
         identities: &[u128],
-        groups: &Groups,
-        (bits, max_distance): (u32, u32),
+        scheme: KeyScheme,
+        max_distance: u32,
     ) -> Result<Self> {
-        let search = Search::Near { max_distance };
-        let has_keys = KeyScheme::in_memory(search, bits)?.has_keys();
-        let lists = has_keys.then(|| NumberedIndex::new(sketches, identities, groups, search));
+        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
+        let has_keys = scheme.has_keys();
+        let lists = has_keys.then(|| NumberedIndex::new(sketches, identities, scheme));
         Ok(FingerprintIndex {
             filed: Fingerprints::new(bits)?,
             max_distance,
@@ -148,6 +146,7 @@ fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::schemes::search::Search;
     use xxhash_rust::xxh3::xxh3_64_with_seed;
 
     /// Fingerprints of which every third is near an earlier one; with `shared`, most bits of all are
@@ -181,10 +180,9 @@ mod tests {
                 let all = fingerprints(bits, shared);
                 let sketches = Sketches::Fingerprints(all.clone());
                 let identities: Vec<u128> = (0..all.len() as u128).collect();
-                let groups = Groups::default();
-                let reach = (bits, max_distance);
+                let scheme = KeyScheme::in_memory(Search::Near { max_distance }, bits).unwrap();
                 let mut index =
-                    FingerprintIndex::new(&sketches, &identities, &groups, reach).unwrap();
+                    FingerprintIndex::new(&sketches, &identities, scheme, max_distance).unwrap();
                 assert_eq!(index.lists.is_some(), has_keys);
                 // Every fifth document is not filed, but looked up.
                 let filed: Vec<u32> = (0..all.len() as u32).filter(|at| at % 5 > 0).collect();

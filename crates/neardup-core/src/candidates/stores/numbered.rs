@@ -8,15 +8,11 @@ several texts have.
 
 use std::hint::black_box;
 
-use neardup_hamming::Fingerprints;
-
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
-use crate::candidates::schemes::search::Search;
 use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
-use crate::groups::Groups;
 use crate::identity::DistinctTexts;
 use crate::ids::Place;
 use crate::sketch::Sketches;
@@ -64,19 +60,12 @@ struct List {
 }
 
 impl NumberedIndex {
-    /// An empty index for the documents with these sketches, identities and groups.
+    /// An empty index for the documents with these sketches and identities.
     ///
     /// # Errors
     ///
-    /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn new(
-        sketches: &Sketches,
-        identities: &[u128],
-        groups: &Groups,
-        search: Search,
-    ) -> Result<Self> {
-        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
-        let scheme = KeyScheme::in_memory(search, bits)?.among(groups.clone());
+    /// If the scheme is for another kind of sketch, or there are 2^32 keys or more.
+    pub fn new(sketches: &Sketches, identities: &[u128], scheme: KeyScheme) -> Result<Self> {
         scheme.check(sketches, identities.len())?;
         let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
         Ok(NumberedIndex::of(
@@ -220,7 +209,7 @@ impl PostingStore for NumberedPostings {
 mod tests {
     use super::*;
     use crate::candidates::overlap::pairs_of;
-    use crate::candidates::schemes::search::Reach;
+    use crate::candidates::schemes::search::{Reach, Search};
     use crate::candidates::statistics::SearchStatistics;
     use crate::sketch::{Settings, Sketch};
 
@@ -275,7 +264,8 @@ mod tests {
             sketches.push(&sketch).unwrap();
         }
         let identities: Vec<u128> = (0..documents.len() as u128).collect();
-        NumberedIndex::new(&sketches, &identities, &Groups::default(), search).unwrap()
+        let scheme = KeyScheme::in_memory(search, 0).unwrap();
+        NumberedIndex::new(&sketches, &identities, scheme).unwrap()
     }
 
     /// Files the documents one after the other and returns the earlier documents found for each.
