@@ -16,6 +16,7 @@ use crate::candidates::HeavyHitters;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::identity::DistinctTexts;
+use crate::ids::Hash;
 use crate::sketch::Sketches;
 use crate::verify::ShingleFrequencies;
 
@@ -85,11 +86,13 @@ impl Background {
         let mut bytes = Vec::new();
         put(&U32::new(FORMAT), &mut bytes);
         put(&U64::new(self.documents), &mut bytes);
-        put_part(&counted(&self.heavy_hitters.sorted()), &mut bytes);
+        put_part(&counted(self.heavy_hitters.sorted()), &mut bytes);
         if let Some(frequencies) = &self.frequencies {
             put(&U32::new(frequencies.level()), &mut bytes);
             put(&U64::new(frequencies.texts()), &mut bytes);
-            put_part(&counted(frequencies.counts()), &mut bytes);
+            let counts = frequencies.counts().iter();
+            let counts = counts.map(|&(hash, texts)| (hash.0, texts));
+            put_part(&counted(counts), &mut bytes);
         }
         bytes
     }
@@ -113,7 +116,8 @@ impl Background {
             if level > u32::BITS {
                 return Err(rest.damaged(format!("level {level}")));
             }
-            let counted = ShingleFrequencies::from_counts(level, texts, counts(&mut rest)?);
+            let counts = counts(&mut rest)?.map(|(hash, texts)| (Hash(hash), texts));
+            let counted = ShingleFrequencies::from_counts(level, texts, counts);
             background.frequencies = Some(Arc::new(counted));
         }
         rest.end()?;
@@ -121,8 +125,8 @@ impl Background {
     }
 }
 
-fn counted(counts: &[(u32, u32)]) -> Vec<Counted> {
-    counts.iter().map(|&both| Counted::from(both)).collect()
+fn counted(counts: impl IntoIterator<Item = (u32, u32)>) -> Vec<Counted> {
+    counts.into_iter().map(Counted::from).collect()
 }
 
 fn counts<'a>(rest: &mut Bytes<'a>) -> Result<impl Iterator<Item = (u32, u32)> + use<'a>> {
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     fn background() -> Background {
-        let shingles = [(7 << 20, 50), (9, 12), (u32::MAX, 3)];
+        let shingles = [(Hash(7 << 20), 50), (Hash(9), 12), (Hash(u32::MAX), 3)];
         Background {
             documents: 6000,
             heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
         let frequencies = back.shingle_frequencies().unwrap();
         assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
-        assert_eq!(frequencies.counts(), [(9, 12), (7 << 20, 50)]);
+        assert_eq!(frequencies.counts(), [(Hash(9), 12), (Hash(7 << 20), 50)]);
         let none = Background::default().to_bytes();
         let none = Background::from_bytes(&none).unwrap();
         assert!(none.shingle_frequencies().is_none());

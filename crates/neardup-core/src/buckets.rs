@@ -89,7 +89,7 @@ const LANES: usize = 8;
 
 /// How many numbers two lists have in common, each ascending and without repeats. About five times as fast
 /// as [`in_both`], in which each step waits for the one before.
-pub(crate) fn shared_count(a: &[u32], b: &[u32]) -> usize {
+pub(crate) fn shared_count<T: Copy + Ord>(a: &[T], b: &[T]) -> usize {
     let mut shared = [0_u32; LANES];
     for_each_block(a, b, |_, hits, _| {
         for (sum, hit) in shared.iter_mut().zip(hits) {
@@ -101,9 +101,14 @@ pub(crate) fn shared_count(a: &[u32], b: &[u32]) -> usize {
 
 /// Divides the numbers of a list by whether another list has them too, and replaces the content of
 /// `shared` and `alone`. Both lists ascend and are without repeats.
-pub(crate) fn divide(a: &[u32], b: &[u32], shared: &mut Vec<u32>, alone: &mut Vec<u32>) {
+pub(crate) fn divide<T: Copy + Ord + Default>(
+    a: &[T],
+    b: &[T],
+    shared: &mut Vec<T>,
+    alone: &mut Vec<T>,
+) {
     for list in [&mut *shared, &mut *alone] {
-        list.resize(list.len().max(a.len() + LANES), 0);
+        list.resize(list.len().max(a.len() + LANES), T::default());
     }
     let (mut both, mut one) = (0, 0);
     for_each_block(a, b, |block, hits, count| {
@@ -131,7 +136,11 @@ pub(crate) fn divide(a: &[u32], b: &[u32], shared: &mut Vec<u32>, alone: &mut Ve
 /// with how many numbers it has. Blocks of both lists are compared, each number with all of the other block,
 /// which takes a few vector instructions.
 #[inline]
-fn for_each_block(a: &[u32], b: &[u32], mut each: impl FnMut(&[u32; LANES], [u32; LANES], usize)) {
+fn for_each_block<T: Copy + Ord>(
+    a: &[T],
+    b: &[T],
+    mut each: impl FnMut(&[T; LANES], [u32; LANES], usize),
+) {
     let mut j = 0;
     for i in (0..a.len()).step_by(LANES) {
         let (x, count) = (block(&a[i..]), (a.len() - i).min(LANES));
@@ -156,7 +165,7 @@ fn for_each_block(a: &[u32], b: &[u32], mut each: impl FnMut(&[u32; LANES], [u32
 
 /// The first numbers of a list that is not empty, the last one repeated where there are fewer.
 #[inline]
-fn block(list: &[u32]) -> [u32; LANES] {
+fn block<T: Copy>(list: &[T]) -> [T; LANES] {
     match list.first_chunk() {
         Some(block) => *block,
         None => std::array::from_fn(|at| list[at.min(list.len() - 1)]),

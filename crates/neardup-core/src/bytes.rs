@@ -20,6 +20,7 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{Error, Result};
+use crate::ids::Hash;
 
 /// The values in a part.
 pub(crate) trait Record:
@@ -104,12 +105,12 @@ impl<'a> Bytes<'a> {
         self.damaged("its end too early")
     }
 
-    /// A part of numbers, not copied if they lie as in memory.
-    pub(crate) fn numbers(&mut self) -> Result<Cow<'a, [u32]>> {
+    /// A part of hashes, not copied if they lie as in memory.
+    pub(crate) fn hashes(&mut self) -> Result<Cow<'a, [Hash]>> {
         let numbers = self.part::<U32>()?;
-        Ok(match <[u32]>::ref_from_bytes(numbers.as_bytes()) {
-            Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),
-            _ => numbers.iter().map(|number| number.get()).collect(),
+        Ok(match <[Hash]>::ref_from_bytes(numbers.as_bytes()) {
+            Ok(hashes) if cfg!(target_endian = "little") => Cow::Borrowed(hashes),
+            _ => numbers.iter().map(|number| Hash(number.get())).collect(),
         })
     }
 
@@ -180,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_the_same_wherever_they_lie() {
+    fn hashes_are_the_same_wherever_they_lie() {
         let expected = [1, 1 << 31, 7];
         // Some of these places in memory are not a multiple of four.
         for moved in 0..4 {
             let mut bytes = vec![0; moved];
             put_part(&expected.map(U32::new), &mut bytes);
-            let mut rest = Bytes::new("numbers", &bytes[moved..]);
-            assert_eq!(*rest.numbers().unwrap(), expected);
+            let mut rest = Bytes::new("hashes", &bytes[moved..]);
+            assert_eq!(*rest.hashes().unwrap(), expected.map(Hash));
         }
     }
 

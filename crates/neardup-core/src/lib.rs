@@ -26,6 +26,7 @@ pub mod constants;
 pub mod corpus;
 pub mod groups;
 pub mod identity;
+pub mod ids;
 pub mod judge;
 pub mod normalize;
 pub mod ragged;

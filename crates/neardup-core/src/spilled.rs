@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 const WRITING: &str = "writing what does not fit into memory to a file";
 const READING: &str = "reading back from a file what did not fit into memory";
 
+/// A budget in bytes for what is in a file but for a write buffer.
+pub const WRITE_BUFFER: usize = 4 << 20;
+
 /// Largest size of a block in memory, and of the write buffer once there is a file.
 const BLOCK: usize = 4 << 20;
 

@@ -11,6 +11,7 @@ use arrow_array::{Array, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::background;
 use neardup_core::corpus::{self, Document, Restored};
+use neardup_core::ids::Hash;
 use neardup_core::sketch::Sketches;
 use neardup_core::verify::count_bytes::counts_in_parts;
 use neardup_core::verify::sample_bytes::samples_to_bytes;
@@ -486,7 +487,7 @@ impl Background {
             let both = parts.iter().flat_map(|part| part.as_chunks().0);
             let both = both.map(|&both| u64::from_le_bytes(both));
             // The hash is the first half.
-            let counts = both.map(|both| (both as u32, (both >> u32::BITS) as u32));
+            let counts = both.map(|both| (Hash(both as u32), (both >> u32::BITS) as u32));
             let counted = ShingleFrequencies::of_common(texts, counts.collect(), DEFAULT_ENTRIES);
             Ok(background::Background::of_shingles(documents, counted))
         };

@@ -252,7 +252,7 @@ pub fn common_shingles<'py>(
         ))
     });
     let common = common.map_err(raise)?.into_iter();
-    let bytes = common.flat_map(|(hash, count)| [hash, count]);
+    let bytes = common.flat_map(|(hash, count)| [hash.0, count]);
     let bytes: Vec<u8> = bytes.flat_map(u32::to_le_bytes).collect();
     Ok(PyBytes::new(py, &bytes))
 }

@@ -9,6 +9,9 @@ the batch ([`near`](CandidateIndex::near)). Each document of the batch is then l
 one, among the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)).
 */
 
+use neardup_hamming::Fingerprints;
+
+use super::key_scheme::KeyScheme;
 use super::overlap::{Scratch, Scratches};
 use super::schemes::search::Search;
 use super::shuffle::external::ExternalIndex;
@@ -19,6 +22,7 @@ use super::stores::fingerprints::FingerprintIndex;
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::{SketchStore, Sketches};
 
@@ -61,15 +65,16 @@ impl CandidateIndex {
         search: Search,
     ) -> Result<Self> {
         search.check(sketches)?;
-        if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
-            (sketches, search)
-        {
-            let reach = (fingerprints.bits(), max_distance);
-            let index = FingerprintIndex::new(sketches, identities, groups, reach)?;
-            return Ok(Kind::Fingerprints(Box::new(index)).into());
-        }
-        let index = NumberedIndex::new(sketches, identities, groups, search)?;
-        Ok(Kind::InMemory(Box::new(index)).into())
+        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
+        let scheme = KeyScheme::in_memory(search, bits)?.among(groups.clone());
+        let kind = match search {
+            Search::Near { max_distance } => {
+                let index = FingerprintIndex::new(sketches, identities, scheme, max_distance)?;
+                Kind::Fingerprints(Box::new(index))
+            }
+            _ => Kind::InMemory(Box::new(NumberedIndex::new(sketches, identities, scheme)?)),
+        };
+        Ok(kind.into())
     }
 
     /// An empty index for documents in this order, with keys stored in files.
@@ -122,28 +127,23 @@ impl CandidateIndex {
         }
     }
 
-    /// The number of documents filed, which is also the place of the next one.
-    pub fn len(&self) -> u32 {
+    /// The place of the next document, which is also the number of those filed.
+    pub fn next_place(&self) -> Place {
         match &self.kind {
             Kind::Fingerprints(index) => index.next_place(),
-            Kind::InMemory(index) => index.index.len(),
-            Kind::External(index) => index.index.len(),
-            Kind::Fetched(index) => index.len(),
+            Kind::InMemory(index) => index.index.next_place(),
+            Kind::External(index) => index.index.next_place(),
+            Kind::Fetched(index) => index.next_place(),
         }
     }
 
     /// The place of the next document, from which on others will be looked up by
     /// [`near_since`](Self::near_since).
-    pub fn snapshot(&mut self) -> u32 {
+    pub fn snapshot(&mut self) -> Place {
         match &mut self.kind {
             Kind::InMemory(index) => index.snapshot(),
-            _ => self.len(),
+            _ => self.next_place(),
         }
-    }
-
-    /// Whether no document is filed.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Files a document.
@@ -166,16 +166,16 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Ragged<Vec<u32>>> {
+    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Ragged<Vec<Place>>> {
         if let Kind::Fingerprints(index) = &self.kind {
             return index.near(sketches, documents, &self.scratches);
         }
         let near = |document, scratch: &mut _, places: &mut _| {
-            self.near_by_keys(sketches, document, 0, scratch, places);
+            self.near_by_keys(sketches, document, Place(0), scratch, places);
         };
         let mut found = self.scratches.look_up(documents, near);
         if let Kind::Fetched(index) = &self.kind {
-            let is_attached = |place: u32| index.documents()[place as usize].is_some();
+            let is_attached = |place: Place| index.documents()[place.index()].is_some();
             found.retain(|_, place| is_attached(place));
         }
         Ok(found)
@@ -190,8 +190,8 @@ impl CandidateIndex {
         &self,
         sketches: &Sketches,
         document: u32,
-        since: u32,
-    ) -> Result<Ragged<Vec<u32>>> {
+        since: Place,
+    ) -> Result<Ragged<Vec<Place>>> {
         let mut found = Ragged::default();
         if let Kind::Fingerprints(index) = &self.kind {
             let near = index.near_since(sketches, document, since)?;
@@ -210,9 +210,9 @@ impl CandidateIndex {
         &self,
         sketches: &Sketches,
         document: u32,
-        since: u32,
+        since: Place,
         scratch: &mut Scratch,
-        places: &mut Vec<u32>,
+        places: &mut Vec<Place>,
     ) {
         match &self.kind {
             Kind::Fingerprints(_) => {}

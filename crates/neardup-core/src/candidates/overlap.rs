@@ -24,6 +24,7 @@ use super::key_scheme::KeyScheme;
 use super::schemes::rare_keys::MinOverlap;
 use super::schemes::search::Search;
 use super::statistics::SearchStatistics;
+use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -34,7 +35,7 @@ const TASK: usize = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Posting {
     /// The place of the document.
-    pub place: u32,
+    pub place: Place,
     /// Whether the key was common, not rare, when the document was filed.
     pub is_common: bool,
 }
@@ -59,7 +60,7 @@ pub trait PostingStore {
     fn list_len(&self, key: Self::Key) -> usize;
 
     /// Calls `visit` for each document from the place `since` on in the list of each key.
-    fn visit(&self, keys: &[Self::Key], since: u32, visit: impl FnMut(Posting));
+    fn visit(&self, keys: &[Self::Key], since: Place, visit: impl FnMut(Posting));
 
     /// Adds the newest document to the list of a key.
     fn push(&mut self, key: Self::Key, posting: Posting);
@@ -89,7 +90,7 @@ pub struct InvertedIndex<S: PostingStore> {
 pub struct Scratch {
     /// For each place, the numbers of shared rare keys and shared common keys.
     shared: Vec<[u8; 2]>,
-    met: Vec<u32>,
+    met: Vec<Place>,
     keys: Vec<u64>,
     /// Entries of lists visited in all look-ups so far.
     visited: u64,
@@ -125,14 +126,9 @@ impl<S: PostingStore> InvertedIndex<S> {
         }
     }
 
-    /// The number of documents filed, which is also the place of the next one.
-    pub fn len(&self) -> u32 {
-        self.min_overlaps.len() as u32
-    }
-
-    /// Whether no document is filed.
-    pub fn is_empty(&self) -> bool {
-        self.min_overlaps.is_empty()
+    /// The place of the next document, which is also the number of those filed.
+    pub fn next_place(&self) -> Place {
+        Place(self.min_overlaps.len() as u32)
     }
 
     /// What full lists left out, and how many documents have the most frequent key.
@@ -156,7 +152,7 @@ impl<S: PostingStore> InvertedIndex<S> {
 
     /// Files a document with these keys, and returns those in whose lists it is entered.
     pub fn insert(&mut self, keys: &[S::Key]) -> &[(S::Key, MinOverlap)] {
-        let (place, max_list_len) = (self.len(), self.scheme.max_list_len());
+        let (place, max_list_len) = (self.next_place(), self.scheme.max_list_len());
         let store = &self.store;
         let is_unlisted = Cell::new(false);
         let is_full = |key| {
@@ -185,7 +181,13 @@ impl<S: PostingStore> InvertedIndex<S> {
 
     /// Adds to `found` the places from `since` on, ascending, whose documents share enough of
     /// these keys of a document.
-    pub fn near(&self, keys: &[S::Key], since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
+    pub fn near(
+        &self,
+        keys: &[S::Key],
+        since: Place,
+        scratch: &mut Scratch,
+        found: &mut Vec<Place>,
+    ) {
         let Scratch {
             shared,
             met,
@@ -196,7 +198,7 @@ impl<S: PostingStore> InvertedIndex<S> {
         let lookup_keys = self.scheme.lookup_keys(keys);
         self.store.visit(lookup_keys, since, |posting| {
             *visited += 1;
-            let counts = &mut shared[posting.place as usize];
+            let counts = &mut shared[posting.place.index()];
             if *counts == [0; 2] {
                 met.push(posting.place);
             }
@@ -207,8 +209,8 @@ impl<S: PostingStore> InvertedIndex<S> {
         let of_document = self.scheme.min_overlap(keys, frequency);
         let begin = found.len();
         for place in met.drain(..) {
-            let [rare, common] = std::mem::take(&mut shared[place as usize]);
-            let minimum = of_document.or_less(self.min_overlaps[place as usize]);
+            let [rare, common] = std::mem::take(&mut shared[place.index()]);
+            let minimum = of_document.or_less(self.min_overlaps[place.index()]);
             if minimum.is_reached(rare.into(), common.into()) {
                 found.push(place);
             }
@@ -248,8 +250,8 @@ impl Scratches {
     pub fn look_up(
         &self,
         documents: &[u32],
-        near: impl Fn(u32, &mut Scratch, &mut Vec<u32>) + Sync,
-    ) -> Ragged<Vec<u32>> {
+        near: impl Fn(u32, &mut Scratch, &mut Vec<Place>) + Sync,
+    ) -> Ragged<Vec<Place>> {
         let parts = documents.par_chunks(TASK).map(|documents| {
             self.with(|scratch| {
                 let mut found = Ragged::default();
@@ -259,7 +261,7 @@ impl Scratches {
                 found
             })
         });
-        let parts: Vec<Ragged<Vec<u32>>> = parts.collect();
+        let parts: Vec<Ragged<Vec<Place>>> = parts.collect();
         let mut found = Ragged::default();
         parts.iter().for_each(|part| found.append(part));
         found

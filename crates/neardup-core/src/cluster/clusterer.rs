@@ -11,6 +11,7 @@ use crate::candidates::{
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
+use crate::ids::Place;
 use crate::judge::{Judge, Rule};
 use crate::ragged::Ragged;
 use crate::similar::Similar;
@@ -52,7 +53,7 @@ pub struct Decision {
 pub struct Clusterer {
     judge: Judge,
     index: CandidateIndex,
-    /// The numbers of the filed documents, in order.
+    /// The filed documents, by place.
     kept: Vec<u32>,
     identical: FirstByText,
     kept_for_own: u64,
@@ -61,8 +62,8 @@ pub struct Clusterer {
     lookups: usize,
 }
 
-/// A kept document, by its place in [`Clusterer::kept`].
-type Best = Similar<u32>;
+/// A kept document.
+type Best = Similar<Place>;
 
 impl Clusterer {
     /// A clusterer with nothing kept yet, for the documents of a finished corpus.
@@ -299,7 +300,7 @@ impl Clusterer {
             let similarities = self.judge.similarities(corpus, &pairs)?;
             let similar = found_near.values().iter().zip(similarities);
             found.extend(similar.filter_map(|(&place, similarity)| {
-                let kept = self.kept[place as usize];
+                let kept = self.kept[place.index()];
                 let is_other = same.is_none_or(|same| same.kept != kept);
                 similarity
                     .filter(|_| is_other)
@@ -359,7 +360,7 @@ impl Clusterer {
                 }
             }
             if let Some(best) = best {
-                let kept = self.kept[best.of as usize];
+                let kept = self.kept[best.of.index()];
                 decisions.push(Some(self.decision(corpus, document, kept, best.similarity)));
                 continue;
             }
@@ -419,7 +420,7 @@ impl Clusterer {
         &mut self,
         corpus: &Corpus,
         document: u32,
-        snapshot: u32,
+        snapshot: Place,
         before: Option<Best>,
     ) -> Result<Option<Best>> {
         let sketches = corpus.sketches();
@@ -436,7 +437,7 @@ impl Clusterer {
         &mut self,
         corpus: &Corpus,
         documents: &[u32],
-        found: &mut Ragged<Vec<u32>>,
+        found: &mut Ragged<Vec<Place>>,
     ) -> Result<Vec<Option<Best>>> {
         let pairs = self.candidate_pairs(corpus, documents, found);
         let best = self.judge.best(corpus, &pairs, &found.offsets()[1..])?;
@@ -452,9 +453,9 @@ impl Clusterer {
         &self,
         corpus: &Corpus,
         documents: &[u32],
-        found: &mut Ragged<Vec<u32>>,
+        found: &mut Ragged<Vec<Place>>,
     ) -> Vec<(u32, u32)> {
-        let kept = |place: u32| self.kept[place as usize];
+        let kept = |place: Place| self.kept[place.index()];
         found.retain(|at, place| self.judge.is_candidate(corpus, documents[at], kept(place)));
         let pairs = found.pairs(documents);
         pairs

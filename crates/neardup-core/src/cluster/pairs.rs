@@ -53,10 +53,10 @@ pub struct PairSearch {
     max_pairs: u64,
 }
 
-/// Where candidate pairs come from; numbers are places in `searched`.
+/// Where candidate pairs come from.
 #[derive(Debug)]
 enum Source {
-    /// All at once.
+    /// All at once, as indices of `searched`.
     Listed { pairs: Vec<(u32, u32)>, next: usize },
     /// One document after the other, each looked up among those before it.
     LookedUp {
@@ -203,14 +203,14 @@ impl PairSearch {
     /// The next candidate pairs, by document.
     fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(u32, u32)>>> {
         let (searched, others) = (&self.searched, self.others);
-        let documents = |(a, b): (u32, u32)| (searched[a as usize], searched[b as usize]);
         match &mut self.source {
             Source::Listed { pairs, next } => {
                 let range = *next..(*next + PIECE).min(pairs.len());
                 *next = range.end;
                 let piece = &pairs[range];
+                let documents = |&(a, b): &(u32, u32)| (searched[a as usize], searched[b as usize]);
                 let are_compared = |&(a, b): &(u32, u32)| corpus.groups().are_same(a, b);
-                let found = piece.iter().copied().map(documents).filter(are_compared);
+                let found = piece.iter().map(documents).filter(are_compared);
                 Ok((!piece.is_empty()).then(|| found.collect()))
             }
             Source::LookedUp {
@@ -238,7 +238,7 @@ impl PairSearch {
                         index.insert(corpus.sketches(), document)?;
                     }
                     let places = before.iter().chain(since.values());
-                    let found = places.map(|&other| documents((place as u32, other)));
+                    let found = places.map(|other| (document, searched[other.index()]));
                     pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }
                 Ok(Some(pairs))

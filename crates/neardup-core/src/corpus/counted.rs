@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::constants::SAMPLE;
 use crate::error::Result;
 use crate::identity::FirstByText;
+use crate::ids::Hash;
 use crate::ragged::Ragged;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Distinct, level_of, of_level};
@@ -39,7 +40,7 @@ pub(super) struct Sampling {
 /// The samples of some consecutive documents.
 #[derive(Default)]
 pub(super) struct Sampled {
-    hashes: Ragged<Vec<u32>>,
+    hashes: Ragged<Vec<Hash>>,
     /// The shingles of each document with a sample, and whether its text is short.
     documents: Vec<Option<(usize, bool)>>,
 }
@@ -55,7 +56,7 @@ impl Sampled {
         self.documents.push(None);
     }
 
-    fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) {
+    fn push(&mut self, hashes: &[Hash], shingles: usize, is_short: bool) {
         self.hashes.push(hashes);
         self.documents.push(Some((shingles, is_short)));
     }
@@ -78,7 +79,7 @@ impl Counting<'_> {
         } else {
             // A sketch of all features needs all of them.
             let sample = of_level(level_of(features, SAMPLE), scratch.sample());
-            sampled.push(sample, features, is_short(text));
+            sampled.push(Hash::all(sample), features, is_short(text));
         }
     }
 
@@ -95,7 +96,7 @@ impl Counting<'_> {
         }
         let Sampling { buffers, sample } = sampling;
         let shingles = sample_text(text, self.counted.k, buffers, sample);
-        sampled.push(sample, shingles, is_short(text));
+        sampled.push(Hash::all(sample), shingles, is_short(text));
     }
 
     /// Whether an earlier document has the text.

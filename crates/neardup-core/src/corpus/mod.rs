@@ -25,6 +25,7 @@ use crate::groups::Groups;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Sketch, SketchStore, Sketches};
+use crate::spilled::WRITE_BUFFER;
 use crate::texts::TextStore;
 use crate::verify::{Samples, ShingleFrequencies};
 use crate::weigh::DocumentFrequencies;
@@ -33,9 +34,6 @@ use counted::Counted;
 use document::{Block, number_of};
 pub use document::{Document, UNREADABLE};
 pub use restored::Restored;
-
-/// Size of the write buffer once sketches go to a file.
-const WAITING: usize = 4 << 20;
 
 /// The largest number of documents that one task takes through the first stages.
 const TOGETHER: usize = 256;
@@ -371,7 +369,7 @@ impl Corpus {
         // A record that a full disk kept from being filed has no text either.
         self.texts.truncate(self.identity.len());
         filed?;
-        self.spill_sketches(WAITING)
+        self.spill_sketches(WRITE_BUFFER)
     }
 
     /// Adds what was made of the next documents, whose texts are stored. After an error they are all

@@ -4,10 +4,11 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::counted::Sampled;
-use super::{Corpus, TOGETHER, UNREADABLE, WAITING};
+use super::{Corpus, TOGETHER, UNREADABLE};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
 use crate::normalize::without_sentence_ends;
+use crate::spilled::WRITE_BUFFER;
 
 /// One document, as a store returns it.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +109,7 @@ impl Corpus {
                 first += samples.len() as u32;
             }
         }
-        self.spill_sketches(WAITING)
+        self.spill_sketches(WRITE_BUFFER)
     }
 
     /// Adds a stored document without its text.

@@ -71,7 +71,7 @@ pub(super) mod tests {
     use super::super::weighed::{Weighed, Weighing};
     use super::*;
     use crate::constants::{KNOWN, RARE, SHORT};
-    use crate::sketch::of_level;
+    use crate::ids::Hash;
 
     /// Distinct characters, which are a unit and a shingle of length 1 each: none of them a number.
     pub(in super::super) fn text(range: std::ops::Range<u32>) -> String {
@@ -351,7 +351,7 @@ pub(super) mod tests {
         let found = evidence(&form, &format!("{form}{more}"), &table(&[(&form, 12)]));
         let weighed = found.weighed.unwrap();
         assert_eq!((weighed.level, weighed.median), (2, 12));
-        let of_form = of_level(2, Shingles::of(&form, 1).halves().hashes()).len() as u64;
+        let of_form = Hash::of_level(2, Shingles::of(&form, 1).halves().hashes()).len() as u64;
         // 1 / (1 + √8)
         assert_eq!((weighed.shared, weighed.alone_a), (261 * of_form, 0));
     }

@@ -8,6 +8,7 @@ that more follow. Most hashes take two bytes.
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
+use crate::ids::Hash;
 
 /// The most parts that hashes are dealt into.
 const MOST_PARTS: usize = 1 << 16;
@@ -16,7 +17,7 @@ const WHAT: &str = "stored counts";
 
 /// The part of a hash, of some that hashes are dealt into by their leading bits.
 #[inline]
-pub fn part_of(hash: u32, parts: usize) -> usize {
+pub fn part_of(Hash(hash): Hash, parts: usize) -> usize {
     ((u64::from(hash) * parts as u64) >> u32::BITS) as usize
 }
 
@@ -25,7 +26,7 @@ pub fn part_of(hash: u32, parts: usize) -> usize {
 /// # Errors
 ///
 /// If there are more than 2^16 parts or none.
-pub fn counts_in_parts(mut counts: &[(u32, u32)], parts: usize) -> Result<Vec<Vec<u8>>> {
+pub fn counts_in_parts(mut counts: &[(Hash, u32)], parts: usize) -> Result<Vec<Vec<u8>>> {
     if !(1..=MOST_PARTS).contains(&parts) {
         let bounds = format!("1 to {MOST_PARTS}");
         return Err(Error::parameter("parts", bounds, parts));
@@ -39,10 +40,10 @@ pub fn counts_in_parts(mut counts: &[(u32, u32)], parts: usize) -> Result<Vec<Ve
     Ok(of_parts.collect())
 }
 
-fn counts_to_bytes(counts: &[(u32, u32)]) -> Vec<u8> {
+fn counts_to_bytes(counts: &[(Hash, u32)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 * counts.len());
     let mut before = 0;
-    for &(hash, texts) in counts {
+    for &(Hash(hash), texts) in counts {
         let is_shared = texts > 1;
         write(
             u64::from(hash - before) << 1 | u64::from(is_shared),
@@ -69,7 +70,7 @@ fn write(mut number: u64, bytes: &mut Vec<u8>) {
 /// # Errors
 ///
 /// If the bytes are damaged.
-pub fn read_counts(bytes: &[u8], counts: &mut Vec<(u32, u32)>) -> Result<()> {
+pub fn read_counts(bytes: &[u8], counts: &mut Vec<(Hash, u32)>) -> Result<()> {
     let mut rest = Bytes::new(WHAT, bytes);
     let mut hash = 0;
     while !rest.is_empty() {
@@ -80,7 +81,7 @@ pub fn read_counts(bytes: &[u8], counts: &mut Vec<(u32, u32)>) -> Result<()> {
             _ => rest.varint()?,
         };
         match (u32::try_from(hash), u32::try_from(texts)) {
-            (Ok(hash), Ok(texts)) => counts.push((hash, texts)),
+            (Ok(hash), Ok(texts)) => counts.push((Hash(hash), texts)),
             _ => return Err(rest.damaged("a number of more than 32 bits")),
         }
     }
@@ -91,7 +92,11 @@ pub fn read_counts(bytes: &[u8], counts: &mut Vec<(u32, u32)>) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<Vec<(u32, u32)>> {
+    fn hashed((hash, texts): (u32, u32)) -> (Hash, u32) {
+        (Hash(hash), texts)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<(Hash, u32)>> {
         let mut counts = Vec::new();
         read_counts(bytes, &mut counts)?;
         Ok(counts)
@@ -106,16 +111,20 @@ mod tests {
             (65, 1),
             (1 << 20, 128),
             (u32::MAX, 1),
-        ];
+        ]
+        .map(hashed);
         assert_eq!(read(&counts_to_bytes(&counts)).unwrap(), counts);
         assert!(read(&[]).unwrap().is_empty());
         // Nearby hashes that one text has take a byte each.
-        assert_eq!(counts_to_bytes(&[(5, 1), (60, 1), (100, 1)]).len(), 3);
+        assert_eq!(
+            counts_to_bytes(&[(5, 1), (60, 1), (100, 1)].map(hashed)).len(),
+            3
+        );
     }
 
     #[test]
     fn parts_are_by_leading_bits() {
-        let counts = [(0, 1), (3, 2), (u32::MAX / 2, 1), (u32::MAX, 7)];
+        let counts = [(0, 1), (3, 2), (u32::MAX / 2, 1), (u32::MAX, 7)].map(hashed);
         for parts in [0, MOST_PARTS + 1, usize::MAX] {
             assert!(counts_in_parts(&counts, parts).is_err());
         }
@@ -134,7 +143,7 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_refused() {
-        let bytes = counts_to_bytes(&[(1 << 20, 128), (u32::MAX, 1)]);
+        let bytes = counts_to_bytes(&[(1 << 20, 128), (u32::MAX, 1)].map(hashed));
         for end in [1, 2, 4, bytes.len() - 1] {
             assert!(read(&bytes[..end]).is_err(), "{end}");
         }

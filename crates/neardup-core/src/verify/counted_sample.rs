@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::shared_count;
-use crate::sketch::of_level;
+use crate::ids::{Hash, ShingleId};
 
 /// Bits of [`Several`] for each hash, at least.
 const BITS_PER_HASH: usize = 4;
@@ -19,18 +19,19 @@ const BITS_PER_HASH: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountedSample<'a> {
     /// Hashes of shingles that the table does not have.
-    pub(super) rare: &'a [u32],
+    pub(super) rare: &'a [Hash],
     /// Ids of shingles of the table.
-    pub(super) common: &'a [u32],
+    pub(super) common: &'a [ShingleId],
     /// Hashes of shingles that no other text has.
-    pub(super) single: &'a [u32],
+    pub(super) single: &'a [Hash],
     /// One in 2^level shingles of the text is in the sample.
     pub level: u32,
     /// Distinct shingles of the text.
     pub shingles: usize,
 }
 
-/// Where the hashes and ids of each kind end in a sample whose shingles were looked up.
+/// Where each kind ends in the numbers of a sample whose shingles were looked up: rare hashes, ids, and
+/// hashes of single ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
     rare: u32,
@@ -40,28 +41,28 @@ pub(super) struct Ends {
 impl Ends {
     /// Looks the hashes of a sample up in a table, and sorts them by kind, in place. `buffers` are reused.
     pub(super) fn look_up(
-        hashes: &mut [u32],
+        numbers: &mut [u32],
         table: &ShingleFrequencies,
-        is_single: impl Fn(u32) -> bool,
+        is_single: impl Fn(Hash) -> bool,
         [ids, single]: &mut [Vec<u32>; 2],
     ) -> Ends {
         ids.clear();
         single.clear();
         let mut rare = 0;
-        for at in 0..hashes.len() {
-            let hash = hashes[at];
-            if let Some(id) = table.id(hash) {
+        for at in 0..numbers.len() {
+            let hash = Hash(numbers[at]);
+            if let Some(ShingleId(id)) = table.id(hash) {
                 ids.push(id);
             } else if is_single(hash) {
-                single.push(hash);
+                single.push(hash.0);
             } else {
-                hashes[rare] = hash;
+                numbers[rare] = hash.0;
                 rare += 1;
             }
         }
         let common = rare + ids.len();
-        hashes[rare..common].copy_from_slice(ids);
-        hashes[common..].copy_from_slice(single);
+        numbers[rare..common].copy_from_slice(ids);
+        numbers[common..].copy_from_slice(single);
         Ends {
             rare: rare as u32,
             common: common as u32,
@@ -69,13 +70,13 @@ impl Ends {
     }
 
     /// The sample of a text with so many distinct shingles.
-    pub(super) fn sample(self, hashes: &[u32], level: u32, shingles: usize) -> CountedSample<'_> {
-        let (rare, rest) = hashes.split_at(self.rare as usize);
+    pub(super) fn sample(self, numbers: &[u32], level: u32, shingles: usize) -> CountedSample<'_> {
+        let (rare, rest) = numbers.split_at(self.rare as usize);
         let (common, single) = rest.split_at((self.common - self.rare) as usize);
         CountedSample {
-            rare,
-            common,
-            single,
+            rare: Hash::all(rare),
+            common: ShingleId::all(common),
+            single: Hash::all(single),
             level,
             shingles,
         }
@@ -105,9 +106,9 @@ impl<'a> CountedSample<'a> {
         let end = table.end_of_level(level);
         let ids = self.common.partition_point(|&id| id < end);
         CountedSample {
-            rare: of_level(level, self.rare),
+            rare: Hash::of_level(level, self.rare),
             common: &self.common[..ids],
-            single: of_level(level, self.single),
+            single: Hash::of_level(level, self.single),
             level,
             shingles: self.shingles,
         }
@@ -120,32 +121,32 @@ impl<'a> CountedSample<'a> {
             let lines = list.iter().step_by(64 / size_of::<u32>());
             lines.fold(0, |all, &number| all ^ number)
         };
-        lines(self.rare) ^ lines(self.common)
+        lines(Hash::numbers(self.rare)) ^ lines(ShingleId::numbers(self.common))
     }
 }
 
 /// A sample of its own whose shingles were looked up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
-    hashes: Box<[u32]>,
+    numbers: Box<[u32]>,
     ends: Ends,
 }
 
 impl Looked {
     /// Looks the hashes of a sample up in a table.
-    pub(super) fn up(hashes: &[u32], table: &ShingleFrequencies) -> Self {
-        let mut hashes: Box<[u32]> = hashes.into();
-        let ends = Ends::look_up(&mut hashes, table, |_| false, &mut Default::default());
-        Looked { hashes, ends }
+    pub(super) fn up(hashes: &[Hash], table: &ShingleFrequencies) -> Self {
+        let mut numbers: Box<[u32]> = Hash::numbers(hashes).into();
+        let ends = Ends::look_up(&mut numbers, table, |_| false, &mut Default::default());
+        Looked { numbers, ends }
     }
 
     pub(super) fn sample(&self, level: u32, shingles: usize) -> CountedSample<'_> {
-        self.ends.sample(&self.hashes, level, shingles)
+        self.ends.sample(&self.numbers, level, shingles)
     }
 
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.hashes)
+        size_of_val(&*self.numbers)
     }
 }
 
@@ -169,7 +170,7 @@ impl Several {
         }
     }
 
-    pub(super) fn insert(&self, hash: u32) {
+    pub(super) fn insert(&self, Hash(hash): Hash) {
         let place = hash >> self.shift;
         if let Some(word) = self.bits.get((place / u64::BITS) as usize) {
             word.fetch_or(1 << (place % u64::BITS), Ordering::Relaxed);
@@ -178,7 +179,7 @@ impl Several {
 
     /// Whether several texts may have a hash.
     #[inline]
-    pub(super) fn may_have(&self, hash: u32) -> bool {
+    pub(super) fn may_have(&self, Hash(hash): Hash) -> bool {
         let place = hash >> self.shift;
         let word = self.bits.get((place / u64::BITS) as usize);
         word.is_none_or(|word| word.load(Ordering::Relaxed) >> (place % u64::BITS) & 1 == 1)

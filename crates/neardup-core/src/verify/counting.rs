@@ -13,6 +13,7 @@ use super::samples::Samples;
 use super::shingle_frequencies::{ShingleFrequencies, least_common, rare};
 use crate::buckets::{deal, gathered, sorted};
 use crate::error::Result;
+use crate::ids::Hash;
 
 /// The number of leading bits of a hash that choose its part.
 const PART_BITS: u32 = 10;
@@ -26,7 +27,7 @@ impl ShingleFrequencies {
     /// the collection has several copies. The table holds at most `entries` shingles.
     ///
     /// Runs on the current rayon pool.
-    pub fn of_samples<S: AsRef<[u32]> + Sync>(samples: &[S], entries: usize) -> Self {
+    pub fn of_samples<S: AsRef<[Hash]> + Sync>(samples: &[S], entries: usize) -> Self {
         let texts = samples.len() as u64;
         let rests = samples.iter().map(AsRef::as_ref).collect();
         let least = least_common(rare(texts));
@@ -62,7 +63,7 @@ impl ShingleFrequencies {
 }
 
 /// The hashes in at least `least` samples, and in how many each is. Those in several are added to `several`.
-fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> Vec<(u32, u32)> {
+fn common_of_samples(mut rests: Vec<&[Hash]>, least: u32, several: &Several) -> Vec<(Hash, u32)> {
     let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
     let all = 1 << PART_BITS;
     let stretches = (hashes / STRETCH).next_power_of_two().min(all);
@@ -74,7 +75,7 @@ fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> V
         let pieces = rests.par_chunks_mut(piece.max(1)).map(|rests| {
             let mut hashes = Vec::new();
             for rest in rests {
-                let is_later = |&hash: &u32| part_of(hash) >= first + parts;
+                let is_later = |&hash: &Hash| part_of(hash) >= first + parts;
                 let end = rest.iter().position(is_later).unwrap_or(rest.len());
                 // Copied at once, while they are in the cache.
                 hashes.extend_from_slice(&rest[..end]);
@@ -84,7 +85,7 @@ fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> V
         });
         let dealt = gathered(&pieces.collect::<Vec<_>>(), parts);
         let of_parts = dealt.par_iter().map(|part| {
-            let spread = |hash| u64::from(hash) << u32::BITS << PART_BITS;
+            let spread = |Hash(hash)| u64::from(hash) << u32::BITS << PART_BITS;
             let hashes = sorted(part, spread);
             for both in hashes.windows(2) {
                 if both[0] == both[1] {
@@ -99,7 +100,7 @@ fn common_of_samples(mut rests: Vec<&[u32]>, least: u32, several: &Several) -> V
 }
 
 /// The values that a sorted list has at least `least` times, and how often.
-fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
+fn runs(hashes: &[Hash], least: u32) -> Vec<(Hash, u32)> {
     let runs = hashes.chunk_by(|a, b| a == b);
     let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
     runs.filter(|&(_, count)| count >= least).collect()
@@ -110,7 +111,7 @@ fn runs(hashes: &[u32], least: u32) -> Vec<(u32, u32)> {
 /// # Errors
 ///
 /// If samples cannot be read from their file.
-pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
+pub fn counts_of(samples: &Samples) -> Result<Vec<(Hash, u32)>> {
     let mut counts = Vec::new();
     samples.for_each_block(|block| {
         counts.extend(common_of_samples(block, 1, &Several::default()));
@@ -120,7 +121,7 @@ pub fn counts_of(samples: &Samples) -> Result<Vec<(u32, u32)>> {
 }
 
 /// Hashes, ascending, and how often each is among them.
-pub fn counts_of_hashes(mut hashes: Vec<u32>) -> Vec<(u32, u32)> {
+pub fn counts_of_hashes(mut hashes: Vec<Hash>) -> Vec<(Hash, u32)> {
     hashes.sort_unstable();
     runs(&hashes, 1)
 }
@@ -128,10 +129,10 @@ pub fn counts_of_hashes(mut hashes: Vec<u32>) -> Vec<(u32, u32)> {
 /// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The counts of
 /// texts that are in several parts are subtracted, once for each part too many.
 pub fn common_of_counts(
-    counts: Vec<(u32, u32)>,
-    subtracted: Vec<(u32, u32)>,
+    counts: Vec<(Hash, u32)>,
+    subtracted: Vec<(Hash, u32)>,
     texts: u64,
-) -> Vec<(u32, u32)> {
+) -> Vec<(Hash, u32)> {
     let mut subtracted = added(subtracted).into_iter().peekable();
     let mut counts = added(counts);
     counts.retain_mut(|(hash, count)| {
@@ -145,7 +146,7 @@ pub fn common_of_counts(
 }
 
 /// One count for each hash, ascending.
-fn added(mut counts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+fn added(mut counts: Vec<(Hash, u32)>) -> Vec<(Hash, u32)> {
     // Stretches that ascend are merged, which takes less time than sorting.
     counts.sort_by_key(|&(hash, _)| hash);
     counts.dedup_by(|next, first| {
@@ -159,38 +160,38 @@ fn added(mut counts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 }
 
 /// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
-fn common_of(mut hashes: Vec<u32>, texts: u64) -> Vec<(u32, u32)> {
+fn common_of(mut hashes: Vec<Hash>, texts: u64) -> Vec<(Hash, u32)> {
     hashes.par_sort_unstable();
     runs(&hashes, least_common(rare(texts)))
 }
 
 #[inline]
-fn part_of(hash: u32) -> usize {
+fn part_of(hash: Hash) -> usize {
     count_bytes::part_of(hash, 1 << PART_BITS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{is_of, leading, level_of, of_level};
+    use crate::sketch::{leading, level_of};
     use std::collections::BTreeMap;
     use xxhash_rust::xxh3::xxh3_64;
 
-    fn hash(number: u64) -> u32 {
-        leading(xxh3_64(&number.to_le_bytes()))
+    fn hash(number: u64) -> Hash {
+        Hash(leading(xxh3_64(&number.to_le_bytes())))
     }
 
     /// The sample of a text of these shingles.
-    fn sample(numbers: impl Iterator<Item = u64>) -> Vec<u32> {
-        let mut hashes: Vec<u32> = numbers.map(hash).collect();
+    fn sample(numbers: impl Iterator<Item = u64>) -> Vec<Hash> {
+        let mut hashes: Vec<Hash> = numbers.map(hash).collect();
         hashes.sort_unstable();
         hashes.dedup();
         let level = level_of(hashes.len(), 128);
-        of_level(level, &hashes).to_vec()
+        Hash::of_level(level, &hashes).to_vec()
     }
 
     /// Samples of texts of 50 to 700 shingles, of which some are shared.
-    fn texts(count: u64) -> Vec<Vec<u32>> {
+    fn texts(count: u64) -> Vec<Vec<Hash>> {
         let text = |id: u64| {
             let own = (0..50 + id * 37 % 650).map(move |at| (id << 32) + at);
             sample(own.chain(0..id % 40))
@@ -199,7 +200,7 @@ mod tests {
     }
 
     /// What a table must hold.
-    fn counted(texts: &[Vec<u32>]) -> BTreeMap<u32, u32> {
+    fn counted(texts: &[Vec<Hash>]) -> BTreeMap<Hash, u32> {
         let mut all = BTreeMap::new();
         for &hash in texts.iter().flatten() {
             *all.entry(hash).or_default() += 1;
@@ -209,12 +210,12 @@ mod tests {
         all
     }
 
-    fn contents(table: &ShingleFrequencies) -> BTreeMap<u32, u32> {
+    fn contents(table: &ShingleFrequencies) -> BTreeMap<Hash, u32> {
         let counts = table.counts();
         assert!(counts.is_sorted());
         for &(hash, count) in counts {
             assert_eq!(table.count(hash), count);
-            assert_eq!(table.count(hash ^ 1), 0);
+            assert_eq!(table.count(Hash(hash.0 ^ 1)), 0);
         }
         counts.iter().copied().collect()
     }
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn counts_are_numbers_of_texts_and_rare_ones_are_left_out() {
-        let lists: Vec<Vec<u32>> = (0..9).map(|id| sample(0..=id)).collect();
+        let lists: Vec<Vec<Hash>> = (0..9).map(|id| sample(0..=id)).collect();
         let table = ShingleFrequencies::of_samples(&lists, 100);
         // Shingle n is in 9 - n texts, and up to RARE of them are few.
         assert_eq!([0, 5, 6].map(|at| table.count(hash(at))), [9, 4, 0]);
@@ -244,7 +245,7 @@ mod tests {
             let once = ShingleFrequencies::of_samples(&texts, entries);
             assert!(once.len() <= entries);
             let level = once.level();
-            let held = all.iter().filter(|&(&hash, _)| is_of(level, hash));
+            let held = all.iter().filter(|(hash, _)| hash.is_of(level));
             assert!(
                 held.map(|(&hash, &count)| (hash, count))
                     .eq(contents(&once))
@@ -270,7 +271,7 @@ mod tests {
         let texts = texts(300);
         let whole = ShingleFrequencies::of_samples(&texts, 20);
         let part = |at: u32| {
-            let own = texts.iter().flatten().filter(|&&hash| hash >> 30 == at);
+            let own = texts.iter().flatten().filter(|&&hash| hash.0 >> 30 == at);
             common_of(own.copied().collect(), 300)
         };
         let counts = (0..4).flat_map(part).collect();
@@ -283,7 +284,7 @@ mod tests {
     fn counts_of_parts_add_up_to_those_of_all() {
         let texts = texts(300);
         let whole = ShingleFrequencies::of_samples(&texts, usize::MAX);
-        let samples_of = |texts: &[Vec<u32>]| {
+        let samples_of = |texts: &[Vec<Hash>]| {
             let mut samples = Samples::default();
             for text in texts {
                 samples.push(text, 700, false).unwrap();
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_table_at_its_budget_keeps_its_level() {
-        let text: Vec<u32> = sample(0..40);
+        let text: Vec<Hash> = sample(0..40);
         let texts = vec![text; 9];
         let level_of = |entries| ShingleFrequencies::of_samples(&texts, entries).level();
         assert_eq!(level_of(40), 0);

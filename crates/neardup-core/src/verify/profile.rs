@@ -10,8 +10,9 @@ use super::shingle_frequencies::ShingleFrequencies;
 use super::short::Letters;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::constants::SHORT;
+use crate::ids::Hash;
 use crate::segment::ShingleLen;
-use crate::sketch::{of_level, shingle_hashes};
+use crate::sketch::shingle_hashes;
 
 /// The properties of one text that measures compare. Each measure has its own; the others are empty.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +22,7 @@ pub(super) struct Profile {
     /// Its units, ascending, with repeats.
     pub(super) units: Box<[u64]>,
     /// Shingles whose length goes by the script, by the halves of hashes that samples hold.
-    pub(super) shingles: Shingles<u32>,
+    pub(super) shingles: Shingles<Hash>,
     /// The number of these, of which two may have the same half of a hash.
     pub(super) count: usize,
     pub(super) letters: Letters,
@@ -78,7 +79,7 @@ impl Profile {
         };
         let level = ratio.level(self.count, other.count).max(table.level());
         let looked = [self, other].map(|text| {
-            let hashes = of_level(level, text.shingles.hashes());
+            let hashes = Hash::of_level(level, text.shingles.hashes());
             Looked::up(hashes, table)
         });
         let [a, b] = looked.each_ref().map(|text| text.sample(level, 0));
@@ -100,8 +101,8 @@ impl Cached for Profile {
 }
 
 /// The sample of a normalized text, by which `content(k)` counts it.
-pub fn content_sample(text: &str, k: usize) -> Vec<u32> {
+pub fn content_sample(text: &str, k: usize) -> Vec<Hash> {
     let mut sample = Vec::new();
     sample_text(text, k, &mut Default::default(), &mut sample);
-    sample
+    Hash::all(&sample).to_vec()
 }

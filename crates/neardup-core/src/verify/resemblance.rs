@@ -1,6 +1,7 @@
 //! Resemblance of two sets of character shingles.
 
 use crate::buckets::sorted;
+use crate::ids::Hash;
 use crate::segment::ShingleLen;
 use crate::sketch::{leading, shingle_hashes};
 
@@ -44,8 +45,9 @@ impl Shingles {
 
     /// The same set by the halves of the hashes that [samples](super::Samples) hold; two shingles may be
     /// one there.
-    pub fn halves(&self) -> Shingles<u32> {
-        let mut halves: Vec<u32> = self.hashes.iter().map(|&hash| leading(hash)).collect();
+    pub fn halves(&self) -> Shingles<Hash> {
+        let halves = self.hashes.iter().map(|&hash| Hash(leading(hash)));
+        let mut halves: Vec<Hash> = halves.collect();
         halves.dedup();
         Shingles {
             hashes: halves.into_boxed_slice(),

@@ -6,8 +6,9 @@ n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fe
 */
 
 use crate::constants::SAMPLE;
+use crate::ids::Hash;
 use crate::segment::ShingleLen;
-use crate::sketch::{Distinct, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
+use crate::sketch::{self, Distinct, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
 
 /// Writes the sample of a normalized text with its shingles of `k` characters, ascending, into
 /// `sample`, and returns the number of all distinct ones. Of a long text, memory is a share of its
@@ -31,6 +32,20 @@ pub(crate) fn sample_text(
 /// [`SAMPLE`] on average; 0 if it has fewer shingles than that.
 pub(super) fn text_level(shingles: usize) -> u32 {
     level_of(shingles, SAMPLE)
+}
+
+impl Hash {
+    /// Whether it is of a level.
+    #[inline]
+    pub(super) fn is_of(self, level: u32) -> bool {
+        sketch::is_of(level, self.0)
+    }
+
+    /// The leading ones of ascending hashes that are of a level.
+    #[inline]
+    pub(super) fn of_level(level: u32, hashes: &[Hash]) -> &[Hash] {
+        Hash::all(sketch::of_level(level, Hash::numbers(hashes)))
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::bytes::{Bytes, put, put_part};
 use crate::error::Result;
-use crate::sketch::is_of;
+use crate::ids::Hash;
 
 const WHAT: &str = "stored samples";
 
@@ -57,7 +57,7 @@ pub fn samples_to_bytes(
 /// # Errors
 ///
 /// If the bytes are damaged.
-pub fn hashes_of(bytes: &[u8], wanted: &[u64]) -> Result<(u64, Vec<u32>)> {
+pub fn hashes_of(bytes: &[u8], wanted: &[u64]) -> Result<(u64, Vec<Hash>)> {
     let (mut texts, mut hashes) = (0, Vec::new());
     for stored in those_of(bytes, wanted) {
         texts += 1;
@@ -142,7 +142,7 @@ struct Stored<'a> {
     number: u64,
     shingles: u32,
     is_short: bool,
-    hashes: Cow<'a, [u32]>,
+    hashes: Cow<'a, [Hash]>,
 }
 
 impl<'a> Stored<'a> {
@@ -150,7 +150,7 @@ impl<'a> Stored<'a> {
         let short = if self.is_short { IS_SHORT } else { 0 };
         put(&U64::new(self.number), bytes);
         put(&U32::new(self.shingles | short), bytes);
-        let hashes: Vec<U32> = self.hashes.iter().map(|&hash| hash.into()).collect();
+        let hashes: Vec<U32> = self.hashes.iter().map(|hash| hash.0.into()).collect();
         put_part(&hashes, bytes);
     }
 
@@ -159,10 +159,10 @@ impl<'a> Stored<'a> {
         let shingles = rest.record::<U32>()?.get();
         let (shingles, is_short) = (shingles & !IS_SHORT, shingles & IS_SHORT != 0);
         let level = text_level(shingles as usize);
-        let hashes = rest.numbers()?;
+        let hashes = rest.hashes()?;
         let count = hashes.len();
         let is_ascending = hashes.is_sorted_by(|a, b| a < b);
-        let is_sampled = hashes.last().is_none_or(|&last| is_of(level, last));
+        let is_sampled = hashes.last().is_none_or(|last| last.is_of(level));
         if !is_ascending || !is_sampled || count > shingles as usize {
             return Err(rest.damaged(format!("{count} hashes of level {level}")));
         }
@@ -196,9 +196,9 @@ mod tests {
     fn samples() -> Samples {
         let mut samples = Samples::default();
         for (size, is_short) in [(40_u32, false), (400, true), (4000, false)] {
-            let spread = |at: u32| (size + at).wrapping_mul(0x9E37_79B9);
-            let mut hashes: Vec<u32> = (0..size).map(spread).collect();
-            hashes.retain(|&hash| is_of(text_level(size as usize), hash));
+            let spread = |at: u32| Hash((size + at).wrapping_mul(0x9E37_79B9));
+            let mut hashes: Vec<Hash> = (0..size).map(spread).collect();
+            hashes.retain(|hash| hash.is_of(text_level(size as usize)));
             hashes.sort_unstable();
             samples.push(&hashes, size as usize, is_short).unwrap();
         }

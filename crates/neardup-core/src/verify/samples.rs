@@ -18,6 +18,7 @@ use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::deal;
 use crate::error::{Error, Result};
+use crate::ids::Hash;
 use crate::spilled::Spilled;
 
 /// Hashes that are read from the file at once, about. Tests have several blocks too.
@@ -38,7 +39,8 @@ const HASH: usize = size_of::<u32>();
 #[derive(Debug)]
 pub struct Samples {
     places: Vec<Place>,
-    hashes: Spilled<u32>,
+    /// Hashes; and ids in the place of some, once [looked up](Self::look_up).
+    numbers: Spilled<u32>,
     /// Bytes of samples in memory, and where the others are.
     most: usize,
     folder: Option<PathBuf>,
@@ -82,7 +84,7 @@ impl Samples {
     pub fn within(most: usize, folder: Option<PathBuf>) -> Self {
         Samples {
             places: Vec::new(),
-            hashes: Spilled::new(most, folder.as_deref()),
+            numbers: Spilled::new(most, folder.as_deref()),
             most,
             folder,
             short: Vec::new(),
@@ -98,7 +100,7 @@ impl Samples {
 
     /// Bytes in memory, and in the file.
     pub fn bytes(&self) -> (u64, u64) {
-        self.hashes.bytes()
+        self.numbers.bytes()
     }
 
     /// Whether there are no documents.
@@ -109,7 +111,7 @@ impl Samples {
     /// Extends the list to `documents` documents; the added ones have no sample.
     pub fn extend_to(&mut self, documents: usize) {
         let none = Place {
-            begin: self.hashes.len() as u64,
+            begin: self.numbers.len() as u64,
             len: 0,
             shingles: NONE,
             ends: Ends::default(),
@@ -123,9 +125,9 @@ impl Samples {
     /// # Errors
     ///
     /// If memory is full and the file cannot be written: usually a full disk. The document is not added.
-    pub fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) -> Result<()> {
-        let begin = self.hashes.len() as u64;
-        self.hashes.append(hashes)?;
+    pub fn push(&mut self, hashes: &[Hash], shingles: usize, is_short: bool) -> Result<()> {
+        let begin = self.numbers.len() as u64;
+        self.numbers.append(Hash::numbers(hashes))?;
         if is_short {
             self.short.push(self.len() as u32);
         }
@@ -144,7 +146,7 @@ impl Samples {
     ///
     /// As [`push`](Self::push).
     pub fn finish(&mut self) -> Result<()> {
-        self.hashes.flush()
+        self.numbers.flush()
     }
 
     /// The number of documents with a sample.
@@ -155,7 +157,7 @@ impl Samples {
 
     /// The number of hashes, in memory and in the file.
     pub fn hashes(&self) -> u64 {
-        self.hashes.len() as u64
+        self.numbers.len() as u64
     }
 
     /// Passes all samples on, in blocks: those in memory are one. What is in the file is read.
@@ -163,12 +165,12 @@ impl Samples {
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[u32]>) -> Result<()>) -> Result<()> {
+    pub fn for_each_block(&self, mut each: impl FnMut(Vec<&[Hash]>) -> Result<()>) -> Result<()> {
         self.check_hashes()?;
         let with_hashes = || self.places.iter().filter(|place| place.len > 0);
-        let in_memory = with_hashes().map(|place| self.hashes.get(place.range()));
-        each(in_memory.flatten().collect())?;
-        let is_in_file = |place: &&Place| self.hashes.get(place.range()).is_none();
+        let in_memory = with_hashes().filter_map(|place| self.numbers.get(place.range()));
+        each(in_memory.map(Hash::all).collect())?;
+        let is_in_file = |place: &&Place| self.numbers.get(place.range()).is_none();
         let in_file: Vec<&Place> = with_hashes().filter(is_in_file).collect();
         let (mut rest, mut buffer) = (&in_file[..], Vec::new());
         while let Some(first) = rest.first() {
@@ -177,7 +179,7 @@ impl Samples {
             let (block, later) = rest.split_at(rest.partition_point(is_near));
             rest = later;
             let end = block.last().map_or(begin, |place| place.range().end);
-            let hashes = self.hashes.read(begin..end, &mut buffer)?;
+            let hashes = Hash::all(self.numbers.read(begin..end, &mut buffer)?);
             let within = |place: &&Place| {
                 let range = place.range();
                 &hashes[range.start - begin..range.end - begin]
@@ -192,7 +194,7 @@ impl Samples {
     /// # Errors
     ///
     /// If the file cannot be read or others not be written.
-    pub(super) fn dealt_to_files(&self) -> Result<Vec<Spilled<u32>>> {
+    pub(super) fn dealt_to_files(&self) -> Result<Vec<Spilled<Hash>>> {
         let memory = (self.most / 2).max(MEMORY) as u64;
         let files = (HASH as u64 * self.hashes() / memory).next_power_of_two();
         // So many that the hashes of one have a leading bit in common.
@@ -203,7 +205,7 @@ impl Samples {
             // What is in memory is one block, of any size.
             for some in block.chunks(DEALT) {
                 let hashes = some.iter().flat_map(|sample| sample.iter().copied());
-                let file_of = |hash: u32| (hash >> (u32::BITS - bits)) as usize;
+                let file_of = |Hash(hash)| (hash >> (u32::BITS - bits)) as usize;
                 let (dealt, ends) = deal(hashes, files.len(), file_of);
                 let mut begin = 0;
                 for (file, end) in files.iter_mut().zip(ends) {
@@ -249,7 +251,7 @@ impl Samples {
 
     /// Whether some samples must be read from the file.
     pub fn are_in_file(&self) -> bool {
-        self.hashes.has_file()
+        self.numbers.has_file()
     }
 
     /// Looks the shingles of all samples in memory up in the table of their collection, once the list is
@@ -257,23 +259,23 @@ impl Samples {
     pub fn look_up(&mut self, table: &ShingleFrequencies, several: &Several) {
         self.are_looked_up = true;
         let (mut places, mut parts) = (&mut self.places[..], Vec::new());
-        for (mut begin, mut hashes) in self.hashes.blocks_mut() {
-            let block_end = begin + hashes.len();
+        for (mut begin, mut numbers) in self.numbers.blocks_mut() {
+            let block_end = begin + numbers.len();
             let count = places.partition_point(|place| place.range().end <= block_end);
             let (of_block, later) = places.split_at_mut(count);
             places = later;
             for of_task in of_block.chunks_mut(TOGETHER) {
                 let end = of_task.last().map_or(begin, |place| place.range().end);
-                let (of_places, rest) = hashes.split_at_mut(end - begin);
+                let (of_places, rest) = numbers.split_at_mut(end - begin);
                 parts.push((begin, of_task, of_places));
-                (begin, hashes) = (end, rest);
+                (begin, numbers) = (end, rest);
             }
         }
         let all = parts.into_par_iter();
-        all.for_each_init(Default::default, |buffers, (begin, places, hashes)| {
+        all.for_each_init(Default::default, |buffers, (begin, places, numbers)| {
             for place in places {
                 let range = place.range();
-                let own = &mut hashes[range.start - begin..range.end - begin];
+                let own = &mut numbers[range.start - begin..range.end - begin];
                 let is_single = |hash| !several.may_have(hash);
                 place.ends = Ends::look_up(own, table, is_single, buffers);
             }
@@ -285,13 +287,14 @@ impl Samples {
     /// # Errors
     ///
     /// If they cannot be read from the file, or were looked up.
-    pub(super) fn hashes_of(&self, document: u32) -> Result<Option<(Vec<u32>, usize)>> {
+    pub(super) fn hashes_of(&self, document: u32) -> Result<Option<(Vec<Hash>, usize)>> {
         self.check_hashes()?;
         let Some(place) = self.place(document) else {
             return Ok(None);
         };
-        let hashes = self.hashes.read(place.range(), &mut Vec::new())?.to_vec();
-        Ok(Some((hashes, place.shingles as usize)))
+        let mut buffer = Vec::new();
+        let hashes = Hash::all(self.numbers.read(place.range(), &mut buffer)?);
+        Ok(Some((hashes.to_vec(), place.shingles as usize)))
     }
 
     /// The sample of a document whose shingles were looked up; of one in the file, in what was `read`.
@@ -306,8 +309,8 @@ impl Samples {
         match read {
             Some(looked) => Some(looked.sample(level, shingles)),
             None => {
-                let hashes = self.hashes.get(place.range())?;
-                Some(place.ends.sample(hashes, level, shingles))
+                let numbers = self.numbers.get(place.range())?;
+                Some(place.ends.sample(numbers, level, shingles))
             }
         }
     }
@@ -338,7 +341,7 @@ impl Source for InFile<'_> {
     fn size(&self, document: u32) -> Option<usize> {
         let InFile(samples, _) = self;
         let place = samples.place(document)?;
-        let is_in_file = samples.hashes.get(place.range()).is_none();
+        let is_in_file = samples.numbers.get(place.range()).is_none();
         is_in_file.then_some(HASH * place.len as usize)
     }
 
@@ -346,7 +349,8 @@ impl Source for InFile<'_> {
         let InFile(samples, table) = self;
         let range = samples.place(document).map_or(0..0, Place::range);
         let mut buffer = Vec::new();
-        Ok(Looked::up(samples.hashes.read(range, &mut buffer)?, table))
+        let hashes = Hash::all(samples.numbers.read(range, &mut buffer)?);
+        Ok(Looked::up(hashes, table))
     }
 }
 

@@ -18,7 +18,7 @@ Memory: 26 to 44 bytes per common shingle.
 */
 
 use crate::constants::{MAJORITY_PARTS, RARE, TEXTS_PER_RARE};
-use crate::sketch::is_of;
+use crate::ids::{Hash, ShingleId};
 
 /// The maximum number of common shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
@@ -45,11 +45,11 @@ const LEVELS: usize = u32::BITS as usize + 1;
 #[derive(Clone, Debug)]
 pub struct ShingleFrequencies {
     /// The shingles and their counts, by hash.
-    counts: Vec<(u32, u32)>,
+    counts: Vec<(Hash, u32)>,
     /// All shingles with their ids, each at the first free place from that of its trailing bits on:
     /// a look-up reads one line of the cache. Ids count from 1 here, so that 0 is a free place; at least
     /// half of them are.
-    places: Vec<(u32, u32)>,
+    places: Vec<(Hash, u32)>,
     /// For each value of some trailing bits, whether a shingle has it. Most shingles are rare, and are
     /// told by these bits, which stay in the cache.
     bits: Vec<u64>,
@@ -67,12 +67,12 @@ impl Default for ShingleFrequencies {
 
 impl ShingleFrequencies {
     /// The table of texts whose common shingles were counted, with their counts, by hash.
-    pub fn of_common(texts: u64, mut common: Vec<(u32, u32)>, entries: usize) -> Self {
+    pub fn of_common(texts: u64, mut common: Vec<(Hash, u32)>, entries: usize) -> Self {
         let mut level = 0;
         while common.len() > entries && level < u32::BITS {
             level += 1;
             // Those of a level come first.
-            common.truncate(common.partition_point(|&(hash, _)| is_of(level, hash)));
+            common.truncate(common.partition_point(|&(hash, _)| hash.is_of(level)));
         }
         ShingleFrequencies::from_counts(level, texts, common)
     }
@@ -82,15 +82,15 @@ impl ShingleFrequencies {
     pub fn from_counts(
         level: u32,
         texts: u64,
-        counts: impl IntoIterator<Item = (u32, u32)>,
+        counts: impl IntoIterator<Item = (Hash, u32)>,
     ) -> Self {
         let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.retain(|&(hash, _)| is_of(level, hash));
+        counts.retain(|&(hash, _)| hash.is_of(level));
         // Stored counts are sorted, which costs nothing here.
         counts.sort_unstable();
         counts.dedup_by_key(|&mut (hash, _)| hash);
         let mut table = ShingleFrequencies {
-            places: vec![(0, 0); (2 * counts.len()).next_power_of_two()],
+            places: vec![(Hash(0), 0); (2 * counts.len()).next_power_of_two()],
             bits: vec![0; (counts.len() / PER_WORD).next_power_of_two()],
             counts: Vec::new(),
             ends: [0; LEVELS],
@@ -98,7 +98,7 @@ impl ShingleFrequencies {
             texts,
         };
         for level in 0..=u32::BITS {
-            let end = counts.partition_point(|&(hash, _)| is_of(level, hash));
+            let end = counts.partition_point(|&(hash, _)| hash.is_of(level));
             table.ends[level as usize] = end as u32;
         }
         for (&(hash, _), id) in counts.iter().zip(1..) {
@@ -112,15 +112,15 @@ impl ShingleFrequencies {
     }
 
     /// All shingles of the table and their counts, by hash.
-    pub fn counts(&self) -> &[(u32, u32)] {
+    pub fn counts(&self) -> &[(Hash, u32)] {
         &self.counts
     }
 
     /// Where a shingle is, or would be.
     #[inline]
-    fn place(&self, hash: u32) -> usize {
+    fn place(&self, hash: Hash) -> usize {
         let mask = self.places.len() - 1;
-        let mut place = hash as usize & mask;
+        let mut place = hash.0 as usize & mask;
         while self.places[place].1 != 0 && self.places[place].0 != hash {
             place = (place + 1) & mask;
         }
@@ -129,36 +129,39 @@ impl ShingleFrequencies {
 
     /// The word that has the bit of a shingle, and the bit.
     #[inline]
-    fn bit(&self, hash: u32) -> (usize, u64) {
+    fn bit(&self, Hash(hash): Hash) -> (usize, u64) {
         let word = (hash / u64::BITS) as usize & (self.bits.len() - 1);
         (word, 1 << (hash % u64::BITS))
     }
 
     /// The number of texts that contain a shingle: 0 if it is rare or not of the table's level.
-    pub fn count(&self, hash: u32) -> u32 {
+    pub fn count(&self, hash: Hash) -> u32 {
         self.id(hash).map_or(0, |id| self.count_of(id))
     }
 
     /// The id of a shingle, its place among the [counts](Self::counts); `None` for one that the table
     /// does not have.
     #[inline]
-    pub(super) fn id(&self, hash: u32) -> Option<u32> {
+    pub(super) fn id(&self, hash: Hash) -> Option<ShingleId> {
         let (word, bit) = self.bit(hash);
         if self.bits[word] & bit == 0 {
             return None;
         }
-        self.places[self.place(hash)].1.checked_sub(1)
+        self.places[self.place(hash)]
+            .1
+            .checked_sub(1)
+            .map(ShingleId)
     }
 
     /// The number of texts that contain the shingle with an id.
     #[inline]
-    pub(super) fn count_of(&self, id: u32) -> u32 {
-        self.counts[id as usize].1
+    pub(super) fn count_of(&self, id: ShingleId) -> u32 {
+        self.counts[id.index()].1
     }
 
     /// The first id of which the shingle is not of a level.
-    pub(super) fn end_of_level(&self, level: u32) -> u32 {
-        self.ends[level.min(u32::BITS) as usize]
+    pub(super) fn end_of_level(&self, level: u32) -> ShingleId {
+        ShingleId(self.ends[level.min(u32::BITS) as usize])
     }
 
     /// The level of the table: it holds only shingles of this level. 0 unless there were more common

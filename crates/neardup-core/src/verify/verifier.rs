@@ -330,6 +330,7 @@ mod tests {
     use super::super::content::tests::text;
     use super::super::sample::sample_text;
     use super::*;
+    use crate::ids::Hash;
 
     fn store(all: &[&str]) -> TextStore {
         let mut texts = TextStore::new(1 << 20, None, false);
@@ -434,7 +435,9 @@ mod tests {
                 let mut samples = Samples::within(most, None);
                 for (text, (shingles, hashes)) in all.iter().zip(&sampled) {
                     let is_short = text.chars().count() < 50;
-                    samples.push(hashes, *shingles, is_short).unwrap();
+                    samples
+                        .push(Hash::all(hashes), *shingles, is_short)
+                        .unwrap();
                 }
                 samples.finish().unwrap();
                 let (counted, several) = ShingleFrequencies::of(&samples, entries).unwrap();

@@ -35,6 +35,7 @@ use super::counted_sample::CountedSample;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::divide;
 use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
+use crate::ids::ShingleId;
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
@@ -77,11 +78,11 @@ pub struct Own {
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The shared shingles of the table.
-    shared: Vec<u32>,
+    shared: Vec<ShingleId>,
     /// How many texts carry each of them that is not rare.
     common: Vec<u32>,
     /// The shingles of the table that one text has alone.
-    alone: Vec<u32>,
+    alone: Vec<ShingleId>,
 }
 
 /// What weighing says.
@@ -212,7 +213,7 @@ struct Alone {
 
 impl Alone {
     /// `all` of them, of which these are in the table. The others are rare.
-    fn of(ids: &[u32], all: usize, (table, median): (&ShingleFrequencies, u32)) -> Self {
+    fn of(ids: &[ShingleId], all: usize, (table, median): (&ShingleFrequencies, u32)) -> Self {
         let rare = table.rare();
         let usual = weight(median, rare);
         let majority = median - median / MAJORITY_PARTS;
@@ -323,6 +324,7 @@ fn share(shared: u64, rest: u64) -> f64 {
 mod tests {
     use super::super::counted_sample::Looked;
     use super::*;
+    use crate::ids::Hash;
 
     const RARE: u32 = 4;
 
@@ -332,7 +334,7 @@ mod tests {
     /// Weighs two texts with some shingles in common and some of their own, in both orders.
     fn weigh(shared: Counted<'_>, only_a: Counted<'_>, only_b: Counted<'_>) -> Option<Weighed> {
         let (mut a, mut b, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        let mut hash = 0;
+        let mut hash = Hash(0);
         for (counted, in_a, in_b) in [
             (only_b, false, true),
             (shared, true, true),
@@ -340,7 +342,7 @@ mod tests {
         ] {
             for &(times, count) in counted {
                 for _ in 0..times {
-                    hash += 1;
+                    hash.0 += 1;
                     counts.push((hash, count));
                     a.extend(in_a.then_some(hash));
                     b.extend(in_b.then_some(hash));
@@ -503,7 +505,7 @@ mod tests {
 
     #[test]
     fn what_is_shared_rules_out_pairs_below_a_threshold() {
-        let hashes: Vec<u32> = (0..100).collect();
+        let hashes: Vec<Hash> = (0..100).map(Hash).collect();
         let counts = hashes.iter().map(|&hash| (hash, 100));
         let table = ShingleFrequencies::from_counts(0, 100, counts);
         let mut scratch = Scratch::default();

@@ -114,11 +114,7 @@ fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
         let places = index.near(sketches, &[document]).unwrap().into_values();
-        pairs.extend(
-            places
-                .iter()
-                .map(|&place| (document, filed[place as usize])),
-        );
+        pairs.extend(places.iter().map(|&place| (document, filed[place.index()])));
         if is_filed[document as usize] {
             index.insert(sketches, document).unwrap();
             filed.push(u64::from(document));

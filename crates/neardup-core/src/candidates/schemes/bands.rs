@@ -153,7 +153,7 @@ impl Banding {
 
     /// The estimated number of pairs below `threshold` that become candidates among
     /// `documents` documents; see the [module](self).
-    pub fn false_candidates(&self, threshold: f64, documents: u64) -> f64 {
+    fn false_candidates(&self, threshold: f64, documents: u64) -> f64 {
         let documents = documents as f64;
         let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
         let below = BACKGROUND.iter().filter(|(s, _)| *s < threshold);

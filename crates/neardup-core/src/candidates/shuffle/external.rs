@@ -16,10 +16,11 @@ use crate::candidates::shuffle::blob;
 use crate::candidates::shuffle::external_join::JoinedKeys;
 use crate::candidates::stores::fetched::FetchedPostings;
 use crate::error::{Error, Result};
+use crate::ids::Place;
 use crate::sketch::{SketchStore, Sketches};
 
 /// No place: the document is not kept, or not decided yet.
-const NOWHERE: u32 = u32::MAX;
+const NOWHERE: Place = Place(u32::MAX);
 
 /// An index of documents in an order, of which one batch at a time is loaded.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub struct ExternalIndex {
     begun: usize,
     current: Batch,
     /// The places of kept documents, by their position in the order.
-    places: Vec<u32>,
+    places: Vec<Place>,
     /// The lists of the keys of the current batch, and all that were not shuffled.
     pub index: InvertedIndex<FetchedPostings>,
 }
@@ -83,14 +84,14 @@ impl ExternalIndex {
         if let Some(&at) = batch.positions.get(&document) {
             let mut keys = Vec::new();
             batch.scheme.keys(&batch.sketches, at, &mut keys);
-            self.places[batch.begin + at as usize] = self.index.len();
+            self.places[batch.begin + at as usize] = self.index.next_place();
             self.index.insert(&keys);
         }
     }
 
     /// Adds the places from `since` on, ascending, whose documents share enough keys with one of
     /// the current batch.
-    pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
+    pub fn near(&self, document: u32, since: Place, scratch: &mut Scratch, found: &mut Vec<Place>) {
         let batch = &self.current;
         if let Some(&at) = batch.positions.get(&document) {
             scratch.with_keys(&batch.scheme, &batch.sketches, at, |keys, scratch| {

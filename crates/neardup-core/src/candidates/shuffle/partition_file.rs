@@ -4,10 +4,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::ragged::Ragged;
-use crate::spilled::Spilled;
-
-/// Size of the write buffer in bytes.
-const WAITING: usize = 4 << 20;
+use crate::spilled::{Spilled, WRITE_BUFFER};
 
 /// A table of blobs, written row by row and read column by column. In memory it costs 8
 /// bytes per blob.
@@ -21,7 +18,7 @@ impl PartitionFile {
     /// An empty table in an unnamed file, in `folder` if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
         PartitionFile {
-            blobs: Ragged::new(Spilled::new(WAITING, folder)),
+            blobs: Ragged::new(Spilled::new(WRITE_BUFFER, folder)),
             columns,
         }
     }

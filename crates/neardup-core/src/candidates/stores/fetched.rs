@@ -21,6 +21,7 @@ use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, 
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::statistics::SearchStatistics;
 use crate::error::{Error, Result};
+use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -61,7 +62,7 @@ impl PostingStore for FetchedPostings {
     }
 
     #[inline]
-    fn visit(&self, keys: &[u64], since: u32, visit: impl FnMut(Posting)) {
+    fn visit(&self, keys: &[u64], since: Place, visit: impl FnMut(Posting)) {
         let lists = keys.iter().filter_map(|key| self.lists.get(key));
         let newest_first = lists.flat_map(|list| {
             let all = list.iter().rev().copied();
@@ -92,7 +93,7 @@ pub struct FetchedIndex {
     index: InvertedIndex<FetchedPostings>,
     new_entries: Vec<NewEntry>,
     /// Without keys: for each document of the batch, the places to compare.
-    listed: Option<Ragged<Vec<u32>>>,
+    listed: Option<Ragged<Vec<Place>>>,
 }
 
 impl FetchedIndex {
@@ -134,7 +135,7 @@ impl FetchedIndex {
             for (&number, &bits) in numbers[all.clone()].iter().zip(&min_overlaps[all]) {
                 let place = ranks.of_number(number);
                 let min_overlap = MinOverlap::from_bits(bits);
-                minima[place as usize] = min_overlap;
+                minima[place.index()] = min_overlap;
                 list.push(Posting {
                     place,
                     is_common: min_overlap.is_common,
@@ -217,7 +218,7 @@ impl FetchedIndex {
         let mut places = self.look_up(sketches, &all).into_values();
         places.sort_unstable();
         places.dedup();
-        let number = |place: u32| self.numbers[place as usize];
+        let number = |place: Place| self.numbers[place.index()];
         Ok(places.into_iter().map(number).collect())
     }
 
@@ -244,14 +245,9 @@ impl FetchedIndex {
         std::mem::take(&mut self.new_entries)
     }
 
-    /// The number of places, which is also the place of the next document filed.
-    pub fn len(&self) -> u32 {
-        self.index.len()
-    }
-
-    /// Whether there are no places.
-    pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+    /// The place of the next document filed.
+    pub fn next_place(&self) -> Place {
+        self.index.next_place()
     }
 
     /// Statistics on the documents filed from the batch.
@@ -280,9 +276,9 @@ impl FetchedIndex {
         &self,
         sketches: &Sketches,
         document: u32,
-        since: u32,
+        since: Place,
         scratch: &mut Scratch,
-        places: &mut Vec<u32>,
+        places: &mut Vec<Place>,
     ) {
         let Some(listed) = &self.listed else {
             let scheme = &self.index.scheme;
@@ -292,7 +288,8 @@ impl FetchedIndex {
         };
         let stored = listed.list(document as usize).iter();
         places.extend(stored.filter(|&&place| place >= since));
-        places.extend(since.max(self.numbers.len() as u32)..self.len());
+        let of_batch = since.0.max(self.numbers.len() as u32)..self.next_place().0;
+        places.extend(of_batch.map(Place));
     }
 
     /// Calls `visit` with each of some documents of the batch and the number of each stored
@@ -305,13 +302,13 @@ impl FetchedIndex {
     ) {
         let found = self.look_up(sketches, documents);
         for (document, place) in found.pairs(documents) {
-            visit(document, self.numbers[place as usize]);
+            visit(document, self.numbers[place.index()]);
         }
     }
 
-    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Ragged<Vec<u32>> {
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Ragged<Vec<Place>> {
         Scratches::default().look_up(documents, |document, scratch, places| {
-            self.near(sketches, document, 0, scratch, places);
+            self.near(sketches, document, Place(0), scratch, places);
         })
     }
 }
@@ -347,10 +344,10 @@ impl Ranks {
         self.len
     }
 
-    /// How many of the numbers are lower than one of them.
-    fn of_number(&self, number: u64) -> u32 {
+    /// The place of one of the numbers: how many are lower.
+    fn of_number(&self, number: u64) -> Place {
         let (bits, before) = self.words.get(&(number >> 6)).copied().unwrap_or_default();
-        before + (bits & ((1 << (number & 63)) - 1)).count_ones()
+        Place(before + (bits & ((1 << (number & 63)) - 1)).count_ones())
     }
 
     /// The numbers, ascending.
@@ -395,7 +392,7 @@ mod tests {
         assert_eq!(ranks.len(), distinct.len());
         assert_eq!(
             distinct.map(|number| ranks.of_number(number)),
-            [0, 1, 2, 3, 4, 5, 6, 7]
+            [0, 1, 2, 3, 4, 5, 6, 7].map(Place)
         );
         assert!(Ranks::of(&[]).numbers().is_empty());
     }

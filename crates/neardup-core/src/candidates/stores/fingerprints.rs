@@ -11,9 +11,8 @@ use neardup_hamming::{Fingerprints, Kernel, scan};
 use super::numbered::NumberedIndex;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::Scratches;
-use crate::candidates::schemes::search::Search;
 use crate::error::Result;
-use crate::groups::Groups;
+use crate::ids::Place;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -30,20 +29,20 @@ pub struct FingerprintIndex {
 }
 
 impl FingerprintIndex {
-    /// An empty index for the documents with these sketches, identities and groups.
+    /// An empty index for the documents with these sketches and identities.
     ///
     /// # Errors
     ///
-    /// If no fingerprint is that wide, or there are 2^32 keys or more.
+    /// If the sketches are no fingerprints, or there are 2^32 keys or more.
     pub fn new(
         sketches: &Sketches,
         identities: &[u128],
-        groups: &Groups,
-        (bits, max_distance): (u32, u32),
+        scheme: KeyScheme,
+        max_distance: u32,
     ) -> Result<Self> {
-        let search = Search::Near { max_distance };
-        let has_keys = KeyScheme::in_memory(search, bits)?.has_keys();
-        let lists = has_keys.then(|| NumberedIndex::new(sketches, identities, groups, search));
+        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
+        let has_keys = scheme.has_keys();
+        let lists = has_keys.then(|| NumberedIndex::new(sketches, identities, scheme));
         Ok(FingerprintIndex {
             filed: Fingerprints::new(bits)?,
             max_distance,
@@ -52,8 +51,8 @@ impl FingerprintIndex {
     }
 
     /// The place of the next document.
-    pub fn next_place(&self) -> u32 {
-        self.filed.len() as u32
+    pub fn next_place(&self) -> Place {
+        Place(self.filed.len() as u32)
     }
 
     /// Files a document.
@@ -79,7 +78,7 @@ impl FingerprintIndex {
         sketches: &Sketches,
         documents: &[u32],
         scratches: &Scratches,
-    ) -> Result<Ragged<Vec<u32>>> {
+    ) -> Result<Ragged<Vec<Place>>> {
         let mut queries = Fingerprints::new(self.filed.bits())?;
         for &document in documents {
             queries.push(&row(sketches, document))?;
@@ -88,7 +87,7 @@ impl FingerprintIndex {
             return Ok(scratches.look_up(documents, |document, _, places| {
                 let query = row(sketches, document);
                 if SCANNED * lists.entries(document) > self.filed.len() {
-                    places.extend(self.scanned(&query, 0).unwrap_or_default());
+                    places.extend(self.scanned(&query, Place(0)).unwrap_or_default());
                 } else {
                     self.listed(lists, document, &query, places);
                 }
@@ -97,7 +96,8 @@ impl FingerprintIndex {
         let near =
             scan::many_against_many(Kernel::best(), &queries, &self.filed, self.max_distance)?;
         let offsets = near.offsets.iter().map(|&at| at as usize);
-        Ragged::of(offsets.collect(), near.ids)
+        let places = near.ids.into_iter().map(Place);
+        Ragged::of(offsets.collect(), places.collect())
     }
 
     /// Looks up a document among those filed at place `since` or later, which are few.
@@ -105,22 +105,27 @@ impl FingerprintIndex {
     /// # Errors
     ///
     /// If its sketch is no fingerprint of this width.
-    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Vec<u32>> {
+    pub fn near_since(
+        &self,
+        sketches: &Sketches,
+        document: u32,
+        since: Place,
+    ) -> Result<Vec<Place>> {
         self.scanned(&row(sketches, document), since)
     }
 
     /// The places near `query` from `since` on.
-    fn scanned(&self, query: &[u64], since: u32) -> Result<Vec<u32>> {
+    fn scanned(&self, query: &[u64], since: Place) -> Result<Vec<Place>> {
         let kernel = Kernel::best();
-        let near = scan::one_against_many(kernel, query, &self.filed, since, self.max_distance)?;
-        Ok(near.into_iter().map(|(place, _)| place).collect())
+        let near = scan::one_against_many(kernel, query, &self.filed, since.0, self.max_distance)?;
+        Ok(near.into_iter().map(|(row, _)| Place(row)).collect())
     }
 
     /// Adds the places near `query` that are in the lists of the keys of a document.
-    fn listed(&self, lists: &NumberedIndex, document: u32, query: &[u64], places: &mut Vec<u32>) {
+    fn listed(&self, lists: &NumberedIndex, document: u32, query: &[u64], places: &mut Vec<Place>) {
         let mut near = Vec::new();
         lists.visit(document, |place| {
-            if self.filed.distance_to(place as usize, query) <= self.max_distance {
+            if self.filed.distance_to(place.index(), query) <= self.max_distance {
                 near.push(place);
             }
         });
@@ -141,6 +146,7 @@ fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::schemes::search::Search;
     use xxhash_rust::xxh3::xxh3_64_with_seed;
 
     /// Fingerprints of which every third is near an earlier one; with `shared`, most bits of all are
@@ -174,10 +180,9 @@ mod tests {
                 let all = fingerprints(bits, shared);
                 let sketches = Sketches::Fingerprints(all.clone());
                 let identities: Vec<u128> = (0..all.len() as u128).collect();
-                let groups = Groups::default();
-                let reach = (bits, max_distance);
+                let scheme = KeyScheme::in_memory(Search::Near { max_distance }, bits).unwrap();
                 let mut index =
-                    FingerprintIndex::new(&sketches, &identities, &groups, reach).unwrap();
+                    FingerprintIndex::new(&sketches, &identities, scheme, max_distance).unwrap();
                 assert_eq!(index.lists.is_some(), has_keys);
                 // Every fifth document is not filed, but looked up.
                 let filed: Vec<u32> = (0..all.len() as u32).filter(|at| at % 5 > 0).collect();
@@ -190,8 +195,12 @@ mod tests {
                     .unwrap();
                 let near =
                     |a: u32, b: u32| all.distance(a as usize, b as usize).unwrap() <= max_distance;
-                let expected: Vec<(u32, u32)> = (queries.iter())
-                    .flat_map(|&a| (0..).zip(&filed).map(move |(place, &b)| (a, place, b)))
+                let expected: Vec<(u32, Place)> = (queries.iter())
+                    .flat_map(|&a| {
+                        (0..)
+                            .zip(&filed)
+                            .map(move |(place, &b)| (a, Place(place), b))
+                    })
                     .filter(|&(a, _, b)| near(a, b))
                     .map(|(a, place, _)| (a, place))
                     .collect();
@@ -200,7 +209,7 @@ mod tests {
                     found.pairs(&queries).eq(expected.iter().copied()),
                     "{bits} {shared}"
                 );
-                for (at, since) in [(0, 0), (3, 1000), (5, 2400)] {
+                for (at, since) in [(0, Place(0)), (3, Place(1000)), (5, Place(2400))] {
                     let places = index.near_since(&sketches, queries[at], since).unwrap();
                     let wanted = expected
                         .iter()

@@ -8,16 +8,13 @@ several texts have.
 
 use std::hint::black_box;
 
-use neardup_hamming::Fingerprints;
-
 use crate::candidates::key_numbers::{Keys, SINGLE};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
-use crate::candidates::schemes::search::Search;
 use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
-use crate::groups::Groups;
 use crate::identity::DistinctTexts;
+use crate::ids::Place;
 use crate::sketch::Sketches;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
@@ -42,13 +39,13 @@ pub struct NumberedPostings {
     frequencies: Vec<u32>,
     lists: Vec<List>,
     /// Places in the order of filing.
-    entries: Vec<u32>,
+    entries: Vec<Place>,
     /// A bit for each key that has a list with an entry.
     is_filed: Vec<u64>,
     /// Bits of the keys under which documents were filed since the first place of `recent_from`.
     /// Several keys share a bit.
     is_recent: Vec<u64>,
-    recent_from: u32,
+    recent_from: Place,
     /// The first key that is common.
     common_from: u32,
 }
@@ -63,19 +60,12 @@ struct List {
 }
 
 impl NumberedIndex {
-    /// An empty index for the documents with these sketches, identities and groups.
+    /// An empty index for the documents with these sketches and identities.
     ///
     /// # Errors
     ///
-    /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn new(
-        sketches: &Sketches,
-        identities: &[u128],
-        groups: &Groups,
-        search: Search,
-    ) -> Result<Self> {
-        let bits = sketches.fingerprints().map_or(0, Fingerprints::bits);
-        let scheme = KeyScheme::in_memory(search, bits)?.among(groups.clone());
+    /// If the scheme is for another kind of sketch, or there are 2^32 keys or more.
+    pub fn new(sketches: &Sketches, identities: &[u128], scheme: KeyScheme) -> Result<Self> {
         scheme.check(sketches, identities.len())?;
         let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
         Ok(NumberedIndex::of(
@@ -95,8 +85,8 @@ impl NumberedIndex {
 
     /// Tells that documents will be looked up among those filed from now on, and returns the place
     /// of the next one.
-    pub fn snapshot(&mut self) -> u32 {
-        let place = self.index.len();
+    pub fn snapshot(&mut self) -> Place {
+        let place = self.index.next_place();
         let store = &mut self.index.store;
         store.is_recent.fill(0);
         store.recent_from = place;
@@ -109,7 +99,7 @@ impl NumberedIndex {
     }
 
     /// Adds the places from `since` on, ascending, whose documents share enough keys.
-    pub fn near(&self, document: u32, since: u32, scratch: &mut Scratch, found: &mut Vec<u32>) {
+    pub fn near(&self, document: u32, since: Place, scratch: &mut Scratch, found: &mut Vec<Place>) {
         let keys = self.keys.all(document as usize);
         self.index.near(keys, since, scratch, found);
     }
@@ -121,11 +111,11 @@ impl NumberedIndex {
     }
 
     /// Calls `visit` with the place of each entry in the lists of the keys of a document.
-    pub fn visit(&self, document: u32, mut visit: impl FnMut(u32)) {
+    pub fn visit(&self, document: u32, mut visit: impl FnMut(Place)) {
         let keys = self.keys.all(document as usize);
         self.index
             .store
-            .visit(keys, 0, |posting| visit(posting.place));
+            .visit(keys, Place(0), |posting| visit(posting.place));
     }
 }
 
@@ -142,8 +132,8 @@ impl NumberedPostings {
             lists: lists.collect(),
             is_filed: vec![0; frequencies.len() / 64 + 1],
             is_recent: vec![0; RECENT / 64],
-            recent_from: 0,
-            entries: vec![0; end],
+            recent_from: Place(0),
+            entries: vec![Place(0); end],
             common_from: frequencies.partition_point(|&texts| texts <= RARE_KEY_TEXTS) as u32,
             frequencies,
         }
@@ -151,7 +141,7 @@ impl NumberedPostings {
 
     /// The places in the list of a key that is filed.
     #[inline]
-    fn places(&self, key: u32) -> &[u32] {
+    fn places(&self, key: u32) -> &[Place] {
         let List { begin, len } = self.lists[key as usize];
         &self.entries[begin as usize..][..len as usize]
     }
@@ -176,8 +166,8 @@ impl PostingStore for NumberedPostings {
     }
 
     #[inline]
-    fn visit(&self, keys: &[u32], since: u32, mut visit: impl FnMut(Posting)) {
-        let (bits, mask) = match since > 0 && since >= self.recent_from {
+    fn visit(&self, keys: &[u32], since: Place, mut visit: impl FnMut(Posting)) {
+        let (bits, mask) = match since > Place(0) && since >= self.recent_from {
             true => (&self.is_recent, RECENT as u32 - 1),
             false => (&self.is_filed, u32::MAX),
         };
@@ -192,7 +182,7 @@ impl PostingStore for NumberedPostings {
             let filed = &filed[..count];
             // Lists lie anywhere in memory. Here, where nothing depends on what is read, the
             // processor fetches several at a time.
-            let newest = |&key: &u32| self.places(key).last().map_or(0, |&place| place);
+            let newest = |&key: &u32| self.places(key).last().map_or(0, |place| place.0);
             black_box(filed.iter().map(newest).fold(0, u32::wrapping_add));
             for &key in filed {
                 let is_common = key >= self.common_from;
@@ -219,7 +209,7 @@ impl PostingStore for NumberedPostings {
 mod tests {
     use super::*;
     use crate::candidates::overlap::pairs_of;
-    use crate::candidates::schemes::search::Reach;
+    use crate::candidates::schemes::search::{Reach, Search};
     use crate::candidates::statistics::SearchStatistics;
     use crate::sketch::{Settings, Sketch};
 
@@ -274,7 +264,8 @@ mod tests {
             sketches.push(&sketch).unwrap();
         }
         let identities: Vec<u128> = (0..documents.len() as u128).collect();
-        NumberedIndex::new(&sketches, &identities, &Groups::default(), search).unwrap()
+        let scheme = KeyScheme::in_memory(search, 0).unwrap();
+        NumberedIndex::new(&sketches, &identities, scheme).unwrap()
     }
 
     /// Files the documents one after the other and returns the earlier documents found for each.
@@ -283,8 +274,8 @@ mod tests {
         let mut pairs = Vec::new();
         for document in 0..documents as u32 {
             found.clear();
-            index.near(document, 0, &mut scratch, &mut found);
-            pairs.extend(found.iter().map(|&place| (place, document)));
+            index.near(document, Place(0), &mut scratch, &mut found);
+            pairs.extend(found.iter().map(|place| (place.0, document)));
             index.insert(document);
         }
         pairs
@@ -328,9 +319,9 @@ mod tests {
         let mut scratch = Scratch::default();
         for document in 200..300 {
             let (mut all, mut since) = (Vec::new(), Vec::new());
-            index.near(document, 0, &mut scratch, &mut all);
-            index.near(document, 150, &mut scratch, &mut since);
-            all.retain(|&place| place >= 150);
+            index.near(document, Place(0), &mut scratch, &mut all);
+            index.near(document, Place(150), &mut scratch, &mut since);
+            all.retain(|&place| place >= Place(150));
             assert_eq!(all, since);
         }
     }
