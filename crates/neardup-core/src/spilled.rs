@@ -211,6 +211,21 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> Spilled<T> {
         Ok(())
     }
 
+    /// Replaces as many values in the file, from `begin` on.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn replace_in_file(&mut self, begin: usize, values: &[T]) -> Result<()> {
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        let begin = ((begin - self.in_blocks) * size_of::<T>()) as u64;
+        file.seek(SeekFrom::Start(begin))
+            .and_then(|_| file.write_all(values.as_bytes()))
+            .map_err(writing)
+    }
+
     /// The values of a range; `buffer` holds them if they do not [lie together](Self::get) in memory.
     ///
     /// # Errors

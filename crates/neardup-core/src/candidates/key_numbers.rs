@@ -21,8 +21,9 @@ use crate::sketch::Sketches;
 /// The number of a key that only one text has.
 pub(super) const SINGLE: u32 = u32::MAX;
 
-/// Texts whose keys are made together.
+/// Texts whose keys are made together, and how many such parts at once.
 const TOGETHER: usize = 1 << 10;
+const PARTS: usize = 64;
 
 /// Keys that are sorted at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 4 } else { 1 << 22 };
@@ -59,18 +60,20 @@ impl Keys {
     /// # Errors
     /// If there are 2^32 keys or more.
     pub fn of(scheme: &KeyScheme, sketches: &Sketches, distinct: DistinctTexts) -> Result<Self> {
-        let parts = distinct.firsts.par_chunks(TOGETHER).map(|documents| {
+        let of_part = |documents: &[u32]| {
             let (mut of_one, mut of_all) = (Vec::new(), Ragged::<Vec<u32>>::default());
             for &document in documents {
                 scheme.keys(sketches, document, &mut of_one);
                 of_all.push_with(|keys| keys.extend(of_one.iter().map(|&key| key as u32)));
             }
             of_all
-        });
-        let parts: Vec<Ragged<Vec<u32>>> = parts.collect();
-        let all = parts.iter().map(|part| part.values().len()).sum();
-        let mut keys = Ragged::new(Vec::with_capacity(all));
-        parts.into_iter().for_each(|part| keys.append(&part));
+        };
+        let mut keys = Ragged::<Vec<u32>>::default();
+        // Some parts at a time, so that memory holds few keys twice.
+        for some in distinct.firsts.chunks(PARTS * TOGETHER) {
+            let parts: Vec<_> = some.par_chunks(TOGETHER).map(of_part).collect();
+            parts.iter().for_each(|part| keys.append(part));
+        }
         let Numbering { numbers, lengths } = Numbering::of(keys.values())?;
         let mut numbers = keys.with_values(numbers);
         if scheme.has_prefix() {

@@ -162,12 +162,12 @@ impl Counted {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add), or if samples cannot be read from their file.
+    /// As [`add`](Self::add), or if samples cannot be read from their file, or not written to it.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.samples.finish()?;
         let (counted, several) = ShingleFrequencies::of(&self.samples, DEFAULT_ENTRIES)?;
         self.samples.drop_short();
-        self.samples.look_up(&counted, &several);
+        self.samples.look_up(&counted, &several)?;
         self.frequencies = Arc::new(counted);
         Ok(())
     }

@@ -143,11 +143,6 @@ impl Looked {
     pub(super) fn sample(&self, level: u32, shingles: usize) -> CountedSample<'_> {
         self.ends.sample(&self.numbers, level, shingles)
     }
-
-    /// Bytes that it takes.
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.numbers)
-    }
 }
 
 /// Which hashes several texts have: at least these, and a few others by chance.

@@ -43,15 +43,17 @@ impl ShingleFrequencies {
     /// If samples cannot be read from their file, or hashes not written to others: usually a full disk.
     pub fn of(samples: &Samples, entries: usize) -> Result<(Self, Several)> {
         let texts = samples.texts() as u64;
-        let (mut common, mut several) = (Vec::new(), Several::default());
+        let least = least_common(rare(texts));
+        let (mut common, several) = (Vec::new(), samples.several());
         if samples.are_in_file() {
             for file in samples.dealt_to_files()? {
-                common.extend(common_of(file.into_values()?, texts));
+                let mut hashes = file.into_values()?;
+                hashes.par_sort_unstable();
+                common.extend(runs(&hashes, least, &several));
             }
         } else {
-            several = Several::among(samples.hashes() as usize);
             samples.for_each_block(|block| {
-                common = common_of_samples(block, least_common(rare(texts)), &several);
+                common = common_of_samples(block, least, &several);
                 Ok(())
             })?;
         }
@@ -86,24 +88,27 @@ fn common_of_samples(mut rests: Vec<&[Hash]>, least: u32, several: &Several) -> 
         let dealt = gathered(&pieces.collect::<Vec<_>>(), parts);
         let of_parts = dealt.par_iter().map(|part| {
             let spread = |Hash(hash)| u64::from(hash) << u32::BITS << PART_BITS;
-            let hashes = sorted(part, spread);
-            for both in hashes.windows(2) {
-                if both[0] == both[1] {
-                    several.insert(both[0]);
-                }
-            }
-            runs(&hashes, least)
+            runs(&sorted(part, spread), least, several)
         });
         common.extend(of_parts.collect::<Vec<_>>().concat());
     }
     common
 }
 
-/// The values that a sorted list has at least `least` times, and how often.
-fn runs(hashes: &[Hash], least: u32) -> Vec<(Hash, u32)> {
-    let runs = hashes.chunk_by(|a, b| a == b);
-    let runs = runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX)));
-    runs.filter(|&(_, count)| count >= least).collect()
+/// The hashes that a sorted list has at least `least` times, and how often. Those in it more than once are
+/// added to `several`.
+fn runs(hashes: &[Hash], least: u32, several: &Several) -> Vec<(Hash, u32)> {
+    let mut found = Vec::new();
+    for run in hashes.chunk_by(|a, b| a == b) {
+        if run.len() > 1 {
+            several.insert(run[0]);
+        }
+        let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
+        if count >= least {
+            found.push((run[0], count));
+        }
+    }
+    found
 }
 
 /// All hashes of samples, ascending, and how many texts have each.
@@ -123,7 +128,7 @@ pub fn counts_of(samples: &Samples) -> Result<Vec<(Hash, u32)>> {
 /// Hashes, ascending, and how often each is among them.
 pub fn counts_of_hashes(mut hashes: Vec<Hash>) -> Vec<(Hash, u32)> {
     hashes.sort_unstable();
-    runs(&hashes, 1)
+    runs(&hashes, 1, &Several::default())
 }
 
 /// The common shingles of a collection of `texts`, by the counts of its parts, each ascending. The counts of
@@ -157,12 +162,6 @@ fn added(mut counts: Vec<(Hash, u32)>) -> Vec<(Hash, u32)> {
         is_same
     });
     counts
-}
-
-/// The common shingles among hashes, each as often as texts contain it, of a collection of `texts`.
-fn common_of(mut hashes: Vec<Hash>, texts: u64) -> Vec<(Hash, u32)> {
-    hashes.par_sort_unstable();
-    runs(&hashes, least_common(rare(texts)))
 }
 
 #[inline]
@@ -264,20 +263,6 @@ mod tests {
                 assert_eq!(contents(&table), contents(&once));
             }
         }
-    }
-
-    #[test]
-    fn parts_of_the_hashes_make_the_table_of_all() {
-        let texts = texts(300);
-        let whole = ShingleFrequencies::of_samples(&texts, 20);
-        let part = |at: u32| {
-            let own = texts.iter().flatten().filter(|&&hash| hash.0 >> 30 == at);
-            common_of(own.copied().collect(), 300)
-        };
-        let counts = (0..4).flat_map(part).collect();
-        let merged = ShingleFrequencies::of_common(300, counts, 20);
-        assert_eq!(merged.counts(), whole.counts());
-        assert_eq!(merged.level(), whole.level());
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl NumberedSamples {
         }
         let none = Arc::default();
         all.samples
-            .look_up(table.unwrap_or(&none), &Several::default());
+            .look_up(table.unwrap_or(&none), &Several::default())?;
         Ok(all)
     }
 
@@ -268,7 +268,9 @@ mod tests {
         let read = NumberedSamples::read(&parts, None).unwrap();
         let found = |number| read.get(read.place_of(number));
         let mut samples = samples;
-        samples.look_up(&ShingleFrequencies::default(), &Several::default());
+        samples
+            .look_up(&ShingleFrequencies::default(), &Several::default())
+            .unwrap();
         assert_eq!(found(9), samples.get(0, None));
         assert_eq!(found(4), samples.get(2, None));
         // The text is short.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::cache::{Cached, Source};
-use super::counted_sample::{CountedSample, Ends, Looked, Several};
+use super::counted_sample::{CountedSample, Ends, Several};
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::deal;
@@ -59,7 +59,7 @@ struct Place {
     len: u32,
     /// Distinct shingles of the text; [`NONE`] for a document without a sample.
     shingles: u32,
-    /// Of a sample in memory, once its shingles were looked up.
+    /// Once its shingles were looked up.
     ends: Ends,
 }
 
@@ -237,15 +237,15 @@ impl Samples {
 
     /// The document whose sample a document has.
     #[inline]
-    fn owner(&self, document: u32) -> usize {
+    pub(super) fn owner(&self, document: u32) -> u32 {
         let owner = self.owners.get(document as usize);
-        owner.copied().unwrap_or(document) as usize
+        owner.copied().unwrap_or(document)
     }
 
     /// The place of the sample of a document, if it has one.
     #[inline]
     fn place(&self, document: u32) -> Option<&Place> {
-        let place = self.places.get(self.owner(document));
+        let place = self.places.get(self.owner(document) as usize);
         place.filter(|place| place.shingles != NONE)
     }
 
@@ -254,32 +254,37 @@ impl Samples {
         self.numbers.has_file()
     }
 
-    /// Looks the shingles of all samples in memory up in the table of their collection, once the list is
+    /// Shingles that several texts have, none yet: within the budget of the samples.
+    pub(super) fn several(&self) -> Several {
+        Several::among((self.hashes() as usize).min(self.most / HASH))
+    }
+
+    /// Looks the shingles of all samples up in the table of their collection, once the list is
     /// [finished](Self::finish). From then on no sample has its hashes.
-    pub fn look_up(&mut self, table: &ShingleFrequencies, several: &Several) {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or written.
+    pub fn look_up(&mut self, table: &ShingleFrequencies, several: &Several) -> Result<()> {
         self.are_looked_up = true;
-        let (mut places, mut parts) = (&mut self.places[..], Vec::new());
-        for (mut begin, mut numbers) in self.numbers.blocks_mut() {
-            let block_end = begin + numbers.len();
-            let count = places.partition_point(|place| place.range().end <= block_end);
-            let (of_block, later) = places.split_at_mut(count);
-            places = later;
-            for of_task in of_block.chunks_mut(TOGETHER) {
-                let end = of_task.last().map_or(begin, |place| place.range().end);
-                let (of_places, rest) = numbers.split_at_mut(end - begin);
-                parts.push((begin, of_task, of_places));
-                (begin, numbers) = (end, rest);
-            }
+        let mut places = &mut self.places[..];
+        for (begin, numbers) in self.numbers.blocks_mut() {
+            let end = begin + numbers.len();
+            let count = places.partition_point(|place| place.range().end <= end);
+            let of_block = places.split_off_mut(..count).unwrap_or_default();
+            look_up_block(of_block, numbers, table, several);
         }
-        let all = parts.into_par_iter();
-        all.for_each_init(Default::default, |buffers, (begin, places, numbers)| {
-            for place in places {
-                let range = place.range();
-                let own = &mut numbers[range.start - begin..range.end - begin];
-                let is_single = |hash| !several.may_have(hash);
-                place.ends = Ends::look_up(own, table, is_single, buffers);
-            }
-        });
+        let mut buffer = Vec::new();
+        while let Some(first) = places.first() {
+            let begin = first.range().start;
+            let count = places.partition_point(|place| place.range().start < begin + BLOCK);
+            let of_block = places.split_off_mut(..count.max(1)).unwrap_or_default();
+            let end = of_block.last().map_or(begin, |place| place.range().end);
+            self.numbers.read(begin..end, &mut buffer)?;
+            look_up_block(of_block, &mut buffer, table, several);
+            self.numbers.replace_in_file(begin, &buffer)?;
+        }
+        Ok(())
     }
 
     /// The hashes of the sample of a document, ascending, and the number of shingles of the text.
@@ -297,22 +302,16 @@ impl Samples {
         Ok(Some((hashes.to_vec(), place.shingles as usize)))
     }
 
-    /// The sample of a document whose shingles were looked up; of one in the file, in what was `read`.
+    /// The sample of a document whose shingles were looked up; of one in the file, by what was `read`.
     pub(super) fn get<'a>(
         &'a self,
         document: u32,
-        read: Option<&'a Looked>,
+        read: Option<&'a [u32]>,
     ) -> Option<CountedSample<'a>> {
         let place = self.place(document)?;
+        let numbers = read.or_else(|| self.numbers.get(place.range()))?;
         let shingles = place.shingles as usize;
-        let level = text_level(shingles);
-        match read {
-            Some(looked) => Some(looked.sample(level, shingles)),
-            None => {
-                let numbers = self.numbers.get(place.range())?;
-                Some(place.ends.sample(numbers, level, shingles))
-            }
-        }
+        Some(place.ends.sample(numbers, text_level(shingles), shingles))
     }
 
     fn check_hashes(&self) -> Result<()> {
@@ -332,32 +331,56 @@ impl Samples {
     }
 }
 
-/// Reads the samples that are in the file, and looks their shingles up in a table.
-pub(super) struct InFile<'a>(pub(super) &'a Samples, pub(super) &'a ShingleFrequencies);
+/// Looks the shingles of some documents up, whose numbers lie one after the other.
+fn look_up_block(
+    places: &mut [Place],
+    mut numbers: &mut [u32],
+    table: &ShingleFrequencies,
+    several: &Several,
+) {
+    let mut parts = Vec::new();
+    for of_task in places.chunks_mut(TOGETHER) {
+        let count = of_task.iter().map(|place| place.len as usize).sum();
+        let (of_places, rest) = numbers.split_at_mut(count);
+        parts.push((of_task, of_places));
+        numbers = rest;
+    }
+    let all = parts.into_par_iter();
+    all.for_each_init(Default::default, |buffers, (places, mut numbers)| {
+        for place in places {
+            let (of_text, rest) = numbers.split_at_mut(place.len as usize);
+            let is_single = |hash| !several.may_have(hash);
+            place.ends = Ends::look_up(of_text, table, is_single, buffers);
+            numbers = rest;
+        }
+    });
+}
+
+/// Reads the samples that are in the file.
+pub(super) struct InFile<'a>(pub(super) &'a Samples);
 
 impl Source for InFile<'_> {
-    type Value = Looked;
+    type Value = Box<[u32]>;
 
     fn size(&self, document: u32) -> Option<usize> {
-        let InFile(samples, _) = self;
+        let InFile(samples) = self;
         let place = samples.place(document)?;
         let is_in_file = samples.numbers.get(place.range()).is_none();
         is_in_file.then_some(HASH * place.len as usize)
     }
 
-    fn value(&self, document: u32, _: &mut Vec<u8>) -> Result<Looked> {
-        let InFile(samples, table) = self;
+    fn value(&self, document: u32, _: &mut Vec<u8>) -> Result<Box<[u32]>> {
+        let InFile(samples) = self;
         let range = samples.place(document).map_or(0..0, Place::range);
         let mut buffer = Vec::new();
-        let hashes = Hash::all(samples.numbers.read(range, &mut buffer)?);
-        Ok(Looked::up(hashes, table))
+        Ok(samples.numbers.read(range, &mut buffer)?.into())
     }
 }
 
-impl Cached for Looked {
+impl Cached for Box<[u32]> {
     const GROWTH: usize = 1;
 
     fn heap_bytes(&self) -> usize {
-        self.bytes()
+        size_of_val(&**self)
     }
 }

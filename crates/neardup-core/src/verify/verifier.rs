@@ -9,7 +9,7 @@ use super::alignment::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
 use super::cache::{Cache, FromTexts, Values};
 use super::contest::Contest;
-use super::counted_sample::{CountedSample, Looked};
+use super::counted_sample::CountedSample;
 use super::measure::Measure;
 use super::most::Most;
 use super::noise::may_be_scattered;
@@ -43,7 +43,7 @@ pub struct Verifier {
     /// Units of the texts that may be similar to others.
     units: Cache<Units>,
     /// Samples that are in a file.
-    samples: Cache<Looked>,
+    samples: Cache<Box<[u32]>>,
     /// Documents with a candidate that is not similar only because of what one says of its own: of
     /// several the one that would be the most similar, the first of equal ones.
     own: FxHashMap<u32, Similar<u32>>,
@@ -234,13 +234,16 @@ impl Verifier {
     ) -> Result<Vec<BySamples>> {
         let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
         let mut said = Vec::with_capacity(pairs.len());
-        let mut say = |pairs: &[(u32, u32)], read: &Values<Looked>| {
-            bounds.say_all(pairs, |id| samples.get(id, read.get(&id)), &mut said);
+        let mut say = |pairs: &[(u32, u32)], read: &Values<Box<[u32]>>| {
+            let read = |id| read.get(&samples.owner(id)).map(|numbers| &**numbers);
+            bounds.say_all(pairs, |id| samples.get(id, read(id)), &mut said);
         };
         match samples.are_in_file() {
             true => {
-                let in_file = InFile(samples, table);
-                self.samples.for_each(&in_file, pairs, |&pair| pair, say)?;
+                // Documents with the same text have the same numbers, which are read once.
+                let owners = |&(a, b): &(u32, u32)| (samples.owner(a), samples.owner(b));
+                self.samples
+                    .for_each(&InFile(samples), pairs, owners, say)?;
             }
             false => say(pairs, &Values::default()),
         }
@@ -444,7 +447,7 @@ mod tests {
                 table = counted;
                 assert_eq!(table.level() > 0, entries == 100);
                 samples.drop_short();
-                samples.look_up(&table, &several);
+                samples.look_up(&table, &several).unwrap();
                 samples
             });
             let are_in_file = every.each_ref().map(Samples::are_in_file);
