@@ -26,7 +26,7 @@ KINDS = {
     "long": re.compile(r"^(\S+\s+){20}\S"),
     "long message": re.compile(r"^(\S+\s+){15}\S"),
 }
-CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>", re.MULTILINE)
+CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>|:[,.\d]+[f%](?=\})", re.M)
 BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\|", re.MULTILINE)
 
 
@@ -41,7 +41,9 @@ def texts() -> Iterator[tuple[str, str]]:
             yield from (("docstrings", ast.get_docstring(node) or "") for node in nodes)
         elif not re.search(r"zh|cli-reference", name):
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
-    yield from (("messages", str(message.id)) for message in chinese() if message.id)
+    for message in chinese():
+        ids = [message.id] if isinstance(message.id, str) else message.id
+        yield from (("messages", sentence) for sentence in ids if sentence)
 
 
 counts: Counter[str] = Counter()

@@ -41,7 +41,7 @@ class _Compared(TypedDict, total=False):
     library: Annotated[
         list[str] | None,
         o.Option(
-            "What the papers are compared with: folders of text files, files in every format "
+            "Documents to compare with: folders of text files, files in every format "
             "that dedup reads, or an index made by `neardup index`. May be repeated.",
             "Library",
             short="-l",
@@ -87,8 +87,8 @@ class CheckParameters(CheckFilesParameters, total=False):
     metadata: Annotated[
         str | None,
         o.Option(
-            "What the report says of sources: a CSV with the columns id (or file), title, author, "
-            "year and journal, one line for each document of the library.",
+            "Facts about sources for the report: a CSV with the columns id (or file), title, "
+            "author, year and journal, one line for each document.",
             "Library",
             metavar="FILE",
         ),
@@ -151,7 +151,7 @@ def run(
     max_source_text: Annotated[
         int,
         o.Option(
-            "Limit on the source text shown beside the passages, in code points.",
+            "Limit on the source text shown next to the passages, in code points.",
             o.OUTPUT,
             default=1_000_000,
         ),

@@ -52,7 +52,7 @@ def pairs(
 
     INPUT is the whole collection that the labelled pairs are from. Every recipe
     is tried at every bound. The best setting is judged on pairs that did not
-    choose it, so its F1 can be compared with that of the default. The verdict
+    choose it. So its F1 is comparable with the F1 of the default. The verdict
     and the mistakes go to standard output, the report and its tables to the folder.
 
     Examples:
@@ -86,7 +86,7 @@ def published(
     recipes: Annotated[
         str | None,
         o.Option(
-            "Recipes to measure beside the paper's methods and MinHash, each at its own cut-off: "
+            "Recipes to measure with the paper's methods and MinHash, each at its own cut-off: "
             "names from `neardup recipes` or .toml files, with commas between them. By default "
             "general.",
             o.TEXT,

@@ -179,7 +179,7 @@ class SketchFiles:
             raise InputError(
                 Message(
                     "{file}: must have sketches of the recipe of the run, which is "
-                    "{recipe}. Got those of {found} instead, or of other settings. Name "
+                    "{recipe}. Got sketches of {found} instead, or of other settings. Name "
                     "that recipe, or make the sketches again.",
                     file=path,
                     found=name,

@@ -169,10 +169,10 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if summary.kept_for_own:
         notes.append(
             Message.counted(
-                "{count:,} record shares most of its text with many others, and was kept for what "
-                "it says of its own.",
+                "{count:,} record shares most of its text with many others, and was kept for its "
+                "unique text.",
                 "{count:,} records share most of their text with many others, and were kept for "
-                "what they say of their own.",
+                "their unique text.",
                 count=summary.kept_for_own,
             )
         )

@@ -55,8 +55,8 @@ class Folders:
         if self._jvm is None:
             raise ParameterError(
                 Message(
-                    "The '{parameter}' session must be a classic one, with a driver of "
-                    "its own. Got one of Spark Connect instead. Start the program with "
+                    "The '{parameter}' session must be a classic one, with its own "
+                    "driver. Got one of Spark Connect instead. Start the program with "
                     "spark-submit, or name a --master.",
                     parameter="spark",
                 )

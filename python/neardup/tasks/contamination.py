@@ -420,7 +420,7 @@ class _Items(NamedTuple):
                     "ones with {given[least]}, or name the field of the text with "
                     "{given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} items, all of which are shorter. Look for "
+                    "{letters} letters. Got {count:,} shorter items. Look for "
                     "shorter ones with {given[least]}, or name the field of the text with "
                     "{given[test_text_field]}.",
                     count=len(self.ids),

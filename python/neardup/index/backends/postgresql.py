@@ -68,7 +68,7 @@ def _url(location: str) -> tuple[URL, str]:
         raise ParameterError(
             Message(
                 "The schema of a PostgreSQL address must be one name of 1 to {most} "
-                "bytes that does not begin with pg_. Got {value} instead.",
+                "bytes, and not begin with pg_. Got {value} instead.",
                 most=_NAME_BYTES,
                 value=repr(schema),
             )
