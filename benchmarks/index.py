@@ -26,7 +26,7 @@ from harness import PRODUCT, Engine, Measurement, environment
 from tables import provenance, table, wrapped
 
 WORKERS = 2
-#: The sizes, and that of a trial. Articles come again from number 28,474 on.
+#: The sizes, and the size of a trial. Articles come again from number 28,474 on.
 SIZES, TRIAL = (100_000, 300_000, 1_000_000), (35_000,)
 #: The number of documents added one by one at each size, and of queries.
 SINGLE = 1_000

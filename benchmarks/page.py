@@ -73,7 +73,7 @@ def slowness(row):
     return row["seconds"] / row["quality"].get("megabytes", 1)
 
 
-#: The sections of the page, by task. Accuracy has a page of its own.
+#: The sections of the page, by task. Accuracy has a separate page.
 HEADINGS = {
     "news": "News",
     "shapes": "Shapes, as they grow",

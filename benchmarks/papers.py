@@ -1,4 +1,4 @@
-"""The paper check: what it finds, what it reports of texts that nobody copied, and how fast.
+"""The paper check: its findings, its false findings, and its speed.
 
 *passages*: passages of news and laws are planted in others, so the truth is exact. *thesis*: the
 check of a hundred pages against ten thousand documents.
@@ -187,7 +187,7 @@ def thesis(trial):
     INPUTS.mkdir(parents=True, exist_ok=True)
     path = INPUTS / "thesis.txt"
     path.write_text("\n\n".join(parts), "utf-8")
-    # An index has files and a folder beside it.
+    # An index has files and a folder next to it.
     for old in INPUTS.glob("library.db*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink()
     records = [{"id": one["id"], "title": one.get("title"), "text": one["text"]} for one in library]

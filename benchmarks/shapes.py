@@ -53,7 +53,7 @@ def english():
 
 @cache
 def own():
-    """Return sentences of which each says something else: most of its 5-letter shingles are new."""
+    """Return sentences that each say something else: most of their 5-letter shingles are new."""
     known, chosen = set(), []
     for sentence in chinese():
         letters = [c for c in sentence if c.isalnum()]
@@ -165,7 +165,7 @@ FORMS = ("posted_line", "posted_sentence")
 
 
 def written(name, count, *settings):
-    """Return the path of a collection; make it if it is missing, with its families beside it."""
+    """Return the path of a collection; make it if it is missing, with its families next to it."""
     path = corpora.WORK / f"{'_'.join(map(str, (name, count, *settings)))}.jsonl"
     if not path.exists():
         documents = list(getattr(Maker(name, count), name)(*settings))

@@ -222,7 +222,7 @@ impl Clusterer {
         Ok(())
     }
 
-    /// The first documents that were kept for what they say of their own, each with the kept one for
+    /// The first documents that were kept for their unique text, each with the kept one for
     /// which it would have been dropped, and the similarity that the two would have.
     fn first_kept_for_own(&self) -> Vec<(u32, u32, f64)> {
         let shown = self.inner.first_kept_for_own().iter();

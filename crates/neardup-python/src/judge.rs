@@ -118,7 +118,7 @@ pub fn judge<'py>(
     Ok(fields)
 }
 
-/// Evidence as a dictionary; `overlap` is that of the shingles whose resemblance is reported.
+/// Evidence as a dictionary; `overlap` counts the shingles whose resemblance is reported.
 pub fn evidence<'py>(
     py: Python<'py>,
     found: &Evidence,

@@ -309,7 +309,7 @@ def _rate(given: str | None) -> float | None:
 
 
 def _ids(given: list[str]) -> list[str]:
-    """Return ids of sources, those of a file in place of ``@FILE``."""
+    """Return ids of sources; ``@FILE`` stands for the ids in a file."""
     from neardup.base.files import lines_of
     from neardup.readers.encodings import decode
     from neardup.readers.streams import read_unpacked

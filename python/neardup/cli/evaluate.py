@@ -146,7 +146,7 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
 
 
 def _print_result(table: str, output: Path | None, *, quiet: bool) -> None:
-    """Print a result and where its report is; a quiet command only what it writes nowhere."""
+    """Print a result and the place of its report; a quiet command prints only unwritten results."""
     if output is None or not quiet:
         print(table)
     if output is not None and not quiet:

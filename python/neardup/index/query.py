@@ -234,7 +234,7 @@ def _paged(
     after: int = 0,
     **which: Any,
 ) -> Iterator[T]:
-    """Yield rows page by page; each page is a snapshot of its own."""
+    """Yield rows page by page; each page is a separate snapshot."""
     while True:
         with engine.reading() as session:
             rows = session.page(after, **which)

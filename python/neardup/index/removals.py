@@ -23,7 +23,7 @@ from neardup.readers.batch import show
 #: Values of `RemovalFilter.order`.
 ORDERS = ("doubt", "newest", "cluster")
 
-#: Actions of a person, each of which can be undone.
+#: Actions of a person that can be undone.
 BY_HAND = ("kept", "confirmed", "undone")
 
 #: Removals that are read together, and the most places that a query returns.

@@ -214,7 +214,7 @@ class Sorted:
 
 
 class ShingleFile:
-    """The file of one index; `made_by` says how shingles are made, and of which state of it."""
+    """The file of one index; `made_by` names the recipe and the state of the index."""
 
     def __init__(self, path: Path, made_by: str, mode: int | None = None) -> None:
         self._path, self._mode = path, mode

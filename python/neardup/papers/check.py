@@ -273,7 +273,7 @@ def opened(
 
 @dataclass(frozen=True)
 class _Aligned:
-    """A document with its passages, and the text beside each in it.
+    """A document with its passages, and the text around each.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
     """
@@ -605,7 +605,7 @@ def _of_template(
 
 
 def _context(text: str, passage: Passage) -> str | None:
-    """Return what is beside a passage in the text of its source; None if it is half of it."""
+    """Return the text around a passage in its source; None if the passage is half of it."""
     from neardup.papers.wording import CONTEXT
 
     begin, end = passage.source_begin, passage.source_end

@@ -53,7 +53,7 @@ _INVISIBLE = re.compile(
 def as_shown(paper: FileText) -> FileText:
     """Return a paper whose letters are in the order in which a reader reads them.
 
-    Where directional marks move letters, the text is what they show, and a part of `hidden`.
+    Where directional marks move letters, the text is as shown, and a part of `hidden`.
     """
     # In a PDF, places decide what is shown.
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))

@@ -14,7 +14,7 @@ WORDING = ("furniture", "common", "shared")
 #: without quotations.
 EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
-#: Kinds of findings that may hide copied text; pictures are counted beside them.
+#: Kinds of findings that may hide copied text; pictures are counted, too.
 HIDING = (
     "look_alikes",
     "invisible",

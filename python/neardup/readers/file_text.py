@@ -110,7 +110,7 @@ def read_file(
 
     Notes
     -----
-    Memory is about ten times the file's size, for Word documents that of their XML.
+    Memory is about ten times the size of the file, for Word documents ten times their XML.
     Speed is about 5 MB of text per second for HTML and 300 pages per second for PDF;
     other formats are faster.
 

@@ -393,7 +393,7 @@ def _is_data(name: str) -> bool:
     extension = extension_of(base)
     if extension:
         return extension in _UNREAD
-    # Files of Hadoop have no extension; `dump.gz` has only that of its compression.
+    # Files of Hadoop have no extension; `dump.gz` has only the extension of its compression.
     return base.startswith("part-") or by_name(base).compression is not None
 
 

@@ -31,7 +31,7 @@ _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LI
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a process ended, and what it wrote to standard output."""
+    """The end of a process, and its standard output."""
 
     #: The exit code, or the negative number of the signal; None if its time was up.
     code: int | None

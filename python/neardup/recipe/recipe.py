@@ -144,7 +144,7 @@ class Recipe(Stages):
         return dataclasses.replace(self, **changes)._from_file(self._file)
 
     def for_single_texts(self) -> Recipe:
-        """Return the recipe with bundled frequencies in place of those of a corpus.
+        """Return the recipe with bundled frequencies in place of the corpus.
 
         Returns
         -------

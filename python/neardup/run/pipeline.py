@@ -169,7 +169,7 @@ class Pipeline(Run):
         )
 
     def _collect(self, source: Collection, against: Others, collected: Collected) -> None:
-        """Read and sketch all documents, those of another collection first."""
+        """Read and sketch all documents, the other collection first."""
         options, corpus = self.options, collected.corpus
         if options.group_field is not None and against is not None and not against.has_fields:
             raise ParameterError(
@@ -388,7 +388,7 @@ class Decided:
     def __init__(self, count: int) -> None:
         self.all = _core.Decisions(count)
         self.counts: dict[str, int] = {}
-        #: The first documents that were kept for what they say of their own, each with the kept one
+        #: The first documents that were kept for their unique text, each with the kept one
         #: for which it would have been dropped, and the similarity that the two would have.
         self.for_own: list[tuple[int, int, float]] = []
 

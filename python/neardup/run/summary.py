@@ -34,7 +34,7 @@ class Costs:
     Parameters
     ----------
     bytes_read : int
-        Uncompressed bytes of the documents, with those of another collection.
+        Uncompressed bytes of the documents, including another collection.
     bytes_against : int
         Those of the other collection.
     seconds : float
@@ -145,7 +145,7 @@ class Summary(Costs):
 
 
 def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
-    """Return notes on very many similar documents, and on what they keep from being found."""
+    """Return notes on very many similar documents, and on pairs that they hide."""
     read, notes = summary.read - summary.unreadable, []
     if rule is not None:
         notes += fit_notes(summary.near_duplicates, read, summary.bytes_read, rule)

@@ -185,7 +185,7 @@ class Stage:
         return f"kind={kind}" in self._names
 
     def rows(self, *kinds: str) -> DataFrame:
-        """Return the blobs of some kinds as rows, of which Spark knows the size."""
+        """Return the blobs of some kinds as rows whose size Spark knows."""
         schema = spark_schema(SCHEMA)
         found = [f"kind={kind}" for kind in kinds if self.has(kind)]
         if not found:

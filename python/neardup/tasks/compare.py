@@ -27,7 +27,7 @@ _NEGATED = Message("they differ in a word that turns the meaning, such as not")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict on two texts rests on, beside the shingles that they share.
+    """The evidence of the verdict on two texts, next to the shingles that they share.
 
     The texts are aligned by words, or by characters of scripts without spaces between words: runs
     of at least three that both texts have in the same order. The *core* of the pair reaches from
@@ -333,7 +333,7 @@ def compare_documents(
     content: dict[str, Any] | None,
     edit_similarity: float,
 ) -> Comparison:
-    """Return the verdict about two documents of a corpus, with what it rests on.
+    """Return the verdict about two documents of a corpus, with its evidence.
 
     Parameters
     ----------

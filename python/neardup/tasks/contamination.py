@@ -37,7 +37,7 @@ _MANY = 1000
 #: The most characters of a document that a finding shows.
 _SHOWN = 200
 
-#: Items that are too short of which a note has the ids.
+#: The number of too short items that a note names.
 _NAMED = 20
 
 #: Findings that the representation of a result names.

@@ -44,7 +44,7 @@ class Feature:
         The tag of its first occurrence; empty without one.
     occurrences : int
     tf : float
-        Occurrences of the feature over those of all features of the text, in (0, 1]. Features
+        Share of the feature in all feature occurrences of the text, in (0, 1]. Features
         that `top` leaves out are counted too.
     idf : float or None
         Inverse document frequency; None if the weights use none.

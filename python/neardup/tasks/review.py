@@ -51,7 +51,7 @@ Document = dict[str, Any]
 #: A kept document for which several were removed, as `Review` describes it.
 Group = dict[str, Any]
 
-#: A document that was kept for what it says of its own, as `Review` describes it.
+#: A document that was kept for its unique text, as `Review` describes it.
 ForOwn = dict[str, Any]
 
 #: Returns the documents of a collection with these numbers, which ascend, without their ids and
@@ -195,7 +195,7 @@ class Review:
             outputs.open_text(path, force=True).write(self.to_html(language=language).encode())
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, so that its style stays inside."""
+        """Return the page in a separate frame, so that its style stays inside."""
         page = html.escape(self.to_html(), quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '

@@ -165,7 +165,7 @@ def _named(paths: _Paths) -> Iterator[str]:
 
 
 def _places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
-    """Yield the places of an input: of a pattern, what it matches."""
+    """Yield the places of an input; for a pattern, the files that match."""
     place = _Place(path)
     if not place.root:
         for match in matches_of(place.path):

@@ -133,7 +133,7 @@ fn any_near<const W: usize, const G: usize, const L: usize>(
     signs.into_iter().fold(false, |any, sign| any | (sign < 0))
 }
 
-/// Emits those of `lanes` that are near a query.
+/// Emits the values of `lanes` that are near a query.
 #[inline(always)]
 fn report<const W: usize, const L: usize>(
     query: &[u64; W],

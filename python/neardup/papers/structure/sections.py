@@ -225,7 +225,7 @@ def _with_text(candidates: list[Placed]) -> list[Placed]:
 
 
 def _follows(before: Form | None, kind: Form | None) -> bool:
-    """Return whether the number of a heading is the one after that of another."""
+    """Return whether the number of a heading follows another number."""
     if before is None or kind is None or not before.numbers:
         return False
     return kind.numbers == (*before.numbers[:-1], before.numbers[-1] + 1)

@@ -253,7 +253,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> RemovedD
     return await _remove(request, id)
 
 
-# These routes precede that of the document itself, whose id may have any form.
+# These routes precede the route of the document itself, whose id may have any form.
 @router.get(
     "/v1/documents/{id:id}/explain", summary="Why is it kept or dropped?", dependencies=_READ
 )

@@ -73,7 +73,7 @@ class View(BaseModel):
 
     @property
     def filter(self) -> RemovalFilter:
-        """The filter; days are those of UTC, and the last one is included."""
+        """The filter; days are in UTC, and the last one is included."""
         return RemovalFilter(
             search=self.search.strip(),
             source=self.source.strip(),

@@ -31,7 +31,7 @@ _REPEATS = 5
 #: Documents of the run before the first timed one, which loads word lists.
 _WARM_UP = 20
 
-#: Precision and recall of `improved` in the paper; it gives none that can be set beside the others.
+#: Precision and recall of `improved` in the paper; it gives no comparable figures for the others.
 PUBLISHED = (0.953, 0.940)
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
