@@ -51,8 +51,7 @@ def write_page(path, text, kept):
                     block = table(chosen[0], chosen[1:], text)
                     block += f"\n\n[All columns](data/{data.name})"
                 else:
-                    columns = ", ".join(names).replace("`", "")
-                    block = f"Table of {len(rows)} rows: [{columns}](data/{data.name})"
+                    block = f"[Table of {len(rows)} rows](data/{data.name})"
         blocks.append(block)
     path.write_text("\n\n".join(blocks) + "\n", encoding="utf-8", newline="\n")
 
