@@ -36,7 +36,7 @@ _COVER = "Cover"
 
 
 class _Compared(TypedDict, total=False):
-    """What papers are compared with."""
+    """The library of the papers."""
 
     library: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""What a command says to people, in their language; what programs read is the same in all."""
+"""Output for people, in their language; output for programs is the same in all."""
 
 from __future__ import annotations
 

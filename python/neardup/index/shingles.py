@@ -53,7 +53,7 @@ GONE = 2**32 - 1
 #: Documents per write transaction, for which other writers wait, and per read transaction.
 _WRITTEN, _READ = 100, 1000
 
-#: Shingles that are sorted together: 128 MB. What is beyond goes into temporary files.
+#: Shingles that are sorted together: 128 MB. More goes into temporary files.
 _TOGETHER = 1 << 24
 
 #: Shingles that are merged together.

@@ -81,7 +81,7 @@ class Option:
 
 
 class Argument(Option):
-    """What a command takes without a flag; its metavar is its name in messages."""
+    """A value that a command takes without a flag; its metavar is its name in messages."""
 
     def flags(self, name: str) -> list[str]:  # noqa: ARG002
         """Return no flags."""

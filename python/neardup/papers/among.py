@@ -1,4 +1,4 @@
-"""What papers have in common: passages, groups of papers, and what their files state."""
+"""Comparison of papers: common passages, groups of papers, and properties of their files."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
 
 
 def check_without(sources: Sequence[str]) -> frozenset[str]:
-    """Return ids of sources; raise ParameterError for what is no list of text."""
+    """Return ids of sources; raise ParameterError unless they are a list of text."""
     is_list = isinstance(sources, Sequence) and not isinstance(sources, (str, bytes))
     if not is_list or not all(isinstance(source, str) for source in sources):
         raise bad("without_sources", "a list of ids", sources)

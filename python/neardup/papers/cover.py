@@ -117,7 +117,7 @@ def stated_property(value: str | None) -> str | None:
 
 
 class RecordTable:
-    """What a CSV says of papers or sources, by the file or the id of each."""
+    """The rows of a CSV about papers or sources, by the file or the id of each."""
 
     def __init__(self, records: dict[str, dict[str, str]], name: str) -> None:
         self._records = records

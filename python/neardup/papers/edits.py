@@ -107,7 +107,7 @@ def _folded(text: str, places: Sequence[Span], fold: Callable[[str], str]) -> li
 def from_word_to_word(text: str, source: str, piece: Sequence[int]) -> tuple[int, int, int, int]:
     """Return a piece, with its spans in both texts, without parts of words at its ends.
 
-    A word that ends like one of the source is no copy of it. A piece within one word stays, and so
+    A word that ends like one of the source is not a copy. A piece within one word stays, and so
     do more than 40 letters, which are no word.
 
     Examples

@@ -1,4 +1,4 @@
-"""What hides copied text from a comparison: look-alikes, what is invisible, another order.
+"""Tricks that hide copied text from a comparison: look-alikes, invisible text, another order.
 
 `revealed` returns the text that is compared, in which every character has its place of the original
 text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and

@@ -168,7 +168,7 @@ class Aside:
         Half-open span of the paper's text, in code points.
     kind : {'quotation', 'references', 'contents', 'given', 'furniture', 'common', 'shared'}
         Text in quotation marks, the list of references, the table of contents, text that
-        occurs in an excluded file, or text that sources share and that is no copy: site
+        occurs in an excluded file, or text that sources share and that is not a copy: site
         furniture, common wording, and what many documents of the library share. Where common
         wording is part of a passage, it is copied text and not set aside.
     documents : int or None, default=None

@@ -56,7 +56,7 @@ class Thresholds:
     pass_below : float or None, default=None
         A paper with a smaller rate passes.
     reject_above : float or None, default=None
-        A paper with a larger rate is rejected. What is between the two is to be reviewed; if only
+        A paper with a larger rate is rejected. A rate between the two is to be reviewed; if only
         one is given, every paper either passes or is rejected.
 
     Raises

@@ -29,7 +29,7 @@ _LEFT_OUT = 0.07
 
 @dataclass(kw_only=True)
 class Costs:
-    """What a run over documents took.
+    """The counts of a run over documents, its time and its memory.
 
     Parameters
     ----------

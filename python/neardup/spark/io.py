@@ -228,7 +228,7 @@ def _sketched(source: Source, settings: Settings, most: int, first: int) -> Data
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """What the driver knows of a batch.
+    """The facts about a batch that the driver knows.
 
     `source` is the file, None for a table; `before` the number of records of the same source before
     the batch.

@@ -482,7 +482,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
 
 
 def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
-    """Return why a text so short that its letters decide is no duplicate by ``content(k)``."""
+    """Return why a very short text, judged by its letters, is not a duplicate by ``content(k)``."""
     evidence = comparison.evidence
     if judged["aligned"]["negated"]:
         return _NEGATED

@@ -1,4 +1,4 @@
-"""What a text becomes by a recipe: words, weights, votes and bits."""
+"""The steps of a recipe on a text: words, weights, votes and bits."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Feature:
 
 @dataclass(frozen=True, repr=False)
 class ExplainedText(ReprMixin):
-    """What one text becomes by a recipe.
+    """The steps of a recipe on one text.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class DifferingBit:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(ReprMixin):
-    """What one or two texts become by a recipe, and why two are duplicates or not.
+    """The steps of a recipe on one or two texts, and why two are duplicates or not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a run of `dedup` removed, to look at: the doubtful removals first, and the largest groups.
+"""The removals of a run of `dedup`, to look at: the doubtful ones first, and the largest groups.
 
 `pick` chooses what a review shows, by the numbers of documents; `review_of` reads their texts and
 makes the `Review`: one self-contained HTML page, printable, searchable, without a server. Its check
@@ -95,7 +95,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Review:
-    """What a run removed, to look at.
+    """The removals of a run, to look at.
 
     Parameters
     ----------

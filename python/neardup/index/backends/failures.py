@@ -25,7 +25,7 @@ class Moment(enum.Enum):
 
 
 class _Failure(NamedTuple):
-    """What happened, and what to do: made early, since a failure may hide the catalogue."""
+    """The sentences about a failure and its remedy: made early, since it may hide the catalogue."""
 
     happened: Message
     remedy: Message

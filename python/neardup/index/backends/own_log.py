@@ -181,7 +181,7 @@ def _is_own_journal(journal: Path, index: Path, state: State) -> bool:
 
 
 def _state_of(index: Path) -> State | None:
-    """Return the state of the file itself, whatever its log has; None if it is no index.
+    """Return the state of the file itself, whatever its log has; None if it is not an index.
 
     SQLite reads it: if Python closed the file, this process would lose its locks on it.
     """

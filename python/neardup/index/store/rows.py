@@ -1,4 +1,4 @@
-"""What the rows of an index mean, and the errors about them."""
+"""The meaning of the rows of an index, and the errors about them."""
 
 from __future__ import annotations
 

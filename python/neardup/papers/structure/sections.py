@@ -59,7 +59,7 @@ def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
 
     `headings` are those that the file marks; an empty one begins the footnotes. With fewer than two
     others, headings are lines that begin with ``#``; or with 第一章, Chapter 1, 1 or 1.1, and words
-    such as 摘要 or References alone on a line. A line with a number is no heading if it is in a
+    such as 摘要 or References alone on a line. A line with a number is not a heading in a
     table of contents or a list of references, out of sequence, in the middle of a wrapped
     paragraph, or next to the line with the number before or after it.
 

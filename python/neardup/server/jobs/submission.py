@@ -1,4 +1,4 @@
-"""What a client asks of a check: papers and settings, the same in the API and on the page."""
+"""The form of a check: papers and settings, the same in the API and on the page."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ Percent = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class View(BaseModel):
-    """What the query of an address asks for: a filter, and a place."""
+    """The query of an address: a filter, and a place."""
 
     search: Line = ""
     source: Line = ""

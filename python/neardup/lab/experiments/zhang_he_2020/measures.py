@@ -1,4 +1,4 @@
-"""What the published comparison measures: what recipes find, and what of it is right.
+"""The measures of the published comparison: pairs that recipes find, and the right ones.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -149,7 +149,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Run:
-    """What one recipe finds among a number of documents.
+    """The findings of one recipe among a number of documents.
 
     `pairs` and `by_document` count by topic, then all; `times` are the seconds of several runs.
     """
@@ -230,7 +230,7 @@ def timed_run(
 
 @dataclass(frozen=True, repr=False)
 class PublishedResult(ReprMixin):
-    """What the experiment measured.
+    """The results of the experiment.
 
     Parameters
     ----------
