@@ -414,7 +414,7 @@ def laws(measured):
     return f"""\
 ## 4. Versions of laws
 
-{len(whole.documents):,} laws, {len(truth)} pairs of which are known to be versions of one law.
+{len(whole.documents):,} laws; {len(truth)} pairs are known to be versions of one law.
 
 {table(["cut", "content: found", "other pairs", "resemblance: found", "other pairs"], lines)}
 

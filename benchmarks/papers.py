@@ -67,7 +67,7 @@ def show_passages(result):
     figures of the PAN competitions (Potthast et al., COLING 2010).
 
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
-- Of one day and channel: {say_of_nothing(result["of_one_day"])}"""
+- Pairs of one day and channel: {say_of_nothing(result["of_one_day"])}"""
     heading = ["planted", "PlagDet", "precision", "recall", "granularity", "found"]
     return "\n\n".join(["### Passages", table(heading, lines), wrapped(text), provenance(result)])
 
