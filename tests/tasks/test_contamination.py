@@ -312,7 +312,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     assert progress.notes == [
         "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (least=): "
         "clean.",
-        "in.jsonl is both a file of documents and of test items, so all of its items are found.",
+        "in.jsonl has both documents and test items, so all of its items are found.",
     ]
     assert result.summary.findings == 2
     assert result.summary.short == 1

@@ -52,8 +52,8 @@ class _Compared(TypedDict, total=False):
     exclude: Annotated[
         list[str],
         o.Option(
-            "Exclude text: what occurs in this file, such as a template or the author's own "
-            "earlier work, is neither copied nor counted. May be repeated.",
+            "Exclude text: text in this file, such as a template or earlier work, is neither "
+            "copied nor counted. May be repeated.",
             "Library",
             default=(),
             short="-x",

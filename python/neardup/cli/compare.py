@@ -43,8 +43,8 @@ def run(
     format: Annotated[
         Literal["source"] | None,
         o.Option(
-            "source: print what the original program of the recipe bkdr, news or keywords prints, "
-            "letter by letter.",
+            "source: print the output of the original program of the recipe bkdr, news or "
+            "keywords.",
             o.OUTPUT,
         ),
     ],

@@ -28,9 +28,8 @@ def pairs(
         Path,
         o.Option(
             "The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
-            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With "
-            "a column group, such as the source, whole groups are left out to judge the best "
-            "setting.",
+            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With a "
+            "column group, such as the source, neardup judges the best setting by left-out groups.",
             o.INPUT,
             metavar="FILE",
         ),
@@ -106,8 +105,8 @@ def published(
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
-    A copy is made of half of each topic's documents, and every method has to find
-    them: MinHash and the paper's methods at their usual cut-offs, and recipes at
+    Half of the documents of each topic are copied, and every method has to find the
+    copies: MinHash and the paper's methods at their usual cut-offs, and recipes at
     their own. Documents are counted by topic, as in the paper, and pairs. The report
     goes to standard output; to the folder also all counts and the figure of times.
 

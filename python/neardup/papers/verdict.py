@@ -206,8 +206,8 @@ def percentage(name: str, given: str | None) -> float | None:
     if not number.is_finite() or not (number == 0 or 1 <= number <= 100):
         raise ParameterError(
             Message(
-                "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. "
-                "Got {value} instead.",
+                "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15. Got "
+                "{value} instead.",
                 parameter=name,
                 value=given,
             )

@@ -153,8 +153,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if 1 < read == summary.without_features:
         notes.append(
             Message(
-                "None of the {count:,} texts has anything to compare by this recipe, so they "
-                "duplicate only identical texts. With the recipe bkdr, texts need word/tag tokens.",
+                "This recipe finds nothing to compare in any of the {count:,} texts, so only "
+                "identical ones are duplicates. With the recipe bkdr, texts need word/tag tokens.",
                 count=read,
             )
         )
@@ -169,10 +169,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if summary.kept_for_own:
         notes.append(
             Message.counted(
-                "{count:,} record shares most of its text with many others, and was kept for its "
-                "unique text.",
-                "{count:,} records share most of their text with many others, and were kept for "
-                "their unique text.",
+                "{count:,} record was kept for its unique text, next to text that many share.",
+                "{count:,} records were kept for their unique text, next to text that many share.",
                 count=summary.kept_for_own,
             )
         )

@@ -319,8 +319,7 @@ def _in_documents(search: _Search, documents: Sources, tests: Sources) -> Contam
     for name in documents.shared_with(tests):
         search.progress.note(
             Message(
-                "{file} is both a file of documents and of test items, so all of its "
-                "items are found.",
+                "{file} has both documents and test items, so all of its items are found.",
                 file=name,
             )
         )

@@ -96,9 +96,7 @@ _NO_SERVER = _Failure(
 )
 _DENIED = _Failure(
     Message("the server denies access", code="access_denied"),
-    Message(
-        "The user needs the right to create the schema once, and to read and write its tables."
-    ),
+    Message("The user must be allowed to create the schema once, and to write its tables."),
 )
 _FULL = _Failure(
     Message("the server is out of space", code="disk_full"),

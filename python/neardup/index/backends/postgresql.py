@@ -95,7 +95,7 @@ class PostgreSQLSchema(Database):
 
     dialect: ClassVar[str] = "postgresql"
     _elsewhere: ClassVar[str] = N_(
-        "Give the address of a database with an index, or choose an empty schema with ?schema=NAME."
+        "Name a database with an index, or an empty schema with ?schema=NAME."
     )
 
     def __init__(self, location: str) -> None:

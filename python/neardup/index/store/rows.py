@@ -25,7 +25,7 @@ COUNTERS = ("next", "kept", "dropped", "arrived", "counted_at", "background", UN
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message(
-        "Restore a backup of {location}, or make a new index from its sources or its last export.",
+        "Restore a backup of {location}, or make a new index from its sources or an export.",
         location=location,
     )
 
