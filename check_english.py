@@ -1,7 +1,6 @@
 """Count sentences that are hard to read: ``python check_english.py [--store | --show KIND]``.
 
-It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules.
-"""
+It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules."""
 
 import ast
 import json
@@ -42,8 +41,7 @@ def texts() -> Iterator[tuple[str, str]]:
         elif not re.search(r"zh|cli-reference", name):
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
     for message in chinese():
-        ids = [message.id] if isinstance(message.id, str) else message.id
-        yield from (("messages", sentence) for sentence in ids if sentence)
+        yield "messages", "\n\n".join(message.id) if message.pluralizable else str(message.id)
 
 
 counts: Counter[str] = Counter()
