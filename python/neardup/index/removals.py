@@ -31,7 +31,7 @@ _TOGETHER, _MOST_PLACES = 50, 50_000
 
 
 def removals(engine: Engine, wanted: RemovalFilter | None, after: str) -> Iterator[Removal]:
-    """Return the removals of a filter; each part of them is a snapshot of its own."""
+    """Return the removals of a filter; each part of them is a separate snapshot."""
     return _pages(engine, _checked(wanted), _place(after))
 
 

@@ -174,7 +174,7 @@ def _names(files: Iterable[str]) -> str:
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
-    """Read a CSV with these columns, the first of which names a file or a document.
+    """Read a CSV with these columns; the first one names a file or a document.
 
     Only the first column is required; columns of other names are ignored. The names may also be
     Chinese, and the encoding any that spreadsheets write.

@@ -133,7 +133,7 @@ def _levels(
 ) -> list[int]:
     """Return the level of each character: rules X10 to I2, for each run of one level.
 
-    What is inside of an isolate does not part the text around it.
+    Text inside of an isolate does not part the text around it.
     """
     resolved = list(levels)
     kept = [at for at, one in enumerate(classes) if one != "BN"]

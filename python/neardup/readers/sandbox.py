@@ -72,7 +72,7 @@ class ExchangeEndedError(Exception):
 class Exchange:
     """A Python file as a script that exchanges pickled objects with this process.
 
-    `look` is called again and again in a thread of its own; an exception of it ends the process at
+    `look` is called again and again in a separate thread; an exception of it ends the process at
     once, and is raised by the next call of `send` or `receive`. On the other side is `other_side`.
     """
 

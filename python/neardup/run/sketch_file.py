@@ -46,7 +46,7 @@ def write_sketches(
     collected: Collected,
     shingle: int | None,
 ) -> None:
-    """Write the documents of a finished corpus, of which one batch is in memory at a time.
+    """Write the documents of a finished corpus, one batch in memory at a time.
 
     Shingles of `shingle` characters are counted, or none.
     """

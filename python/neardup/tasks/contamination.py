@@ -475,7 +475,7 @@ class _Search(Run):
     ) -> ContaminationResult:
         """Look for the items in all documents, and judge when it is known what many share.
 
-        What is looked for counts the documents of each wording, so it serves once.
+        The search counts the documents of each wording, so it serves once.
         """
         import numpy as np
 

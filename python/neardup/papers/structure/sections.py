@@ -234,7 +234,7 @@ def _follows(before: Form | None, kind: Form | None) -> bool:
 def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     """Return the headings whose numbers follow those before; chapters and words have none.
 
-    What continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
+    Text that continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
     heading of the chapter is above each of its pages, perhaps.
     """
     has_chapters = any(kind.style == "chapter" for _, kind in candidates)
