@@ -141,12 +141,7 @@ COLUMNS = (
 
 def provenance(result):
     """Return a line on where and when a result was measured."""
-    facts = result["machine"]
-    parts = [measured_on(facts)] + ([f"load {facts['load']:.1f}"] if "load" in facts else [])
-    parts += [f"threads: {result['threads']}"] if "threads" in result else []
-    if runs := max((len(row.get("runs", ())) for row in result.get("rows", ())), default=0):
-        parts.append(f"up to {runs} runs each")
-    return f"*{'; '.join(parts)}*"
+    return f"*{measured_on(result['machine'])}*"
 
 
 def measured_on(facts):
