@@ -106,7 +106,8 @@ HOW = """## How it is measured
 
 - Each engine runs in its own process, in turn with the others, up to three times. The tables have
   the median, `benchmarks/results` each run and the load. The clock starts after imports,
-  dictionaries and input are loaded, except where a title says *file to file*. All may use two threads, unless a title says *one core*.
+  dictionaries and input are loaded, except where a title says *file to file*. All may use
+  two threads, unless a title says *one core*.
 - An engine that claims to be exact must give the answer of an exact method.
 - **Recall** of removals is the share of similar pairs that lost a text. **Precision**
   is the share of removed documents that resemble a kept one.
