@@ -48,7 +48,7 @@ _CLOSED = _Failure(
 )
 _DAMAGED = _Failure(
     Message("is damaged", code="index_damaged"),
-    Message("Restore a backup, or make a new index from its sources or its last export."),
+    Message("Restore a backup, or make a new index from its sources or an export."),
     IndexFormatError,
 )
 _NO_TABLES = _Failure(
