@@ -1,7 +1,6 @@
 """Count sentences that are hard to read: ``python check_english.py [--store | --show KIND]``.
 
-It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules.
-"""
+It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules."""
 
 import ast
 import json
@@ -26,7 +25,7 @@ KINDS = {
     "long": re.compile(r"^(\S+\s+){20}\S"),
     "long message": re.compile(r"^(\S+\s+){15}\S"),
 }
-CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>", re.MULTILINE)
+CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>|:[,.\d]+[f%](?=\})", re.M)
 BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\|", re.MULTILINE)
 
 
@@ -41,7 +40,8 @@ def texts() -> Iterator[tuple[str, str]]:
             yield from (("docstrings", ast.get_docstring(node) or "") for node in nodes)
         elif not re.search(r"zh|cli-reference", name):
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
-    yield from (("messages", str(message.id)) for message in chinese() if message.id)
+    for message in chinese():
+        yield "messages", "\n\n".join(message.id) if message.pluralizable else str(message.id)
 
 
 counts: Counter[str] = Counter()

@@ -118,13 +118,17 @@ def measure(options):
 
 
 #: The headings whose tables stay on the page.
-KEPT = {"1. The defaults compared", "3. Pairs that people labelled", "6. The published comparison"}
+KEPT = {
+    "1. The defaults compared": (),
+    "3. Pairs that people labelled": (),
+    "6. The published comparison": (),
+}
 
 HEAD = """\
 # Accuracy: the evidence for the defaults
 
-Made by `make accuracy` from `benchmarks/accuracy.py` and corpora outside of the repository; do
-not edit. [Methods](methods.md) defines the measures, the [glossary](glossary.md) the words.
+Made by `make accuracy` from corpora outside of the repository; do not edit.
+[Methods](methods.md) defines the measures.
 """
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
@@ -207,9 +211,8 @@ Each recipe with its own [decision](guide/recipes.md#built-in-recipes).
 
 {table(heading, lines)}
 
-Pairs of different days in the bulletins of a daily programme, which come from one template, are
-mostly wrong. `news` is left out where texts have white space: it takes spaces for words, and calls
-{false.tp + false.fp:,} pairs of section 2 duplicates.
+Bulletins of different days come from one template, so such pairs are mostly wrong. `news` takes
+spaces for words, and calls {false.tp + false.fp:,} pairs of section 2 duplicates.
 """
 
 
@@ -230,22 +233,17 @@ def copies_section(measured):
     return f"""\
 ## 2. Edited copies at each rate
 
-{len(cases.base):,} Chinese articles, {cases.true_pairs:,} of them edited copies of others:
-sentences, words and characters inserted, dropped, replaced and moved until that share of the
-characters is edited. Each recipe decides by its own rule.
-
-Recall at each rate, and precision:
+{len(cases.base):,} Chinese articles, {cases.true_pairs:,} of them copies of others, in which that
+share of the characters is edited. Recall at each rate, and precision:
 
 {table(["recipe", *map(percent, RATES), f"precision, {percent(USUAL)}"], recalls)}
 
-Pairs of untouched documents that repeat each other by themselves, {natural:,} with a resemblance of
-at least 0.5, count neither way; in the strict precision of section 1 they count as wrong.
-
-**English: recall** of {COPIES:,} edited copies among the Reuters texts.
+The {natural:,} natural pairs with a resemblance of at least 0.5 count as wrong only in the strict
+precision of section 1. Recall of {COPIES:,} edited copies among the English Reuters texts:
 
 {table(["recipe", *map(percent, ENGLISH_RATES)], in_english)}
 
-`general` refuses some of them for their numbers alone, which edits have changed or dropped.
+`general` keeps some of them because an edit changed a number.
 """
 
 
@@ -368,21 +366,17 @@ def labels_section(measured):
     return f"""\
 ## 3. Pairs that people labelled
 
-Pairs of news, notices and laws, drawn over all similarities. Only the label *same* means duplicate;
-two texts from one template, about one event, or different ones do not. The last two rows are pairs
-of web pages (Webis) and of sections of bills that others graded. The default calls duplicates:
+Pairs of news, notices and laws, drawn over all similarities. Two texts from one template, or about
+one event, are not labelled as duplicates. Others graded the pairs of the last two rows, web pages
+and sections of bills. The default calls duplicates:
 
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
-{versions.mean():.0%} of {len(versions)} pairs of versions, which are left out, are called
-duplicates.
+{len(versions)} pairs of versions are left out; {versions.mean():.0%} of them are called
+duplicates. Among laws and bills, only nearly equal texts are duplicates. With `--recipe strict`,
+from 0.75 on, F1 is: {f1_of(is_strict, by_name)}.
 
-**Where another bound is better.** Among laws and sections of bills, only nearly equal texts are
-duplicates. With `--recipe strict`, the same measure from 0.75 on, F1 is:
-{f1_of(is_strict, by_name)}.
-The best bound for your texts comes from 50 labelled pairs: `neardup evaluate pairs`.
-
-The same pairs by the measures of other recipes, at their own threshold:
+The measures of other recipes, at their own threshold:
 
 {table(["recipe", "threshold", "all: F1", *(f"{name}: F1" for name in languages)], by_recipe)}
 """
@@ -420,15 +414,13 @@ def laws(measured):
     return f"""\
 ## 4. Versions of laws
 
-{len(whole.documents):,} laws, {len(truth)} pairs of which are known to be versions of one law.
+{len(whole.documents):,} laws; {len(truth)} pairs are known to be versions of one law.
 
 {table(["cut", "content: found", "other pairs", "resemblance: found", "other pairs"], lines)}
 
-Many versions are rewritten laws, so a recall of 0.95 is out of reach: it takes a cut at a
-resemblance of {needed:.2f}, and at 0.1 already {len(loose.keys() - truth):,} other pairs pass.
-
-The list of versions is not complete, and rules that one city adopted from another make up most of
-the other pairs.
+Many versions are rewritten laws, so a recall of 0.95 takes a cut at a resemblance of
+{needed:.2f}. At 0.1 already {len(loose.keys() - truth):,} other pairs pass. Most of these are rules
+that one city adopted from another.
 """
 
 
@@ -437,27 +429,21 @@ def limits(measured):
     return """\
 ## 5. Where the defaults lose
 
-- **Rewritten texts** share no shingles: most law versions below 0.2 in section 4.
-- **Heavy scattered edits** (section 2), above all in English: in a short item one number that an
-  edit changed is a large part of its numbers. `--recipe minhash` finds more, and reports more
-  texts from one template.
-- **A long template** that fewer than twenty documents share, or whose documents each add no more
-  than a line of at most 12 letters or 4 words.
-- **Templates with other names.** Two texts from one template whose names differ and whose
-  numbers agree are called duplicates: the dividend notices of two companies, a rule that one city
-  adopted from another.
+- **Rewritten texts** share no shingles.
+- **Heavy scattered edits**, above all in English, where one changed number of a short item counts
+  much. `--recipe minhash` finds more, and reports more texts from one template.
+- **A long template** is not recognized if fewer than twenty documents share it, or if each
+  document adds at most 12 letters or 4 words.
+- **Templates with other names.** If the names differ and the numbers agree, two texts from one
+  template are called duplicates, such as the dividend notices of two companies.
 - **Templates with fewer than five texts** are not recognized.
-- **Texts from one template whose numbers agree**, or that have none: lists of names, series of
-  commentaries.
-- **Numbers that were corrected.** A re-post of a short notice with a corrected figure is not
-  called a duplicate.
-- **Partial copies.** A copied paragraph in a long text is not found, nor is a text that makes
-  up at most half of another: content is symmetric. The recipe `containment` finds the
-  latter, and `neardup check` both.
+- **Corrected numbers.** A short notice with a corrected figure is not called a duplicate.
+- **Partial copies.** A copied paragraph, or a text that makes up at most half of another, is not
+  found. The recipe `containment` finds the latter, and `neardup check` both.
 - **Short texts.** Below 40 letters and digits, one word inserted in the middle makes two texts
   different.
-- **A million documents.** The table of common shingles then holds a smaller sample, with too
-  few shingles of short texts to recognize a template: plain resemblance decides for these.
+- **A million documents.** The table of common shingles then holds a smaller sample. Plain
+  resemblance decides for short texts, so their templates are not recognized.
 """
 
 
@@ -485,13 +471,12 @@ def published_section(measured):
 ## 6. The published comparison
 
 Zhang and He (2020) report a precision of 0.953 and a recall of 0.940 for `improved`, better and
-faster than traditional SimHash and than Shingle, which is last. They do not say how their similar
-documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3 (section 2);
-re-posts do: the same article with a line added at the head, the tail or both,
-{100 * result.lengthened:.1f} % of the text on average, {percent(result.unchanged)} of the copies
-unchanged. The news are of five topics, 500 articles each, among 10,000 other articles, with
-{result.true_pairs:,} copies in {result.documents:,} documents; they are not shipped. Precision /
-recall ([documents by topic](evaluation.md#documents) as in the paper):
+faster than traditional SimHash and Shingle. They do not say how their copies were made. Copies with
+2 to 10 % edits do not give that recall at distance 3; re-posts do, with a line added at the head,
+the tail or both: {100 * result.lengthened:.1f} % of the text on average, and
+{percent(result.unchanged)} of the copies unchanged. There are {result.true_pairs:,} copies in
+{result.documents:,} news items, which are not shipped. Precision / recall
+([documents by topic](evaluation.md#documents) as in the paper):
 
 {table([*heading, "pairs", "seconds"], lines)}
 
@@ -517,14 +502,11 @@ def streams(measured):
     return f"""\
 ## 7. The index against `dedup`
 
-`dedup` counts which shingles are common in the whole collection, and then decides. An index decides
-on each document when it arrives, and counts the documents that it has after 100, 200, 400, ... of
-them. Here each collection is added to a new index in two orders and compared with `dedup` of the
-same documents in the same order.
+`dedup` counts shingles in the whole collection, and then decides. An index decides on each document
+when it arrives, and counts after 100, 200, 400, ... documents. Each collection is added to a new
+index, document by document, and compared with `dedup` in the same order.
 
 {table(heading, lines, text=2)}
-
-The first files of an index are decided together, as by `dedup`; here documents arrive as a stream.
 """
 
 
@@ -534,15 +516,11 @@ def constants(measured):
 ## 8. The constants varied
 
 Each of the [constants](../crates/neardup-core/src/constants.rs) was made a fifth smaller and a
-fifth larger, at least by one, while the others stayed as they are:
-[what changed](data/constants.csv). The file has F1 of the pairs of section 3, copies found at 10 %
-of section 2 (English: among 4,000 other texts), wrong pairs of bulletins, and copies found and
-documents lost in smaller collections of the shapes of the [benchmarks](benchmarks.md).
-
-The sum of resemblance and alignment (`NEEDED`, `LEFT`) matters most: F1 falls by 0.01 to 0.04 in
-either direction. The rules for numbers and `MANY` follow, with at most 0.012. Nothing else moves
-F1 of the labelled pairs by more than 0.004. `ALIGNED`, `SMALL`, `EDITS` and the numbers of keys
-decide how many versions of one text are found.
+fifth larger, at least by one: [what changed](data/constants.csv). The sum of resemblance and
+alignment (`NEEDED`, `LEFT`) matters most: F1 of section 3 falls by 0.01 to 0.04 in either
+direction. The rules for numbers and `MANY` follow, with at most 0.012. Nothing else moves F1 by
+more than 0.004. `ALIGNED`, `SMALL`, `EDITS` and the numbers of keys decide how many versions of one
+text are found.
 """
 
 

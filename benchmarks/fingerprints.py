@@ -15,9 +15,8 @@ SEED = 20070508
 MILLION = 10**6
 
 #: Said of the first search among random fingerprints; the others are measured in the same way.
-RANDOM = """Random fingerprints with planted near copies. Each engine begins with them in the form
-it takes (simhash-pybind: a Python set of int), which is counted in its peak memory and not in its
-seconds. neardup uses 2 threads, simhash-pybind has one. So in the next table."""
+RANDOM = """Random fingerprints with planted near copies. neardup uses two threads, simhash-pybind
+one."""
 
 
 def planted(count):
@@ -148,11 +147,10 @@ SKETCHES = Work(
     prepare=lambda trial: corpora.sample(),
     judge=judge_sketches,
     threads=1,
-    notes="`improved` and `classic` weigh words and their parts of speech; the others take every "
-    "2-gram of characters. Each engine takes as much of the same text as its speed allows. "
-    "Dictionaries are loaded before the clock starts. gaoya keeps its fingerprints to itself: its "
-    "figure includes filing them in its index, and their quality is not seen. simhash-pybind takes "
-    "hashes, so its figure includes making them with Python's own hash().",
+    notes="`improved` and `classic` weigh words; the others take every 2-gram of characters. The "
+    "figure of gaoya includes filing in its index, that of simhash-pybind Python's own hash(). "
+    "*Copies found* are those within the largest distance that holds at most one in 10^4 pairs of "
+    "unrelated texts.",
     engines=(
         ours("neardup, improved, bundled IDF", recipe="improved", idf="bundled"),
         ours("neardup, improved, the corpus' IDF: two passes", recipe="improved"),

@@ -1,4 +1,4 @@
-"""Runs engines, each run in a process of its own, and judges their answers.
+"""Runs engines, each in a separate process, and judges their answers.
 
 A *work* is an input with a known answer, and the engines that do it. An engine's answer is judged
 before its time counts: a wrong answer is a failure and has no time.

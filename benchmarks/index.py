@@ -26,7 +26,7 @@ from harness import PRODUCT, Engine, Measurement, environment
 from tables import provenance, table, wrapped
 
 WORKERS = 2
-#: The sizes, and that of a trial. Articles come again from number 28,474 on.
+#: The sizes, and the size of a trial. Articles come again from number 28,474 on.
 SIZES, TRIAL = (100_000, 300_000, 1_000_000), (35_000,)
 #: The number of documents added one by one at each size, and of queries.
 SINGLE = 1_000
@@ -172,18 +172,14 @@ def own_memory_mb():
     return int(re.search(r"RssAnon:\s*(\d+) kB", status)[1]) / 1024
 
 
-TEXT = """An index in SQLite and one in PostgreSQL, with the recipe `general`, grow to a million
-news articles of 3.3 KB each, one run each.
+TEXT = """An index with default settings grows to a million news articles of 3.3 KB each.
 
-- *The articles* are 28,473 that come again and again, each time changed so that no two generations
-resemble each other. Some are followed by a copy with a few percent of its characters edited;
-*found* is the share of copies that was dropped.
-- *Together* is `add_files` since the size before, 1024 documents a transaction. *One* `add` is one
-durable commit. *A query* looks up a text that is not there, or a copy.
-- *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes. *Memory*
-is that of the process that adds, without a server's.
-- Common shingles are counted again as the index grows; *longest* includes it.
-- Input, index and server are in the system's cache. PostgreSQL is on the same machine and disk."""
+- Some articles are followed by a copy with a few percent of its characters edited; *copies found*
+is the share of them that was dropped.
+- *Together* is `add_files`, *one* `add` a durable commit, and *a query* the search for a text that
+is not there, or for a copy.
+- *Memory* is that of the process that adds. All files are in the system's cache, and PostgreSQL is
+on the same machine."""
 
 COLUMNS = {
     "documents": lambda row: f"{row['size']:,}",
@@ -219,8 +215,7 @@ def show_growth(result):
     return "\n\n".join([wrapped(TEXT), table(["index", *COLUMNS], lines), f"*{notes}*"])
 
 
-IMPORT = """The first import: one command, `neardup index add new.db reposts.jsonl`, of the
-[shape](#shapes-as-they-grow) `reposts` in both sizes."""
+IMPORT = """The first import of the [shape](#shapes-as-they-grow) `reposts`, by one command:"""
 IMPORT_ENGINES = (Engine("neardup index add", PRODUCT, "index_file"),)
 
 

@@ -93,9 +93,9 @@ PIECES = Work(
     title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
     prepare=lambda trial: corpora.pieces(),
     judge=judge,
-    notes="Truth: all pairs with Jaccard of character 5-shingles >= 0.8, by an exact join. "
-    "By default neardup also drops what repeats a text at a lower resemblance, and keeps what "
-    "has another number; both count against it here.",
+    notes="Truth: all pairs with a Jaccard of character 5-shingles of at least 0.8. By default "
+    "neardup also drops weaker duplicates, and keeps texts with another number. Both count "
+    "against it here.",
     engines=(
         Engine(DEFAULT, PRODUCT, "dedup_file"),
         Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),
@@ -146,9 +146,8 @@ BOUNDED = Work(
     title=f"{BYTES / 1e9:.0f} GB of news with `--memory {MEMORY}`",
     prepare=stories,
     judge=judge_stories,
-    notes="Three million records grown from news articles, from file to file with the default "
-    "recipe. A re-post has 1 to 8 % of the characters of the newest story of its article replaced; "
-    "*expected* are these re-posts, *recall* is the share of them that is removed.",
+    notes="Three million records grown from news articles, file to file. *Recall* is the share "
+    "of removed re-posts, in which 1 to 8 % of the characters are replaced.",
     engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"memory": MEMORY}),),
     limits=Limits(seconds=3_000, megabytes=4_000),
     large=True,

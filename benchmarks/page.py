@@ -73,7 +73,7 @@ def slowness(row):
     return row["seconds"] / row["quality"].get("megabytes", 1)
 
 
-#: The sections of the page, by task. Accuracy has a page of its own.
+#: The sections of the page, by task. Accuracy has a separate page.
 HEADINGS = {
     "news": "News",
     "shapes": "Shapes, as they grow",
@@ -82,39 +82,36 @@ HEADINGS = {
     "papers": "Passages and papers",
 }
 
-#: The headings whose tables stay on the page.
+#: The headings whose tables stay on the page, with these columns.
 KEPT = {
-    "Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
-    "Shapes, as they grow",
-    "The persistent index",
+    "Near-duplicates of 55,000 Chinese news items, 47 MB, file to file": (
+        *("engine", "seconds, median (range)", "recall", "precision", "peak MB"),
+    ),
+    "Shapes, as they grow": (
+        *("shape", "engine", "documents", "seconds", "growth", "peak MB"),
+        *("copies found", "own content lost"),
+    ),
+    "The persistent index": (
+        *("index", "documents", "together: documents/s", "one `add`, ms: median"),
+        *("a query, ms: median", "bytes a document", "memory, MB", "copies found"),
+    ),
 }
 
 HEAD = """# Benchmarks: neardup and its peers
 
-Made by `make bench` from `benchmarks/results/`, which has every run; do not edit. `python
-benchmarks/run.py --list` names the benchmarks, `python benchmarks/run.py NAME ...` runs some."""
+Made by `make bench` from `benchmarks/results/`; do not edit. `python benchmarks/run.py --list`
+names the benchmarks."""
 
 HOW = """## How it is measured
 
-- Each engine runs in its own process, in turn with the others; no second run if the first one
-  takes more than ten seconds. The tables have the median and the range. Importing a library,
-  loading a dictionary and reading the input are not timed, except where a title says *file to
-  file*: neardup then runs as a command, so starting Python is in its time. *Processor s* is the
-  time of all threads and processes, *before the work* the memory at that point.
-- *One core* pins the process to one; else all may use two threads. Peak memory is that of all
-  processes of an engine, what they share counted once.
-- A wrong answer has no time: an engine of neardup, or one that claims to be exact, must give the
-  answer of an exact method.
-- **Recall** of removals: the share of similar pairs that were not both kept. **Precision**: the
-  share of removed documents that resemble a kept one.
+- Each engine runs in its own process, in turn with the others, up to three times. The tables have
+  the median, `benchmarks/results` each run and the load. The clock starts after imports,
+  dictionaries and input are loaded, except where a title says *file to file*. All may use
+  two threads, unless a title says *one core*.
+- An engine that claims to be exact must give the answer of an exact method.
+- **Recall** of removals is the share of similar pairs that lost a text. **Precision**
+  is the share of removed documents that resemble a kept one.
 - Inputs are made with fixed seeds, from corpora that are not in the repository.
-- *Load* is the average of the minute in which a measurement ended, its own two threads included.
-- All was run on {0}.
-- **Limits**: 300 s and 8 GB a run.
-- *Copies found* of fingerprints: every tenth text is followed by a copy with 2-10 % of its
-  characters edited. The cut is the largest distance within which at most one in 10^4 pairs of
-  unrelated texts lies; the figure is the share of copies within the cut.
-- **Peers** run at their own default number of permutations: datasketch and rensa keep what no kept
-  one resembles by signature; gaoya takes what its index gives; text-dedup runs its own program,
-  with characters for words; simhash-pybind searches 64-bit fingerprints within 8 bits, the distance
-  with the best F1."""
+- A run may take 300 s and 8 GB. All ran on {0}.
+- **Peers** run with their own number of permutations. text-dedup takes characters for words, and
+  simhash-pybind searches 64-bit fingerprints within 8 bits, the distance with the best F1."""

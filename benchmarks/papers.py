@@ -1,4 +1,4 @@
-"""The paper check: what it finds, what it reports of texts that nobody copied, and how fast.
+"""The paper check: its findings, its false findings, and its speed.
 
 *passages*: passages of news and laws are planted in others, so the truth is exact. *thesis*: the
 check of a hundred pages against ten thousand documents.
@@ -63,13 +63,11 @@ def show_passages(result):
         [name, *(f"{found[key]:.3f}" for key in keys), f"{found['detected']} of {found['cases']}"]
         for name, found in result["planted"].items()
     ]
-    text = f"""Passages planted in news and laws, 100 papers and 300 passages a kind. PlagDet, macro
-    precision and recall and granularity as the PAN competitions define them (Potthast et al.,
-    COLING 2010), by the character, on both sides. Planted synonyms come from a list of 168 pairs
-    of words.
+    text = f"""Passages planted in news and laws, 100 papers and 300 passages a kind, with the
+    figures of the PAN competitions (Potthast et al., COLING 2010).
 
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
-- Of one day and channel: {say_of_nothing(result["of_one_day"])}"""
+- Pairs of one day and channel: {say_of_nothing(result["of_one_day"])}"""
     heading = ["planted", "PlagDet", "precision", "recall", "granularity", "found"]
     return "\n\n".join(["### Passages", table(heading, lines), wrapped(text), provenance(result)])
 
@@ -160,10 +158,8 @@ def of_nothing(groups):
 def say_of_nothing(found):
     """Return the figures of unrelated pairs as a sentence."""
     return (
-        f"{found['pairs']} pairs ({found['excluded']} left out as re-posts). Of "
-        f"{found['with_any']} something is reported; on average {100 * found['mean']:.3f} % of the "
-        f"characters of a pair, at most {100 * found['largest']:.2f} %; "
-        f"{found['above']} with {percent(MOST_OF_NOTHING)} or more."
+        f"a passage is reported in {found['with_any']} of {found['pairs']} pairs, and "
+        f"{percent(MOST_OF_NOTHING)} of a text or more in {found['above']}."
     )
 
 
@@ -191,7 +187,7 @@ def thesis(trial):
     INPUTS.mkdir(parents=True, exist_ok=True)
     path = INPUTS / "thesis.txt"
     path.write_text("\n\n".join(parts), "utf-8")
-    # An index has files and a folder beside it.
+    # An index has files and a folder next to it.
     for old in INPUTS.glob("library.db*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink()
     records = [{"id": one["id"], "title": one.get("title"), "text": one["text"]} for one in library]
@@ -216,10 +212,9 @@ BENCHMARKS = (
         title="A thesis against 10,000 documents",
         prepare=thesis,
         judge=judge_thesis,
-        notes=f"A thesis of {THESIS:,} characters, about a hundred pages, a fifth of it copied in "
-        f"passages of {COPIED} characters, against an index of {NEWS + LAWS:,} news articles and "
-        "laws (25 million characters), which is sketched before: open the library, check, make the "
-        "page.",
+        notes=f"A thesis of {THESIS:,} characters, a fifth of it copied in passages of {COPIED} "
+        f"characters, against an index of {NEWS + LAWS:,} sketched documents: open the library, "
+        "check, make the page.",
         engines=(Engine("neardup", PRODUCT, "check_file"),),
     ),
 )

@@ -26,7 +26,7 @@ def tasks():
 
 def main(arguments=None):
     """Run the chosen benchmarks; the exit code is 1 if one failed, 2 if the corpora are missing."""
-    # The server of PostgreSQL is that of the tests.
+    # The server of PostgreSQL comes from the tests.
     sys.path.append(str(HERE.parent))
     options, modules = parse(arguments), tasks()
     if options.list:

@@ -53,7 +53,7 @@ def english():
 
 @cache
 def own():
-    """Return sentences of which each says something else: most of its 5-letter shingles are new."""
+    """Return sentences that each say something else: most of their 5-letter shingles are new."""
     known, chosen = set(), []
     for sentence in chinese():
         letters = [c for c in sentence if c.isalnum()]
@@ -165,7 +165,7 @@ FORMS = ("posted_line", "posted_sentence")
 
 
 def written(name, count, *settings):
-    """Return the path of a collection; make it if it is missing, with its families beside it."""
+    """Return the path of a collection; make it if it is missing, with its families next to it."""
     path = corpora.WORK / f"{'_'.join(map(str, (name, count, *settings)))}.jsonl"
     if not path.exists():
         documents = list(getattr(Maker(name, count), name)(*settings))
@@ -325,23 +325,18 @@ def show(results):
     return "\n\n".join(parts)
 
 
-TEXT = f"""Collections in two sizes, the larger one {TIMES} times the smaller one, made of sentences
-of Chinese and English news, with the default recipe, file to file: `neardup dedup in -o out`. In a
-cell are the figures of both sizes; *growth* is the seconds of the larger one over those of the
-smaller one.
-*Expected to stay* is one document of each family of copies, *copies found* the share of the other
-ones that are removed, *own content lost* the share of families of which nothing stays, and
-*with 1 GB* is `--memory 1GB`.
+TEXT = f"""Collections of Chinese and English sentences in two sizes, the larger one {TIMES} times
+the smaller one: `neardup dedup in -o out`, with default settings. *Growth* is the ratio of their
+seconds. *Copies found* is the share of copies that are removed, and *own content lost* the share of
+families that lose all documents.
 
-- `reposts`: half are texts of eight sentences, half copies with 2 % of the letters replaced of a
-tenth as many texts. `english`: the same of Reuters sentences, with 2 % of the words replaced.
-- `recombined`: four to nine sentences of 150,000, so that each recurs; twice as many documents.
-- `template`: eight sentences that all have, and one that no other has.
-- `versions`: a hundred texts in many versions with 4 % of the letters replaced.
-- `short`: titles of 12 to 25 letters, a tenth of them twice. `long`: 500 sentences each, a fiftieth
-as many, a tenth of them copies with 2 % of the letters replaced.
-- `posted`: {POSTS:,} posts of one text of eight sentences each, the number of times shown, with a
-line of 5 to 15 letters (a source, a name), or with a sentence that no other one has."""
+- `reposts`: half are texts of eight sentences, half are copies with 2 % of the letters replaced.
+`english`: the same of Reuters sentences.
+- `recombined`: four to nine sentences of a pool of 150,000.
+- `template`: eight sentences that all texts have, and one unique sentence.
+- `versions`: a hundred texts in many versions, with 4 % of the letters replaced.
+- `short`: titles of 12 to 25 letters. `long`: texts of 500 sentences.
+- `posted`: {POSTS:,} posts of texts of eight sentences, each with a line or a sentence."""
 
 BENCHMARKS = (
     *(

@@ -14,10 +14,10 @@ def table(heading, rows, text=1):
 
 
 def write_page(path, text, kept):
-    """Write a page that keeps the first table below each of the headings `kept`.
+    """Write a page that keeps the first table below each heading of `kept`, with those columns.
 
-    A table of one row becomes a line. The others are files of CSV in the folder `data` beside the
-    page, which links them.
+    A table of one row becomes a line. Other tables, and those with more columns, are files of CSV
+    in the folder `data` next to the page, which links them.
     """
     for old in path.parent.glob(f"data/{path.stem}-*.csv"):
         old.unlink()
@@ -26,13 +26,16 @@ def write_page(path, text, kept):
         if block.startswith("#"):
             heading = block.lstrip("# ")
         if block.startswith("|"):
-            names, _, *rows = (
+            names, sides, *rows = (
                 [cell.strip() for cell in row[1:-1].split(" | ")] for row in block.split("\n")
             )
             if len(rows) == 1:
                 pairs = zip(names[1:], rows[0][1:], strict=True)
-                block = wrapped(f"{rows[0][0]}: " + "; ".join(f"{a} {b}" for a, b in pairs) + ".")
-            elif heading not in kept or heading in seen:
+                told = "; ".join(f"{name} {cell}" for name, cell in pairs if cell != "–")
+                block = wrapped(f"{rows[0][0]}: {told}.")
+            elif heading in kept and heading not in seen and not kept[heading]:
+                seen.add(heading)
+            else:
                 slug = re.sub(r"\W+", "-", heading.lower().lstrip("0123456789. "))[:40].strip("-")
                 data = path.parent / "data" / f"{path.stem}-{slug}.csv"
                 data = data.with_stem(f"{data.stem}-2") if data.exists() else data
@@ -40,10 +43,15 @@ def write_page(path, text, kept):
                 with data.open("w", encoding="utf-8", newline="") as file:
                     lines = [[cell.strip("`*") for cell in row] for row in (names, *rows)]
                     csv.writer(file, lineterminator="\n").writerows(lines)
-                columns = ", ".join(names).replace("`", "")
-                block = f"Table of {len(rows)} rows: [{columns}](data/{data.name})"
-            else:
+                shown = [names.index(name) for name in kept.get(heading, ()) if heading not in seen]
                 seen.add(heading)
+                if shown:
+                    text = [sides[at] for at in shown].count("---")
+                    chosen = [[row[at] for at in shown] for row in (names, *rows)]
+                    block = table(chosen[0], chosen[1:], text)
+                    block += f"\n\n[All columns](data/{data.name})"
+                else:
+                    block = f"[Table of {len(rows)} rows](data/{data.name})"
         blocks.append(block)
     path.write_text("\n\n".join(blocks) + "\n", encoding="utf-8", newline="\n")
 
@@ -133,12 +141,7 @@ COLUMNS = (
 
 def provenance(result):
     """Return a line on where and when a result was measured."""
-    facts = result["machine"]
-    parts = [measured_on(facts)] + ([f"load {facts['load']:.1f}"] if "load" in facts else [])
-    parts += [f"threads: {result['threads']}"] if "threads" in result else []
-    if runs := max((len(row.get("runs", ())) for row in result.get("rows", ())), default=0):
-        parts.append(f"up to {runs} runs each")
-    return f"*{'; '.join(parts)}*"
+    return f"*{measured_on(result['machine'])}*"
 
 
 def measured_on(facts):

@@ -24,30 +24,19 @@ _HEAD = """\
 
 Generated from the program by `docs/generate_cli_reference.py`; do not edit.
 
-Results go to standard output or to the named files. Everything else goes to
-standard error, each line with the prefix `neardup:`.
-
-| exit code | meaning |
-|---|---|
-| 0 | success; also if the reader of the output closes the pipe |
-| 1 | success, and duplicates were found (only with `--fail-on-duplicates`),\
- or a paper exceeds `--fail-above` |
-| 2 | an error, or at least one problem in the input |
-| 130 | interrupted by Ctrl-C (SIGINT); 143 by SIGTERM, 129 by SIGHUP |
-
-All errors and problems are on the page [errors](errors.md).
+Results go to standard output or to the named files, everything else to standard error.
+[Errors](errors.md) has the exit codes. A flag is off by default.
 """
 
 
 def page() -> str:
     """Return the whole page."""
-    parts = [_HEAD, "| command | does |", "|---|---|"]
+    links = []
     for name in COMMANDS:
-        anchor = f"neardup {name}".replace(" ", "-")
-        summary = help_of(name)[0].partition("\n")[0]
-        if not summary:
+        if not help_of(name)[0]:
             sys.exit(f"neardup {name} has no help.")
-        parts.append(f"| [`neardup {name}`](#{anchor}) | {_cell(summary)} |")
+        links.append(f"[{name}](#neardup-{name.replace(' ', '-')})")
+    parts = [_HEAD, f"**Commands**: {', '.join(links)}."]
     parts += ["", *_table("Options of `neardup` itself", parameters_of(command("")))]
     rows = Counter(_row(one) for name in COMMANDS for one in parameters_of(command(name)))
     # A name stands for one row: the one that the most commands have.
@@ -83,7 +72,7 @@ def _command(name: str, shared: set[str]) -> list[str]:
     usage += [argument.metavar for argument in parameters if not argument.flags]
     text, examples = help_of(name)
     parts = [f"## neardup {name}", "", f"    {' '.join(usage)}", "", text, ""]
-    parts += ["Examples:", "", *(f"    {line}" for line in examples), ""]
+    parts += [*(f"    {line}" for line in examples), ""]
     ours = [parameter for parameter in parameters if _row(parameter) not in shared]
     for panel, shown in groupby(ours, _panel):
         parts += _table(panel, list(shown))
@@ -101,8 +90,8 @@ def _panel(parameter: Parameter) -> str:
 
 
 def _table(title: str, parameters: Sequence[Parameter]) -> list[str]:
-    head = f"| {'option' if parameters[0].flags else 'argument'} | meaning | default |"
-    return [f"**{title}**", "", head, "|---|---|---|", *map(_row, parameters), ""]
+    head = f"| {'option' if parameters[0].flags else 'argument'} | meaning |"
+    return [f"**{title}**", "", head, "|---|---|", *map(_row, parameters), ""]
 
 
 def _names(parameter: Parameter) -> list[str]:
@@ -112,7 +101,7 @@ def _names(parameter: Parameter) -> list[str]:
 def _row(parameter: Parameter) -> str:
     value = f" `{_cell(parameter.metavar)}`" if parameter.flags and not parameter.is_flag else ""
     shown = ", ".join(_names(parameter)) + value
-    return f"| {shown} | {_help(parameter)} | {_default(parameter)} |"
+    return f"| {shown} | {_help(parameter)}{_default(parameter)} |"
 
 
 def _help(parameter: Parameter) -> str:
@@ -123,11 +112,9 @@ def _help(parameter: Parameter) -> str:
 
 def _default(parameter: Parameter) -> str:
     if parameter.is_required:
-        return "required"
+        return " Required." if parameter.flags else ""
     default = parameter.option.default
-    if parameter.is_flag:
-        return "off"
-    return "" if default in (None, ()) else f"`{default}`"
+    return "" if parameter.is_flag or default in (None, ()) else f" Default: `{default}`."
 
 
 def _cell(text: str) -> str:

@@ -136,7 +136,7 @@ _HOMES = {
     for name in names.split()
 }
 
-#: The packages that are attributes without an import of their own.
+#: The packages that are attributes without a separate import.
 _PACKAGES = {home.split(".")[1] for home in _HOMES.values()} | {
     *("lab", "readers", "server", "spark", "writers")
 }

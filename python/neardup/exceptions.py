@@ -118,7 +118,7 @@ class IndexUnavailableError(NeardupError, OSError):
 
 
 class IndexFormatError(NeardupError, ValueError):
-    """The opened file or database is no index, of another version, or damaged.
+    """The opened file or database is not an index, has another version, or is damaged.
 
     Example: ``news.db: must have schema 2. Got 3 instead, written by neardup
     0.9.0. Install that version, or export the index with it and import the

@@ -1,6 +1,6 @@
 """An MCP server: tools by which agents find and explain near-duplicate texts. They only read.
 
-The docstring of a tool is what a model reads: what it answers, when to use it, what it costs.
+A model reads the docstring of a tool: the question it answers, when to use it, its cost.
 """
 
 from __future__ import annotations

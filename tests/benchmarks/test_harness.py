@@ -97,11 +97,13 @@ def test_page_keeps_named_tables_and_links_data_of_others(module, tmp_path):
     one = tables.table(["engine", "seconds"], [["a", 1]])
     text = f"# Page\n\n## Kept\n\n{table}\n\n{table}\n\n## 2. Moved\n\n{table}\n\n{one}\n"
     page = tmp_path / "page.md"
+    tables.write_page(page, text, {"Kept": ("seconds",)})
+    assert "| 1 |\n| 2 |\n\n[All columns](data/page-kept.csv)" in page.read_text()
     for _ in range(2):
-        tables.write_page(page, text, {"Kept"})
+        tables.write_page(page, text, {"Kept": ()})
         assert page.read_text().count("| a | 1 |") == 1
         names = ["page-kept.csv", "page-moved.csv"]
         assert sorted(path.name for path in (tmp_path / "data").iterdir()) == names
         assert (tmp_path / "data" / names[1]).read_text() == "engine,seconds\na,1\nb,2\n"
-        assert all(f"[engine, seconds](data/{name})" in page.read_text() for name in names)
+        assert all(f"[Table of 2 rows](data/{name})" in page.read_text() for name in names)
         assert page.read_text().endswith("a: seconds 1.\n")

@@ -219,7 +219,7 @@ def test_compare_names_an_empty_text(run):
 
 
 def test_texts_of_which_none_can_be_compared_are_told(run):
-    note = "None of the 4 texts has anything to compare by this recipe"
+    note = "This recipe finds nothing to compare in any of the 4 texts"
     assert note in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "bkdr").err
     assert note not in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-f", "-r", "news").err
 

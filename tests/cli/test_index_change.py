@@ -111,7 +111,7 @@ def test_damage_is_named(run, index):
         connection.execute("UPDATE counters SET value = 50 WHERE name = 'kept'")
     result = run("index", "check", index, code=2)
     assert "counter 'kept' must be 25, and is 50" in result.err
-    assert "make a new index from its sources or its last export" in result.err
+    assert "make a new index from its sources or an export" in result.err
 
 
 def test_a_damaged_file(run, index):

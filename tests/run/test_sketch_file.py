@@ -183,7 +183,7 @@ class TestRefusals:
         says = r"b\.sketches: must have sketches of the recipe of the run, which is characters"
         self.refused(["b.sketches"], InputError, says, recipe="characters")
         changed = load_recipe("general").replace(normalize={"strip_markup": True})
-        self.refused(["b.sketches"], InputError, "Got those of general instead", recipe=changed)
+        self.refused(["b.sketches"], InputError, "Got sketches of general instead", recipe=changed)
 
     def test_other_files_beside_them(self):
         says = r"files of sketches, or files of documents. Got b\.sketches and b\.jsonl"

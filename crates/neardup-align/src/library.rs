@@ -91,7 +91,7 @@ pub struct Library<'a> {
 }
 
 impl<'a> Library<'a> {
-    /// All documents of a run must come before those of the next one.
+    /// All documents of a run must come before the documents of the next one.
     pub fn new(runs: Vec<Run<'a>>) -> Self {
         Library { runs }
     }

@@ -11,7 +11,7 @@ const FEW_PLACES: usize = 16;
 /// The largest number of runs followed at once. Only a highly repetitive text has more.
 const MOST_AT_ONCE: usize = 64;
 
-/// `length` letters of the paper from `paper` on equal those of the source from `source` on.
+/// `length` letters of the paper from `paper` on equal the letters of the source from `source` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub paper: usize,

@@ -10,7 +10,7 @@ pub(super) const SHINGLE: u32 = 10;
 /// Of this many consecutive shingles at least one is chosen.
 const WINDOW: usize = 8;
 
-/// The base of the hash: odd, and its digits are those of the golden ratio.
+/// The base of the hash: odd, with the digits of the golden ratio.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The most letters in a shingle: each weighs one or more.

@@ -95,7 +95,7 @@ fn a_letter_of_the_source_counts_once() {
 
 #[test]
 fn letters_that_a_later_piece_adds_count() {
-    // The second piece repeats 12 letters of the first and has 10 of its own.
+    // The second piece repeats 12 letters of the first, and adds 10.
     let (first, second) = (noise(12, 1), noise(10, 2));
     let source = format!("{}{first}{second}{}", noise(90, 3), noise(90, 4));
     let middle = noise(5, 5);

@@ -17,7 +17,7 @@ use neardup_core::verify::Measure;
 use neardup_lines::{Fields, kept_records};
 use serde_json::{Value, json};
 
-/// Characters of a text, about those of a short piece of news.
+/// Characters of a text, as in a short piece of news.
 const LENGTH: usize = 300;
 
 /// A generator that is the same everywhere.
@@ -160,7 +160,7 @@ fn sketch(c: &mut Criterion) {
     }
 }
 
-/// Elements are hashes, of which each is mixed for all values of a signature.
+/// Elements are hashes. Each is mixed for all values of a signature.
 fn minhash(c: &mut Criterion) {
     let mut group = c.benchmark_group("minhash");
     let mut random = Random(3);

@@ -28,7 +28,7 @@ use super::plan::{Scheme, cheapest};
 use super::scan;
 use crate::error::{Error, Result};
 
-/// A bucket of at least this many rows becomes a search of its own.
+/// A bucket of at least this many rows becomes a separate search.
 const HOT_ROWS: usize = 1 << 14;
 /// Rows sampled to check whether a plan suits the actual fingerprints.
 const SAMPLE_ROWS: usize = 1 << 16;

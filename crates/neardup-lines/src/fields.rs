@@ -41,7 +41,7 @@ pub struct Fields {
 /// The records of a block, as columns of equal length.
 #[derive(Debug)]
 pub struct Columns {
-    /// Null for an unclear record, whose id is that of a record without one.
+    /// Null for an unclear record, which gets an id as a record without one does.
     pub texts: LargeStringArray,
     /// Ids; a whole number in decimal digits. For a record without either `SOURCE:NUMBER`, or null
     /// if the source has no name.

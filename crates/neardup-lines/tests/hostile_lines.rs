@@ -1,4 +1,4 @@
-//! Fields of lines of any bytes, beside what `serde_json` reads of each whole line.
+//! Fields of lines of any bytes, compared with `serde_json` on each whole line.
 
 use arrow_array::Array;
 use neardup_lines::{Fields, kept_records, records_of, without_spans};

@@ -111,7 +111,7 @@ fn out_of_order(what: &str) -> PyErr {
     raise(Error::input(what, "before the repeats are found", "after"))
 }
 
-/// The spans to cut out of a text, given those of its units to drop.
+/// The spans to cut out of a text, given the units to drop.
 #[pyfunction]
 pub fn cuts(text: &str, units: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     repeats::cuts(text, &units)

@@ -1,3 +1,3 @@
-"""What the public tasks share, and no user imports."""
+"""Modules that the public tasks share. No user imports them."""
 
 __version__ = "0.1.0"

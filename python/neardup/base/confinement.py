@@ -109,7 +109,7 @@ def _refused(path: str | os.PathLike[str]) -> PermissionError:
 
 
 def _descriptors() -> set[tuple[int, str]]:
-    """Return the descriptors of this process with what they are of; numbers are used again."""
+    """Return the descriptors of this process with their files; numbers are used again."""
     found = set()
     for number in os.listdir(_OPEN) if os.path.isdir(_OPEN) else ():
         with suppress(OSError):

@@ -15,7 +15,7 @@ _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\
 #: The most characters of a value.
 _WIDTH = 100
 
-#: The most characters of a title beside an id.
+#: The largest number of characters of a title next to an id.
 _TITLE = 30
 
 #: Doubtful removals that a summary names.
@@ -105,7 +105,7 @@ def plain_table(
     )
 
 
-#: Measures, to which a translation adds what they are.
+#: Measures that a translation explains.
 _MEASURES = {
     "content": N_("content{shingle}"),
     "resemblance": N_("resemblance{shingle}"),

@@ -288,7 +288,7 @@ def _inside(words: str, key: str, template: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Parameters:
-    """What the reader calls parameters: Python's names, or the flags of a command."""
+    """The names of parameters for a reader: Python's names, or the flags of a command."""
 
     language: str
     flags: Mapping[str, str]

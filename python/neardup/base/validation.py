@@ -20,7 +20,7 @@ from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.
 FormatName = Literal["jsonl", "parquet", "arrow", "csv", "tsv", "text"]
-#: What may decide about a pair; the core calls those of texts `Measure`.
+#: The measures that may decide about a pair; the core has those for texts as `Measure`.
 MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 
 _SHOWN = 60
@@ -208,7 +208,7 @@ def index_files(location: str | os.PathLike[str]) -> list[str]:
     """Return the files of an index, whether or not they exist; none on a server."""
     if "://" in os.fspath(location):
         return []
-    # SQLite follows a symbolic link and puts them beside its target.
+    # SQLite follows a symbolic link and puts them next to its target.
     path = os.path.realpath(location)
     return [path + suffix for suffix in ("", "-wal", "-shm", "-journal")]
 

@@ -36,12 +36,12 @@ _COVER = "Cover"
 
 
 class _ComparisonParameters(TypedDict, total=False):
-    """What papers are compared with."""
+    """The library of the papers."""
 
     library: Annotated[
         list[str] | None,
         o.Option(
-            "What the papers are compared with: folders of text files, files in every format "
+            "Documents to compare with: folders of text files, files in every format "
             "that dedup reads, or an index made by `neardup index`. May be repeated.",
             "Library",
             short="-l",
@@ -54,8 +54,8 @@ class _ComparisonParameters(TypedDict, total=False):
     exclude: Annotated[
         list[str],
         o.Option(
-            "Exclude text: what occurs in this file, such as a template or the author's own "
-            "earlier work, is neither copied nor counted. May be repeated.",
+            "Exclude text: text in this file, such as a template or earlier work, is neither "
+            "copied nor counted. May be repeated.",
             "Library",
             default=(),
             short="-x",
@@ -89,8 +89,8 @@ class CheckParameters(CheckFilesParameters, total=False):
     metadata: Annotated[
         str | None,
         o.Option(
-            "What the report says of sources: a CSV with the columns id (or file), title, author, "
-            "year and journal, one line for each document of the library.",
+            "Facts about sources for the report: a CSV with the columns id (or file), title, "
+            "author, year and journal, one line for each document.",
             "Library",
             metavar="FILE",
         ),
@@ -153,7 +153,7 @@ def run(
     max_source_text: Annotated[
         int,
         o.Option(
-            "Limit on the source text shown beside the passages, in code points.",
+            "Limit on the source text shown next to the passages, in code points.",
             o.OUTPUT,
             default=1_000_000,
         ),
@@ -311,7 +311,7 @@ def _rate(given: str | None) -> float | None:
 
 
 def _ids(given: list[str]) -> list[str]:
-    """Return ids of sources, those of a file in place of ``@FILE``."""
+    """Return ids of sources; ``@FILE`` stands for the ids in a file."""
     from neardup.base.files import lines_of
     from neardup.readers.encodings import decode
     from neardup.readers.streams import read_unpacked

@@ -43,8 +43,8 @@ def run(
     format: Annotated[
         Literal["source"] | None,
         o.Option(
-            "source: print what the original program of the recipe bkdr, news or keywords prints, "
-            "letter by letter.",
+            "source: print the output of the original program of the recipe bkdr, news or "
+            "keywords.",
             o.OUTPUT,
         ),
     ],
@@ -202,7 +202,7 @@ def _core_of(evidence: Evidence) -> Message:
     )
     if evidence.recurring > 1:
         core = Message(
-            "{core}, of which {recurring} repeat another", core=core, recurring=evidence.recurring
+            "{core}; {recurring} repeat another", core=core, recurring=evidence.recurring
         )
     if evidence.at_end:
         core = Message("{core}; at the end of both", core=core)

@@ -50,8 +50,8 @@ def run(
     against: Annotated[
         list[str] | None,
         o.Option(
-            "Another collection, all of which counts as kept: what is similar to one of its "
-            "documents is dropped. Files, folders and patterns as INPUT, which may be given "
+            "Another collection. All of it counts as kept: a document that is similar to one of "
+            "its documents is dropped. Files, folders and patterns as INPUT, which may be given "
             "several times, or an index.",
             o.MATCHING,
             metavar="INPUT",
@@ -60,8 +60,8 @@ def run(
     review: Annotated[
         str | None,
         file(
-            "Page for a browser, as HTML: the removals, the least similar first, beside what was "
-            "kept, with boxes to choose ids for --restore; and the largest groups."
+            "Page for a browser, as HTML: the removals, the least similar first, next to the "
+            "kept documents, with boxes to choose ids for --restore; and the largest groups."
         ),
     ],
     strip_markup: StripMarkup,

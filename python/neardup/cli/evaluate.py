@@ -28,9 +28,8 @@ def pairs(
         Path,
         o.Option(
             "The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
-            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With "
-            "a column group, such as the source, whole groups are left out to judge the best "
-            "setting.",
+            "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With a "
+            "column group, such as the source, neardup judges the best setting by left-out groups.",
             o.INPUT,
             metavar="FILE",
         ),
@@ -52,7 +51,7 @@ def pairs(
 
     INPUT is the whole collection that the labelled pairs are from. Every recipe
     is tried at every bound. The best setting is judged on pairs that did not
-    choose it, so its F1 can be compared with that of the default. The verdict
+    choose it. So its F1 is comparable with the F1 of the default. The verdict
     and the mistakes go to standard output, the report and its tables to the folder.
 
     Examples:
@@ -86,7 +85,7 @@ def published(
     recipes: Annotated[
         str | None,
         o.Option(
-            "Recipes to measure beside the paper's methods and MinHash, each at its own cut-off: "
+            "Recipes to measure with the paper's methods and MinHash, each at its own cut-off: "
             "names from `neardup recipes` or .toml files, with commas between them. By default "
             "general.",
             o.TEXT,
@@ -106,8 +105,8 @@ def published(
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
-    A copy is made of half of each topic's documents, and every method has to find
-    them: MinHash and the paper's methods at their usual cut-offs, and recipes at
+    Half of the documents of each topic are copied, and every method has to find the
+    copies: MinHash and the paper's methods at their usual cut-offs, and recipes at
     their own. Documents are counted by topic, as in the paper, and pairs. The report
     goes to standard output; to the folder also all counts and the figure of times.
 
@@ -146,7 +145,7 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
 
 
 def _print_result(table: str, output: Path | None, *, quiet: bool) -> None:
-    """Print a result and where its report is; a quiet command only what it writes nowhere."""
+    """Print a result and the place of its report; a quiet command prints only unwritten results."""
     if output is None or not quiet:
         print(table)
     if output is not None and not quiet:

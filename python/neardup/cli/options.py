@@ -23,8 +23,8 @@ Inputs = Annotated[
     list[str],
     o.Argument(
         "Files (.jsonl .parquet .arrow .csv .tsv .txt .md .html .docx .pdf, each also .gz, .zst, "
-        ".xz or .bz2), folders or archives (.zip, .tar, .tar.gz) of such files, patterns in quotes "
-        "('dump/**/*.jsonl*'), or - for standard input.",
+        ".xz or .bz2); folders or archives (.zip, .tar, .tar.gz) of such files; patterns in quotes "
+        "('dump/**/*.jsonl*'); or - for standard input.",
         metavar="INPUT...",
     ),
 ]

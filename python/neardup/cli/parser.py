@@ -103,12 +103,12 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """What messages call it: a flag, or the name in the help."""
+        """Its name in messages: a flag, or the name in the help."""
         return self.flags[0] if self.flags else translate(Message(self.metavar)).strip("[].")
 
     @property
     def metavar(self) -> str:
-        """What the help calls its value."""
+        """The name of its value in the help."""
         words = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
         return self.option.metavar or words.get(self.word_type, "TEXT")
 
@@ -136,7 +136,7 @@ class Parameter:
 
     @property
     def described(self) -> dict[str, Any]:
-        """What argparse takes for the help."""
+        """The arguments of argparse for the help."""
         text, default = translate(Message(self.option.help)), self.option.default
         if self.is_required:
             text = f"{text} " + translate(Message("[required]"))

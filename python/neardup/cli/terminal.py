@@ -1,4 +1,4 @@
-"""What a command says to people, in their language; what programs read is the same in all."""
+"""Output for people, in their language; output for programs is the same in all."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def print_rows(
 def print_table(
     columns: Iterable[object], rows: Iterable[Sequence[str]], *, left: Collection[int]
 ) -> None:
-    """Print a table with its cells to the right, those of the columns `left` to the left."""
+    """Print a table with its cells to the right, and the columns `left` to the left."""
     print(plain_table([translate(column) for column in columns], rows, left=left))
 
 
@@ -131,7 +131,7 @@ def megabytes(size: int) -> str:
 
 
 def print_run_summary(summary: Any, rows: list[Row]) -> None:
-    """Print what a run has read, the rows of its task, and what it took."""
+    """Print the counts of a run, the rows of its task, its time and its memory."""
     size = megabytes(summary.bytes_read - summary.bytes_against)
     print_counts([(Message("read"), summary.read, size), *rows])
     print_counts([(Message("seconds"), f"{summary.seconds:,.2f}", "")])

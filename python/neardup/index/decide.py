@@ -102,7 +102,7 @@ class Decider:
     ) -> BatchContext:
         """Return the context that a batch is decided in: the stored candidates of its documents.
 
-        Stored documents that arrived before the stamp `not_before` are no candidates.
+        Stored documents that arrived before the stamp `not_before` are not candidates.
         """
         if self.background is not None:
             corpus.set_background(self.background)
@@ -213,7 +213,7 @@ class BatchContext:
 class FingerprintScan:
     """Fingerprints of all kept documents, for a distance too large to be found by keys.
 
-    Only new ones are read. Those of removed documents may match: they are never fetched.
+    Only new ones are read. Keys of removed documents may match: they are never fetched.
     """
 
     def __init__(self, rule: Rule) -> None:

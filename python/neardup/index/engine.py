@@ -48,7 +48,7 @@ class Engine:
 
     @property
     def files(self) -> list[str]:
-        """The files that every operation reads: those of the database and of the recipe."""
+        """The files that every operation reads: of the database and of the recipe."""
         return [*map(str, self.database.files), *self.settings.recipe.files]
 
     @contextmanager

@@ -870,5 +870,5 @@ class Index:
 
 
 def _details(by: str | None) -> dict[str, str]:
-    """Return what the log says of a person's decision, beside the document."""
+    """Return the log entry of a person's decision."""
     return {} if by is None else {"by": checked_text(check_string(by, "by"), "by")}

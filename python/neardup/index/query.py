@@ -67,7 +67,7 @@ def _sketched(engine: Engine, text: str, k: int, title: str | None) -> _core.Cor
 
 
 def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list[Match]:
-    """Return the kept documents most similar to a text that are no duplicates of it."""
+    """Return the kept documents most similar to a text that are not duplicates of it."""
     corpus, rule = _sketched(engine, text, k, title), engine.rule
     with engine.reading() as session:
         context = engine.decider(session).context(session, corpus)
@@ -234,7 +234,7 @@ def _paged(
     after: int = 0,
     **which: Any,
 ) -> Iterator[T]:
-    """Yield rows page by page; each page is a snapshot of its own."""
+    """Yield rows page by page; each page is a separate snapshot."""
     while True:
         with engine.reading() as session:
             rows = session.page(after, **which)

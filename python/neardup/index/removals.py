@@ -23,7 +23,7 @@ from neardup.readers.batch import show
 #: Values of `RemovalFilter.order`.
 ORDERS = ("doubt", "newest", "cluster")
 
-#: Actions of a person, each of which can be undone.
+#: Actions of a person that can be undone.
 BY_HAND = ("kept", "confirmed", "undone")
 
 #: Removals that are read together, and the most places that a query returns.
@@ -31,7 +31,7 @@ _TOGETHER, _MOST_PLACES = 50, 50_000
 
 
 def removals(engine: Engine, wanted: RemovalFilter | None, after: str) -> Iterator[Removal]:
-    """Return the removals of a filter; each part of them is a snapshot of its own."""
+    """Return the removals of a filter; each part of them is a separate snapshot."""
     return _pages(engine, _checked(wanted), _place(after))
 
 

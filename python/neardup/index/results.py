@@ -255,7 +255,7 @@ class AddResult(ReprMixin):
     removed : pyarrow.Table
         One row per dropped document, in input order: ``id`` and ``kept_id`` (large_string),
         ``similarity`` (float64, in [0, 1]), ``measure`` (string), ``distance`` (int32, bits;
-        null if the sketch is no fingerprint).
+        null if the sketch is not a fingerprint).
     new, already : int
         Documents that were added, and that were already there with the same text.
     problem_count : int

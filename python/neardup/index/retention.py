@@ -24,7 +24,7 @@ _TOGETHER, _WITH_TEXTS = 500, 100
 #: The most documents that a result lists.
 _LISTED = 10_000
 
-#: Documents, in order, each with what it repeats; None if it is kept.
+#: Documents, in order, each with the document that it repeats; None if it is kept.
 NewDecisions = list[tuple[str, Match | None]]
 
 
@@ -161,7 +161,7 @@ def take_out(
 
 
 def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> NewDecisions:
-    """Decide those of some documents that are dropped as if they were added now, in order."""
+    """Decide the dropped ones of some documents as if they were added now, in order."""
     decided: NewDecisions = []
     for begin in range(0, len(numbers), _WITH_TEXTS):
         rows = session.still_dropped(numbers[begin : begin + _WITH_TEXTS])

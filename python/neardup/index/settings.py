@@ -69,10 +69,10 @@ class Settings:
         if now != stored:
             raise IndexMismatchError(
                 Message(
-                    "{location}: its sketches were made by the recipe '{recipe}'. The "
-                    "same recipe is '{found}' here: a file that it names has changed, or "
-                    "neardup is of another version. Put the file back, or export the "
-                    "index with the version of neardup that made it.",
+                    "{location}: its sketches were made by the recipe '{recipe}'. The same recipe "
+                    "is '{found}' here: a file that it names has changed, or neardup is of "
+                    "another version. Put the file back, or export the index with the neardup "
+                    "that made it.",
                     location=location,
                     recipe=stored,
                     found=now,

@@ -53,7 +53,7 @@ GONE = 2**32 - 1
 #: Documents per write transaction, for which other writers wait, and per read transaction.
 _WRITTEN, _READ = 100, 1000
 
-#: Shingles that are sorted together: 128 MB. What is beyond goes into temporary files.
+#: Shingles that are sorted together: 128 MB. More goes into temporary files.
 _TOGETHER = 1 << 24
 
 #: Shingles that are merged together.
@@ -214,7 +214,7 @@ class SortedShingles:
 
 
 class ShingleFile:
-    """The file of one index; `made_by` says how shingles are made, and of which state of it."""
+    """The file of one index; `made_by` names the recipe and the state of the index."""
 
     def __init__(self, path: Path, made_by: str, mode: int | None = None) -> None:
         self._path, self._mode = path, mode

@@ -102,7 +102,7 @@ def moment(time: int) -> datetime:
 
 
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
-    """Return a datetime, a date or text as a UTC time; without a zone of its own it is in `zone`.
+    """Return a datetime, a date or text as a UTC time; without a zone it is in `zone`.
 
     Text is ISO 8601 or like ``2024-3-9 8:00:00``. A local time that occurs twice is the first.
     """

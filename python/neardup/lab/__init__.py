@@ -1,6 +1,6 @@
 """The lab: experiments with known ground truth, their metrics and figures.
 
-`RepostModel` makes near-duplicates like those of re-posts, `EditModel` like those of editors;
+`RepostModel` makes near-duplicates as re-posts are, `EditModel` as editors make them;
 `published` runs the published comparison of methods on your own collection; `evaluate_pairs`
 finds the measure and threshold that fit your labelled pairs. Figures need the extra:
 ``pip install 'neardup[lab]'``.

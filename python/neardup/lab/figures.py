@@ -1,4 +1,4 @@
-"""What the figures of both experiments share: one style, SVG.
+"""The style that the figures of both experiments share, as SVG.
 
 Figures are drawn without pyplot, so that the caller's state is not touched; equal results give
 equal bytes with one version of matplotlib.

@@ -107,7 +107,7 @@ class ReportFolder:
     ) -> Iterator[ReportFolder]:
         """Open the files called `names` in a folder, so that it fails before any work is done.
 
-        `inputs` are the files that are read, of which none may be replaced. A folder that is
+        `inputs` are the files that are read; none may be replaced. A folder that is
         created here is removed again if an error ends the block.
         """
         from neardup.writers import OutputSet

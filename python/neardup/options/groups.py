@@ -61,7 +61,7 @@ class OutputParameters(ProgressParameters, total=False):
 
 
 class InputParameters(TypedDict, total=False):
-    """What the files are."""
+    """The kind of the files."""
 
     format: o.Format
     encoding: o.Encoding

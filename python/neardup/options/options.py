@@ -81,7 +81,7 @@ class Option:
 
 
 class Argument(Option):
-    """What a command takes without a flag; its metavar is its name in messages."""
+    """A value that a command takes without a flag; its metavar is its name in messages."""
 
     def flags(self, name: str) -> list[str]:  # noqa: ARG002
         """Return no flags."""
@@ -147,13 +147,13 @@ TitleField = Annotated[
 ]
 FirstLine = Annotated[
     bool,
-    Option("Take the first line of the text as the title where there is no title field.", INPUT),
+    Option("If there is no title field, take the first line of the text as the title.", INPUT),
 ]
 OnError = Annotated[
     Literal["keep", "drop", "stop"],
     Option(
-        "What to do with records that have no readable text: keep them in the output, drop "
-        "them from it, or stop at the first one. Such a record is never a duplicate.",
+        "Treatment of records without readable text: keep them in the output, drop them from "
+        "it, or stop at the first one. Such a record is never a duplicate.",
         INPUT,
         default="keep",
     ),
@@ -161,8 +161,8 @@ OnError = Annotated[
 PairsOnError = Annotated[
     Literal["keep", "stop"],
     Option(
-        "What to do with records that have no readable text: keep, which reports them and "
-        "continues, or stop at the first one. Such a record is in no pair.",
+        "Treatment of records without readable text: keep, which reports them and continues, "
+        "or stop at the first one. Such a record is in no pair.",
         INPUT,
         default="keep",
     ),
@@ -213,7 +213,7 @@ IndexRecipe = Annotated[
     ),
 ]
 _IGNORE = Option(
-    "What does not count, because it varies: numbers, dates (and times), links, names (@names and "
+    "Varying parts that do not count: numbers, dates (and times), links, names (@names and "
     "#tags), punctuation, and regular expressions in the syntax of Rust's regex. Commas separate "
     "them; repeat the option for a second expression.",
     TEXT,
@@ -354,7 +354,7 @@ DryRun = Annotated[
 Annotate = Annotated[
     bool,
     Option(
-        "Write every record instead of the kept ones only, each with the fields cluster_id, "
+        "Write every record instead of the kept ones only. Each gets the fields cluster_id, "
         "cluster_size, kept_id, similarity and measure.",
         OUTPUT,
     ),
@@ -387,8 +387,8 @@ Format = Annotated[
 Encoding = Annotated[
     str | None,
     Option(
-        "Encoding of the text files, CSV, TSV and JSON lines that are read, such as gb18030. By "
-        "default detected for each file.",
+        "Encoding of text files, CSV, TSV and JSON lines, such as gb18030. By default detected "
+        "for each file.",
         INPUT,
         check=_or_none(_check_encoding),
     ),
@@ -396,8 +396,8 @@ Encoding = Annotated[
 PartSize = Annotated[
     int | str | None,
     Option(
-        "Write an output that is a folder (parts/) as numbered parts of about this size, at least "
-        "1MB, in the format of the first input: for example 1GB.",
+        "Write a folder of outputs as numbered parts of about this size, at least 1MB: for "
+        "example 1GB. They have the format of the first input.",
         OUTPUT,
         metavar="SIZE",
         check=_or_none(check_part_size),
@@ -407,8 +407,8 @@ Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f"
 WorkFolder = Annotated[
     str | Path | None,
     Option(
-        "Folder for the documents that are sketched. A run that ends early is resumed from them "
-        "by the same call with the same folder. Emptied at the end.",
+        "Folder for the documents that are sketched. The same call with the same folder resumes a "
+        "run that ended early. Emptied at the end.",
         metavar="DIR",
         check=_or_none(check_path),
     ),
@@ -481,7 +481,7 @@ MaxDocuments = Annotated[
 Unit = Annotated[
     Literal["sentence", "paragraph"],
     Option(
-        "What is compared: sentence, or paragraph, which is a line.",
+        "Unit of the comparison: sentence, or paragraph, which is a line.",
         MATCHING,
         default="sentence",
     ),
@@ -511,8 +511,8 @@ MinDocuments = Annotated[
 Checkpoint = Annotated[
     str | None,
     Option(
-        "Folder that all machines reach, such as s3a://bucket/job. A job that ended early is "
-        "resumed by the same call with the same folder and input. By default a temporary one.",
+        "Folder that all machines reach, such as s3a://bucket/job. The same call with the same "
+        "folder and input resumes a job that ended early. By default a temporary one.",
         metavar="DIR",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What all HTML pages share: the report of a check, the review, the service.
+"""The common part of all HTML pages: the report of a check, the review, the service.
 
 | module | contents |
 |---|---|

@@ -75,7 +75,7 @@ class Run(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """A line of the text, or part of a very long one; `level` is 0 if it is no heading."""
+    """A line of the text, or part of a very long one; `level` is 0 if it is not a heading."""
 
     runs: tuple[Run, ...]
     level: int

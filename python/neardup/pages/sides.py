@@ -1,4 +1,4 @@
-"""Two texts beside each other: shared pieces numbered and coloured, differences marked."""
+"""Two texts next to each other: shared pieces numbered and coloured, differences marked."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def _edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, 
 
 
 def align_sides(a: str, b: str) -> Sides:
-    """Return two texts beside each other, with the shared pieces marked.
+    """Return two texts next to each other, with the shared pieces marked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What papers have in common: passages, groups of papers, and what their files state."""
+"""Comparison of papers: common passages, groups of papers, and properties of their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: Papers are in one group if a pair of them has this rate, unless a verdict sets a threshold.
 GROUPED = 0.15
 
-#: Properties by what they tell, the most telling first.
+#: Properties, the most telling first.
 _KINDS = {
     "id": "id",
     "origin_id": "id",

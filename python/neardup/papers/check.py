@@ -246,7 +246,7 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
 
 
 def check_without(sources: Sequence[str]) -> frozenset[str]:
-    """Return ids of sources; raise ParameterError for what is no list of text."""
+    """Return ids of sources; raise ParameterError unless they are a list of text."""
     is_list = isinstance(sources, Sequence) and not isinstance(sources, (str, bytes))
     if not is_list or not all(isinstance(source, str) for source in sources):
         raise bad("without_sources", "a list of ids", sources)
@@ -273,7 +273,7 @@ def opened(
 
 @dataclass(frozen=True)
 class _AlignedDocument:
-    """A document with its passages, and the text beside each in it.
+    """A document with its passages, and the text around each.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
     """
@@ -613,7 +613,7 @@ def _of_template(
 
 
 def _context(text: str, passage: Passage) -> str | None:
-    """Return what is beside a passage in the text of its source; None if it is half of it."""
+    """Return the text around a passage in its source; None if the passage is half of it."""
     from neardup.papers.wording import CONTEXT
 
     begin, end = passage.source_begin, passage.source_end

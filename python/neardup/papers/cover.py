@@ -117,7 +117,7 @@ def stated_property(value: str | None) -> str | None:
 
 
 class RecordTable:
-    """What a CSV says of papers or sources, by the file or the id of each."""
+    """The rows of a CSV about papers or sources, by the file or the id of each."""
 
     def __init__(self, records: dict[str, dict[str, str]], name: str) -> None:
         self._records = records
@@ -174,7 +174,7 @@ def _names(files: Iterable[str]) -> str:
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
-    """Read a CSV with these columns, the first of which names a file or a document.
+    """Read a CSV with these columns; the first one names a file or a document.
 
     Only the first column is required; columns of other names are ignored. The names may also be
     Chinese, and the encoding any that spreadsheets write.

@@ -133,7 +133,7 @@ def _levels(
 ) -> list[int]:
     """Return the level of each character: rules X10 to I2, for each run of one level.
 
-    What is inside of an isolate does not part the text around it.
+    Text inside of an isolate does not part the text around it.
     """
     resolved = list(levels)
     kept = [at for at, one in enumerate(classes) if one != "BN"]
@@ -162,7 +162,7 @@ def _levels(
 
 
 def _reset(levels: list[int], classes: Sequence[str], base: int) -> list[int]:
-    """Return the levels with that of the line for tabs and for spaces before them: rule L1."""
+    """Return the levels, and for tabs and the spaces before them the level of the line (L1)."""
     is_end = True
     for at in range(len(levels) - 1, -1, -1):
         is_tab = classes[at] in ("S", "B")

@@ -41,7 +41,7 @@ _PAIRS = 40_000
 def folding() -> Callable[[str], str]:
     """Return a function that maps equivalent characters to the same one, those of points to none.
 
-    Look-alikes are not folded here: which letter replaces one depends on the text beside it.
+    Look-alikes are not folded here: which letter replaces one depends on the text around it.
     """
     from neardup import _core
 
@@ -105,9 +105,9 @@ def _folded(text: str, places: Sequence[Span], fold: Callable[[str], str]) -> li
 
 
 def from_word_to_word(text: str, source: str, piece: Sequence[int]) -> tuple[int, int, int, int]:
-    """Return a piece, its span and that of its source, without parts of words at its ends.
+    """Return a piece, with its spans in both texts, without parts of words at its ends.
 
-    A word that ends like one of the source is no copy of it. A piece within one word stays, and so
+    A word that ends like one of the source is not a copy. A piece within one word stays, and so
     do more than 40 letters, which are no word.
 
     Examples

@@ -89,7 +89,7 @@ def evidence_of(
 def _edits(
     text: str, passage: Passage, fold: Callable[[str], str]
 ) -> tuple[list[Span], list[Span]]:
-    """Return the edits between the pieces of a passage and those of its source."""
+    """Return the edits between the pieces of a passage and its source."""
     edits: list[Span] = []
     source_edits: list[Span] = []
     begin = passage.source_text_begin

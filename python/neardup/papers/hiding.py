@@ -1,4 +1,4 @@
-"""What hides copied text from a comparison: look-alikes, what is invisible, another order.
+"""Tricks that hide copied text from a comparison: look-alikes, invisible text, another order.
 
 `revealed` returns the text that is compared, in which every character has its place of the original
 text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and
@@ -53,7 +53,7 @@ _INVISIBLE = re.compile(
 def as_shown(paper: FileText) -> FileText:
     """Return a paper whose letters are in the order in which a reader reads them.
 
-    Where directional marks move letters, the text is what they show, and a part of `hidden`.
+    Where directional marks move letters, the text is as shown, and a part of `hidden`.
     """
     # In a PDF, places decide what is shown.
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.index.engine import Engine
 
-#: Fields that describe a source in a report, beside its title.
+#: Fields that describe a source in a report, in addition to its title.
 DESCRIBING = ("author", "year", "journal")
 
 #: Texts that are fetched together.
@@ -338,7 +338,7 @@ class _CombinedLibrary(Library):
         return candidates[:limit]
 
     def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
-        """Return those of all libraries but the papers, which are no library."""
+        """Return the counts of all libraries except the papers, which are not a library."""
         return [
             count
             for library in self._libraries
@@ -433,7 +433,7 @@ def open_library(
     -----
     Files are read and sketched each time, and take about two bytes of memory per Chinese
     character. An index stores the sketches of its documents: only new documents are sketched.
-    With an index in SQLite, sorted sketches are in files beside it, two bytes of disk space per
+    With an index in SQLite, sorted sketches are in files next to it, two bytes of disk space per
     character, and a check reads only what it looks up; with PostgreSQL they are in memory.
 
     Examples

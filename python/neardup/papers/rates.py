@@ -1,4 +1,4 @@
-"""The counted characters of a paper, and those of them that are copied: the base of all rates."""
+"""The counted characters of a paper, and the copied ones: the base of all rates."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Report(ReprMixin):
     def number(self) -> str:
         """The number of the report: a digest of all of it, equal for equal reports.
 
-        The day of the check is no part of a report.
+        The day of the check does not belong to a report.
         """
         digest = hashlib.sha256(json.dumps(self._values(), sort_keys=True).encode()).hexdigest()
         return "-".join(digest[begin : begin + 4] for begin in range(0, _NUMBER, 4)).upper()

@@ -165,7 +165,7 @@ def summary_page(
     date: datetime.date | None = None,
     whole: bool = True,
 ) -> str:
-    """Return a page with the rates of several papers, and what they have in common.
+    """Return a page with the rates of several papers, and their common properties.
 
     The papers are ordered by total rate, the highest first, then by name, those that could not be
     checked last; `links` are the addresses of their reports. Notes and reasons are messages, or

@@ -14,7 +14,7 @@ WORDING = ("furniture", "common", "shared")
 #: without quotations.
 EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
-#: Kinds of findings that may hide copied text; pictures are counted beside them.
+#: Kinds of findings that may hide copied text; pictures are counted, too.
 HIDING = (
     "look_alikes",
     "invisible",
@@ -168,7 +168,7 @@ class ExcludedSpan:
         Half-open span of the paper's text, in code points.
     kind : {'quotation', 'references', 'contents', 'given', 'furniture', 'common', 'shared'}
         Text in quotation marks, the list of references, the table of contents, text that
-        occurs in an excluded file, or text that sources share and that is no copy: site
+        occurs in an excluded file, or text that sources share and that is not a copy: site
         furniture, common wording, and what many documents of the library share. Where common
         wording is part of a passage, it is copied text and not set aside.
     documents : int or None, default=None

@@ -1,6 +1,6 @@
 """The HTML around the runs of a paper that nothing begins or ends with: most lines of a long copy.
 
-The template writes the other runs, which have anchors, numbers and titles of their own.
+The template writes the other runs, which have their own anchors, numbers and titles.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Text that many documents of a library share, at any length: declarations, thanks, lists of names.
 
-What a fifth of the documents have, each within a text of its own, is nobody's copy.
+Text that a fifth of the documents have, each next to unique text, is not a copy.
 """
 
 from __future__ import annotations

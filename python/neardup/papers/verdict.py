@@ -56,7 +56,7 @@ class Thresholds:
     pass_below : float or None, default=None
         A paper with a smaller rate passes.
     reject_above : float or None, default=None
-        A paper with a larger rate is rejected. What is between the two is to be reviewed; if only
+        A paper with a larger rate is rejected. A rate between the two is to be reviewed; if only
         one is given, every paper either passes or is rejected.
 
     Raises
@@ -206,8 +206,8 @@ def percentage(name: str, given: str | None) -> float | None:
     if not number.is_finite() or not (number == 0 or 1 <= number <= 100):
         raise ParameterError(
             Message(
-                "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. "
-                "Got {value} instead.",
+                "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15. Got "
+                "{value} instead.",
                 parameter=name,
                 value=given,
             )

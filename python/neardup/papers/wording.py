@@ -116,7 +116,7 @@ class Wording:
 
     `weights` are those of its characters, `least` the smallest number of Chinese characters of a
     passage, `passages` all passages, at least one, and `contexts` the texts beside them in their
-    sources; None beside a passage that is half of its source or more. `shared` are the spans that
+    sources; None next to a passage that is half of its source or more. `shared` are the spans that
     many documents share.
     """
 

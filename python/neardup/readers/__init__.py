@@ -57,7 +57,7 @@ __all__ = [
     "read_record",
 ]
 
-# A run loads the readers of its own formats only.
+# A run loads only the readers of its formats.
 __getattr__ = parts(
     __name__,
     {

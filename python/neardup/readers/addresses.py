@@ -110,7 +110,7 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
 
 
 class _Reader:
-    """The bytes of a file; an error of the transfer is no error of where they are written to."""
+    """The bytes of a file; an error of the transfer is not an error of the output."""
 
     def __init__(self, address: str, file: Any) -> None:
         self._address, self._file = address, file

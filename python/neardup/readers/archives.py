@@ -1,7 +1,7 @@
-"""Archives, .zip and .tar, whose files are read as those of a folder are.
+"""Archives, .zip and .tar, whose files are read as the files of a folder.
 
 A file is read in place. Only a compressed .tar, which cannot be sought, is unpacked, to an unnamed
-temporary file. What an archive unpacks to is checked before any file in it is read.
+temporary file. The unpacked size of an archive is checked before any file in it is read.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class ArrowFile(ColumnarFile):
 
 
 def _compact(column: Any) -> Any:
-    """Return a column of views of the texts of its rows only; others would have those of all."""
+    """Return a column of views that holds only the texts of its rows."""
     if pa.types.is_string_view(column.type):
         return column.cast(pa.large_string()).cast(column.type)
     if pa.types.is_binary_view(column.type):
@@ -115,7 +115,7 @@ def _opened(handle: BinaryIO, is_stream: bool, numbers: list[int] | None) -> Any
 
 
 class _Within(io.RawIOBase):
-    """A file from its beginning, of which no more is read than there is.
+    """A file from its beginning, read no further than its end.
 
     A damaged length would otherwise be reserved in memory.
     """

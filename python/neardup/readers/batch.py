@@ -355,7 +355,7 @@ def without_records(problems: Iterable[Problem], extra: Iterable[str]) -> Batch:
 
 
 def regroup(batches: Iterable[Batch], max_bytes: int, max_records: int) -> Iterator[Batch]:
-    """Cut and join batches into those of about the requested size; their content stays."""
+    """Cut and join batches to about the requested size; their content stays."""
     waiting: list[Batch] = []
     records = size = 0
     for batch in batches:

@@ -205,7 +205,7 @@ def _within_plain(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Return numbers as ranges, of which the first are shown.
+    """Return numbers as ranges, and show only the first ones.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def _refuse_document(name: str, content: str) -> NoReturn:
 
 
 def _check_archive(data: bytes, name: str, limits: Limits) -> None:
-    """Refuse an archive that is no document, or too large when unpacked."""
+    """Refuse an archive that is not a document, or too large when unpacked."""
     try:
         members = check_zip(io.BytesIO(data), name, limits.max_unpacked_bytes, _TRUST)
     except zipfile.BadZipFile:

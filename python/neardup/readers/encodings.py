@@ -457,7 +457,7 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
 
 
 def codec_of(name: str) -> str | None:
-    """Return Python's name of an encoding of text, that of the larger set if it is part of one."""
+    """Return Python's name of an encoding of text, or of the larger set that contains it."""
     try:
         name = codecs.lookup(name).name
         # Names such as `base64` are codecs, but not for text.

@@ -57,7 +57,7 @@ class Fields:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The names of the text field, of which a record has the first that it can."""
+        """The names of the text field, in the order in which they are tried."""
         return TEXT_FIELDS if self.text is None else (self.text,)
 
     def text_in(self, record: Mapping[str, Any]) -> tuple[str | None, Any]:
@@ -240,7 +240,7 @@ class Columns:
 def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:
     """Raise InputError if there are records, and none of the first has the text field.
 
-    Of a field with several paths, each must be in one of them. Values that are not mappings are
+    Each of several paths of a field must be in one of them. Values that are not mappings are
     skipped, and where they are the most, the run tells what is wrong with them. No more are taken
     than needed.
     """

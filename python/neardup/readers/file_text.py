@@ -54,9 +54,7 @@ _BINARY = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
 _DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
-_SAVE_AGAIN = N_(
-    "Open it in the program that wrote it, and save it again in UTF-8, as .docx or as .pdf."
-)
+_SAVE_AGAIN = N_("Open it in the program that wrote it, and save it in UTF-8, as .docx or .pdf.")
 #: Beyond this share of garbled text, a file is refused.
 _TOO_GARBLED = 0.5
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
@@ -110,7 +108,7 @@ def read_file(
 
     Notes
     -----
-    Memory is about ten times the file's size, for Word documents that of their XML.
+    Memory is about ten times the size of the file, for Word documents ten times their XML.
     Speed is about 5 MB of text per second for HTML and 300 pages per second for PDF;
     other formats are faster.
 
@@ -402,7 +400,7 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
     if odd > few or _has_many_nuls(decoded.text):
         if _is_named_word(name):
-            _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
+            _refuse_damaged_word(name, Message("a file that is not an archive (zip)"))
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)

@@ -324,7 +324,7 @@ def _at_address(address: str) -> list[_Candidate]:
 
 
 def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
-    """Return the files of a folder, the links to folders in it, and what else is no file."""
+    """Return the files of a folder, the links to folders in it, and its other entries."""
     files: list[_Candidate] = []
     links: list[str] = []
     pipes: list[str] = []
@@ -347,7 +347,7 @@ def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
 
 
 def _matching(pattern: str) -> tuple[list[_Candidate], list[str], list[str]]:
-    """Return the files that match a pattern, each once, and as of a folder what is no file."""
+    """Return the files that match a pattern, each once, and other entries as for a folder."""
     files: dict[str, _Candidate] = {}
     links: dict[str, None] = {}
     pipes: dict[str, None] = {}
@@ -393,7 +393,7 @@ def _is_data(name: str) -> bool:
     extension = extension_of(base)
     if extension:
         return extension in _UNREAD
-    # Files of Hadoop have no extension; `dump.gz` has only that of its compression.
+    # Files of Hadoop have no extension; `dump.gz` has only the extension of its compression.
     return base.startswith("part-") or by_name(base).compression is not None
 
 

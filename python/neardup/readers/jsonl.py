@@ -394,7 +394,7 @@ def _is_deep(line: bytes) -> bool:
 
 
 def _may_be_rounded(value: Any) -> bool:
-    """Return whether a value may be a whole number beyond 64 bits, of which a float is left."""
+    """Return whether a value may be a whole number beyond 64 bits that became a float."""
     return value.__class__ is float and abs(value) >= 1 << 63
 
 

@@ -13,7 +13,7 @@ _PLACES = 3
 
 @dataclass(slots=True)
 class _Group:
-    """What is known of one kind: the first of it, how many there are, and the first places."""
+    """The problems of one kind: the first of them, their number, and the first places."""
 
     first: Problem | Message
     count: int = 0

@@ -77,7 +77,7 @@ def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], li
 
 @dataclass(frozen=True, slots=True)
 class _Recurring:
-    """The patterns of lines that recur on many pages, on few, and those of page numbers."""
+    """The patterns of lines that recur on many pages, on few pages, and of page numbers."""
 
     often: frozenset[_Pattern]
     seldom: frozenset[_Pattern]

@@ -31,7 +31,7 @@ _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LI
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a process ended, and what it wrote to standard output."""
+    """The end of a process, and its standard output."""
 
     #: The exit code, or the negative number of the signal; None if its time was up.
     code: int | None
@@ -72,7 +72,7 @@ class ExchangeEndedError(Exception):
 class Exchange:
     """A Python file as a script that exchanges pickled objects with this process.
 
-    `look` is called again and again in a thread of its own; an exception of it ends the process at
+    `look` is called again and again in a separate thread; an exception of it ends the process at
     once, and is raised by the next call of `send` or `receive`. On the other side is `other_side`.
     """
 

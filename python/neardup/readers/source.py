@@ -1,6 +1,6 @@
-"""What a reader of a format must implement: a subclass of `Source`, on this page.
+"""The interface of a reader of a format: a subclass of `Source`, on this page.
 
-A format whose file is one text, such as Word, is no `Source` of its own but a case of
+A format whose file is one text, such as Word, is not a `Source` but a case of
 `files.read_record`, which `text_files` reads by. For a format of records:
 
 1. Give the extension its format in `formats`.

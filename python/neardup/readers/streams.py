@@ -48,7 +48,7 @@ class DamagedStreamError(Exception):
 
 
 class ChangedError(InputError):
-    """A file is not what it was when it was read before."""
+    """A file has changed since it was read before."""
 
     def __init__(self, file: str) -> None:
         super().__init__(
@@ -423,7 +423,7 @@ def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
 def short_blocks(
     blocks: Iterable[bytes | Iterator[bytes]],
 ) -> Iterator[bytes | Iterator[bytes]]:
-    """Cut blocks of very many lines, each of which costs more memory as a Python object."""
+    """Cut blocks of very many lines; each line costs more memory as a Python object."""
     for block in blocks:
         if not isinstance(block, bytes) or _core.count_records(block) < _LINES:
             yield block

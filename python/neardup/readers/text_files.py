@@ -48,7 +48,7 @@ class TextFile:
 
 
 class _Content(NamedTuple):
-    """What was read of a file: its text or the problem, the bytes, notes, and what is lost."""
+    """The result of reading a file: its text or the problem, the bytes, notes, and lost parts."""
 
     id: str
     name: str

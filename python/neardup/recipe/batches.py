@@ -1,4 +1,4 @@
-"""What of a batch can be sketched: its texts, their units by the user's segmenter, its problems."""
+"""A batch to sketch: its texts, their units by the user's segmenter, its problems."""
 
 from __future__ import annotations
 

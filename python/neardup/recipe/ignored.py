@@ -1,4 +1,4 @@
-"""What a recipe ignores: the names of kinds, and regular expressions."""
+"""Parts that a recipe ignores: the names of kinds, and regular expressions."""
 
 from __future__ import annotations
 

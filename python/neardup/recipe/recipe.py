@@ -97,7 +97,7 @@ class Recipe(Stages):
         return named if self._file is None else [self._file, *named]
 
     def _from_file(self, path: str | None) -> Recipe:
-        """Remember a file, which is no setting."""
+        """Remember a file, which is not a setting."""
         if path is not None:
             object.__setattr__(self, "_file", path)
         return self
@@ -144,7 +144,7 @@ class Recipe(Stages):
         return dataclasses.replace(self, **changes)._from_file(self._file)
 
     def for_single_texts(self) -> Recipe:
-        """Return the recipe with bundled frequencies in place of those of a corpus.
+        """Return the recipe with bundled frequencies in place of the corpus.
 
         Returns
         -------

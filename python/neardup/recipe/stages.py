@@ -21,7 +21,7 @@ WORD_LISTS = {"user_dictionary": "segment", "stop_words": "weigh", "markers": "w
 TAGGED = ("tagged", "ictclas")
 SEPARATED = "separated"
 
-#: Units that are runs of characters, of which `k` is the length.
+#: Units that are runs of `k` characters.
 RUNS = ("shingles", "script-shingles", "by-script")
 
 #: Settings that apply to units that need no signs, and the value that is not ``keep``.

@@ -277,9 +277,8 @@ def check_manifest(
     if names:
         raise InputError(
             Message(
-                "{folder}: has the stages of a run with another {names}. Repeat that "
-                "run with the same settings, name another folder with {option:given}, "
-                "or delete this one.",
+                "{folder}: has the stages of a run with another {names}. Repeat that run with its "
+                "settings, name another folder with {option:given}, or delete this one.",
                 code="work_folder_of_another_run",
                 folder=folder,
                 names=_listed(names),
@@ -328,8 +327,8 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
             if name == "-" or not (several or path.is_file() or not path.exists()):
                 raise InputError(
                     Message(
-                        "{file}: a run with a work folder reads its inputs again, but this "
-                        "one can be read only once. Write it to a file first.",
+                        "{file}: a run with a work folder reads its inputs twice, which this one "
+                        "does not allow. Write it to a file first.",
                         file=name,
                     )
                 )

@@ -1,4 +1,4 @@
-"""What a run holds of the documents that it read: a corpus and their ids."""
+"""The documents that a run has read: a corpus and their ids."""
 
 from __future__ import annotations
 

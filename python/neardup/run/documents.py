@@ -32,7 +32,7 @@ def titles_of_pairs(
 ) -> dict[str, Any]:
     """Return the titles of removed and kept documents as columns, if one of them has a title.
 
-    Documents before `first` are those of the other collection.
+    Documents before `first` belong to the other collection.
     """
     import numpy as np
     import pyarrow as pa

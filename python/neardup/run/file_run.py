@@ -127,8 +127,8 @@ class FileRun:
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(
                     Message(
-                        "{file} is both an input and part of the collection that the input is "
-                        "compared with, so all of its documents are dropped.",
+                        "{file} is also in the other collection, so all of its documents are "
+                        "dropped.",
                         file=name,
                     )
                 )

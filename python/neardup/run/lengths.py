@@ -39,7 +39,7 @@ def sides_of(texts: pa.LargeStringArray, options: RunOptions) -> NDArray[np.int8
 def leave_alone(
     collected: DocumentSet, order: NDArray[np.uint32], sides: NDArray[np.int8]
 ) -> NDArray[np.uint32]:
-    """Return the order without the documents that are left alone, and count those of the input."""
+    """Return the order without the documents that are left alone, and count these in the input."""
     sides = sides[order]
     of_input = sides[order >= collected.against]
     collected.too_short = int((of_input < 0).sum())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Order:
-    """What the order depends on, of the documents read so far."""
+    """The fields of the documents read so far that decide the order."""
 
     def __init__(self, options: RunOptions) -> None:
         self._options, self._priority = options, options.priority

@@ -169,14 +169,13 @@ class Pipeline(Run):
         )
 
     def _collect(self, source: Collection, against: Others, collected: DocumentSet) -> None:
-        """Read and sketch all documents, those of another collection first."""
+        """Read and sketch all documents, the other collection first."""
         options, corpus = self.options, collected.corpus
         if options.group_field is not None and against is not None and not against.has_fields:
             raise ParameterError(
                 Message(
                     "{parameter:named} must be left out where the other collection is an index or "
-                    "a file of sketches, which do not have the groups of their documents. Name the "
-                    "documents themselves.",
+                    "a file of sketches: they have no groups. Name the documents themselves.",
                     parameter="group_field",
                 )
             )
@@ -389,8 +388,8 @@ class RunDecisions:
     def __init__(self, count: int) -> None:
         self.all = _core.Decisions(count)
         self.counts: dict[str, int] = {}
-        #: The first documents that were kept for their unique text, each with the kept one for
-        #: which it would have been dropped, and the similarity that the two would have.
+        #: The first documents that were kept for their unique text, each with the kept one
+        #: for which it would have been dropped, and the similarity that the two would have.
         self.kept_by_unique_text: list[tuple[int, int, float]] = []
 
     def __len__(self) -> int:

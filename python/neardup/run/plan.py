@@ -28,7 +28,7 @@ _POINTS = 21
 
 @dataclass(frozen=True)
 class Plan:
-    """How a search works, and what it costs.
+    """The scheme of a search, and its cost.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What all runs over documents share."""
+    """The common part of all runs over documents."""
 
     def __init__(self, progress: Progress | None) -> None:
         self.clock = Clock()

@@ -22,7 +22,7 @@ _LATER = ("on_error", "restore")
 class RunOptions:
     """The options of a run by their names, with the recipe loaded and the rule.
 
-    An option that the task does not take has its default. AttributeError for what is no option.
+    An option that the task does not take has its default. AttributeError for other names.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def write_sketches(
     collected: DocumentSet,
     shingle: int | None,
 ) -> None:
-    """Write the documents of a finished corpus, of which one batch is in memory at a time.
+    """Write the documents of a finished corpus, one batch in memory at a time.
 
     Shingles of `shingle` characters are counted, or none.
     """
@@ -179,7 +179,7 @@ class SketchFiles:
             raise InputError(
                 Message(
                     "{file}: must have sketches of the recipe of the run, which is "
-                    "{recipe}. Got those of {found} instead, or of other settings. Name "
+                    "{recipe}. Got sketches of {found} instead, or of other settings. Name "
                     "that recipe, or make the sketches again.",
                     file=path,
                     found=name,

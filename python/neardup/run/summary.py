@@ -29,12 +29,12 @@ _LEFT_OUT = 0.07
 
 @dataclass(kw_only=True)
 class Costs:
-    """What a run over documents took.
+    """The counts of a run over documents, its time and its memory.
 
     Parameters
     ----------
     bytes_read : int
-        Uncompressed bytes of the documents, with those of another collection.
+        Uncompressed bytes of the documents, including another collection.
     bytes_against : int
         Those of the other collection.
     seconds : float
@@ -145,7 +145,7 @@ class Summary(Costs):
 
 
 def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
-    """Return notes on very many similar documents, and on what they keep from being found."""
+    """Return notes on very many similar documents, and on pairs that they hide."""
     read, notes = summary.read - summary.unreadable, []
     if rule is not None:
         notes += fit_notes(summary.near_duplicates, read, summary.bytes_read, rule)
@@ -153,8 +153,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if 1 < read == summary.without_features:
         notes.append(
             Message(
-                "None of the {count:,} texts has anything to compare by this recipe, so they "
-                "duplicate only identical texts. With the recipe bkdr, texts need word/tag tokens.",
+                "This recipe finds nothing to compare in any of the {count:,} texts, so only "
+                "identical ones are duplicates. With the recipe bkdr, texts need word/tag tokens.",
                 count=read,
             )
         )
@@ -169,10 +169,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if summary.kept_by_unique_text:
         notes.append(
             Message.counted(
-                "{count:,} record shares most of its text with many others, and was kept for its "
-                "unique text.",
-                "{count:,} records share most of their text with many others, and were kept for "
-                "their unique text.",
+                "{count:,} record was kept for its unique text, next to text that many share.",
+                "{count:,} records were kept for their unique text, next to text that many share.",
                 count=summary.kept_by_unique_text,
             )
         )

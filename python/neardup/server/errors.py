@@ -74,9 +74,8 @@ def _problem(error: Exception) -> ProblemError:
             # The message names the location of the index, which clients must not see.
             _log.warning("the index is unavailable: %s", error)
             detail = Message(
-                "The index cannot be read or written now. Send the request again: a "
-                "document that was stored meanwhile is recognized by its id and is "
-                "not added twice."
+                "The index cannot be read or written now. Send the request again: a document that "
+                "was stored meanwhile is recognized by its id."
             )
             headers = {"Retry-After": str(_RETRY_SECONDS)}
             return ProblemError(503, "Index unavailable", detail, headers=headers)

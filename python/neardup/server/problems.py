@@ -39,7 +39,7 @@ class ProblemError(HTTPException):
 
     @property
     def message(self) -> str:
-        """What happened, as of other errors."""
+        """The message of the problem, as other errors have it."""
         return self.detail
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class ProblemError(HTTPException):
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """A problem (RFC 9457)."""
 
     type: str = Field(examples=["urn:neardup:invalid-field"])
     title: str = Field(examples=["Invalid field"])

@@ -56,7 +56,7 @@ class Blob(NamedTuple):
 
 
 class Inbox:
-    """The blobs for one receiver, those of a kind by ascending sender."""
+    """The blobs for one receiver, each kind by ascending sender."""
 
     def __init__(self, receiver: int, blobs: Iterable[Blob]) -> None:
         self.receiver = receiver

@@ -55,8 +55,8 @@ class Folders:
         if self._jvm is None:
             raise ParameterError(
                 Message(
-                    "The '{parameter}' session must be a classic one, with a driver of "
-                    "its own. Got one of Spark Connect instead. Start the program with "
+                    "The '{parameter}' session must be a classic one, with its own "
+                    "driver. Got one of Spark Connect instead. Start the program with "
                     "spark-submit, or name a --master.",
                     parameter="spark",
                 )
@@ -185,7 +185,7 @@ class Stage:
         return f"kind={kind}" in self._names
 
     def rows(self, *kinds: str) -> DataFrame:
-        """Return the blobs of some kinds as rows, of which Spark knows the size."""
+        """Return the blobs of some kinds as rows whose size Spark knows."""
         schema = spark_schema(SCHEMA)
         found = [f"kind={kind}" for kind in kinds if self.has(kind)]
         if not found:

@@ -183,7 +183,7 @@ def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
 
 
 def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
-    """Return the most similar pair of each document; of ties, that of the earliest document."""
+    """Return the most similar pair of each document, in a tie the one with the earliest."""
     ordered = pairs[np.lexsort((pairs["earlier"], -pairs["similarity"], pairs["later"]))]
     is_best = are_new(ordered["later"])
     best = np.zeros(int(is_best.sum()), DECISION)

@@ -1,4 +1,4 @@
-"""Errors of Spark as those of neardup, and errors of its Python processes on their way there."""
+"""Errors of Spark as errors of neardup, and errors of its Python processes on their way there."""
 
 from __future__ import annotations
 

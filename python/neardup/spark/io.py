@@ -228,7 +228,7 @@ def _sketched(source: Source, settings: Settings, most: int, first: int) -> Data
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """What the driver knows of a batch.
+    """The facts about a batch that the driver knows.
 
     `source` is the file, None for a table; `before` the number of records of the same source before
     the batch.
@@ -342,7 +342,7 @@ def kept_records(
 
 
 def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the records of batches without those removed, and without those of no features."""
+    """Yield the records of batches that are not removed and have features."""
     for inbox in inboxes_of_sorted(from_rows(rows)):
         for body in inbox.bodies("records"):
             records = unpack(body)

@@ -230,7 +230,7 @@ def _with_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
 
 
 def keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Partition the keys of a group into buckets; those of exact copies are not counted."""
+    """Partition the keys of a group into buckets; keys of exact copies are not counted."""
     group = _Group(inbox, settings)
     is_first = ~np.isin(group.numbers, inbox.rows("repeats", REPEAT)["number"])
     dealt = core_shuffle(settings).keys(group.sketches(), int(group.numbers[-1]), is_first)

@@ -1,4 +1,4 @@
-"""What a review of a job shows: rows of the checkpoint, brought to the driver.
+"""The rows that a review of a job shows, brought from the checkpoint to the driver.
 
 A checkpoint has neither titles nor dates nor sources of records.
 """

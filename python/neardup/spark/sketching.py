@@ -230,7 +230,7 @@ def sketch(
 
 
 class _Group:
-    """Batches of one task, of which each text is sampled once."""
+    """Batches of one task; each text is sampled once."""
 
     def __init__(self, settings: Settings, number: int) -> None:
         from neardup import _core

@@ -1,1 +1,1 @@
-"""What users call: each task over data in memory or over files."""
+"""The functions of users: each task over data in memory or over files."""

@@ -27,7 +27,7 @@ _NEGATED = Message("they differ in a word that turns the meaning, such as not")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict on two texts rests on, beside the shingles that they share.
+    """The evidence of the verdict on two texts, next to the shingles that they share.
 
     The texts are aligned by words, or by characters of scripts without spaces between words: runs
     of at least three that both texts have in the same order. The *core* of the pair reaches from
@@ -333,7 +333,7 @@ def compare_documents(
     content: dict[str, Any] | None,
     edit_similarity: float,
 ) -> Comparison:
-    """Return the verdict about two documents of a corpus, with what it rests on.
+    """Return the verdict about two documents of a corpus, with its evidence.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
 
 
 def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
-    """Return why a text so short that its letters decide is no duplicate by ``content(k)``."""
+    """Return why a very short text, judged by its letters, is not a duplicate by ``content(k)``."""
     evidence = comparison.evidence
     if judged["aligned"]["negated"]:
         return _NEGATED
@@ -493,8 +493,7 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
             count=evidence.numbers_differ,
         )
     return Message(
-        "{share} of the shorter text agrees, but a text so short duplicates only one that has "
-        "all of its letters and digits in one piece",
+        "{share} of the shorter text agrees, but the other text does not contain it in one run",
         share=f"{evidence.aligned:.0%}",
     )
 
@@ -503,11 +502,7 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
     """Return what besides shingles decides by ``content(k)``."""
     threshold, evidence = comparison.threshold or 0.0, comparison.evidence
     if judged["own"]:
-        return [
-            Message(
-                "what they share, many documents have too, so what each says of its own decides"
-            )
-        ]
+        return [Message("the shared text is boilerplate, so only the rest was compared")]
     if judged["aligned"]["negated"]:
         return [_NEGATED]
     if evidence.short:

@@ -37,7 +37,7 @@ _MANY = 1000
 #: The most characters of a document that a finding shows.
 _SHOWN = 200
 
-#: Items that are too short of which a note has the ids.
+#: The number of too short items that a note names.
 _NAMED = 20
 
 #: Findings that the representation of a result names.
@@ -319,8 +319,7 @@ def _in_documents(search: _Search, documents: Sources, tests: Sources) -> Contam
     for name in documents.shared_with(tests):
         search.progress.note(
             Message(
-                "{file} is both a file of documents and of test items, so all of its "
-                "items are found.",
+                "{file} has both documents and test items, so all of its items are found.",
                 file=name,
             )
         )
@@ -420,9 +419,9 @@ class _Items(NamedTuple):
                     "ones with {given[min_item_length]}, or name the field of the text with "
                     "{given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} items, all of which are shorter. Look for "
-                    "shorter ones with {given[min_item_length]}, or name the field of the text "
-                    "with {given[test_text_field]}.",
+                    "{letters} letters. Got {count:,} shorter items. Look for "
+                    "shorter ones with {given[min_item_length]}, or name the field of the text with "
+                    "{given[test_text_field]}.",
                     count=len(self.ids),
                     least=self.least,
                     letters=2 * self.least,
@@ -476,7 +475,7 @@ class _Search(Run):
     ) -> ContaminationResult:
         """Look for the items in all documents, and judge when it is known what many share.
 
-        What is looked for counts the documents of each wording, so it serves once.
+        The search counts the documents of each wording, so it serves once.
         """
         import numpy as np
 

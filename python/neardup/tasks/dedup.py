@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: Bytes of an input that is read again for a few titles, within hundredths of a second.
 _SMALL = 1 << 24
 
-#: The kind of the kept rows: that of the input.
+#: The kind of the kept rows, as in the input.
 _Rows = TypeVar("_Rows")
 
 
@@ -238,7 +238,7 @@ def dedup(
     >>> result.removed.to_pylist()[0]["kept_id"]
     '0'
 
-    What is new today, beside what was there yesterday:
+    Find the texts of today that were not there yesterday:
 
     >>> yesterday = ["The council will open the new bridge on Sunday morning."]
     >>> today = ["The council will open the new bridge on Sunday morning!", "Rain is expected."]

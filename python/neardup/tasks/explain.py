@@ -1,4 +1,4 @@
-"""What a text becomes by a recipe: words, weights, votes and bits."""
+"""The steps of a recipe on a text: words, weights, votes and bits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Feature:
         The tag of its first occurrence; empty without one.
     occurrences : int
     tf : float
-        Occurrences of the feature over those of all features of the text, in (0, 1]. Features
+        Share of the feature in all feature occurrences of the text, in (0, 1]. Features
         that `top` leaves out are counted too.
     idf : float or None
         Inverse document frequency; None if the weights use none.
@@ -81,7 +81,7 @@ class Feature:
 
 @dataclass(frozen=True, repr=False)
 class ExplainedText(ReprMixin):
-    """What one text becomes by a recipe.
+    """The steps of a recipe on one text.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class DifferingBit:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(ReprMixin):
-    """What one or two texts become by a recipe, and why two are duplicates or not.
+    """The steps of a recipe on one or two texts, and why two are duplicates or not.
 
     Parameters
     ----------

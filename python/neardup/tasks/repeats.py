@@ -222,8 +222,8 @@ def repeats_files(
     elif remove is None:
         raise ParameterError(
             Message(
-                "{named[keep]} must be left out without {given[remove]}, which names "
-                "the file for the records without their repeats."
+                "{named[keep]} must be left out without {given[remove]}, the file for the "
+                "remaining records."
             )
         )
     check_choice(keep, "keep", get_args(KeptPlaces))

@@ -1,4 +1,4 @@
-"""What a run of `dedup` removed, to look at: the doubtful removals first, and the largest groups.
+"""The removals of a run of `dedup`, to look at: the doubtful ones first, and the largest groups.
 
 `pick` chooses what a review shows, by the numbers of documents; `review_of` reads their texts and
 makes the `Review`: one self-contained HTML page, printable, searchable, without a server. Its check
@@ -95,7 +95,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Review:
-    """What a run removed, to look at.
+    """The removals of a run, to look at.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Review:
             outputs.open_text(path, force=True).write(self.to_html(language=language).encode())
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, so that its style stays inside."""
+        """Return the page in a separate frame, so that its style stays inside."""
         page = html.escape(self.to_html(), quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '

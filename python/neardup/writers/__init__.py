@@ -33,7 +33,7 @@ __all__ = [
     "write_rows",
 ]
 
-# A run loads the writers of its own formats only.
+# A run loads only the writers of its formats.
 __getattr__ = parts(
     __name__,
     {

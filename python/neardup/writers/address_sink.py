@@ -13,7 +13,7 @@ from neardup.readers.addresses import file_system, is_web, said_of
 
 #: Schemes of stores of objects whose libraries take a file in parts and commit them on demand.
 _TAKE_PARTS = {"s3", "s3a", "gs", "gcs"}
-#: Bytes of a part, and the most parts, of which stores take 10,000.
+#: Bytes of a part, and the largest number of parts; stores take 10,000.
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 9_000
 

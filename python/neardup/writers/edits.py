@@ -106,7 +106,7 @@ class Annotations(Edits):
         self._documents, self._readable = documents, readable
         # A cluster is a kept document and those that were dropped for it.
         self._sizes = 1 + np.bincount(kept_for[kept_for >= 0], minlength=len(kept_for))
-        # The dropped documents by what they repeat; where those of each kept document end.
+        # The dropped documents by the kept one that they repeat, and the end of each such group.
         has_copies = not COPIES.keys().isdisjoint(names)
         dropped = np.flatnonzero(kept_for >= 0) if has_copies else np.zeros(0, np.int64)
         self._copies = dropped[np.argsort(kept_for[dropped], kind="stable")]

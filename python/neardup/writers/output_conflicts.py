@@ -140,7 +140,7 @@ class _Place:
 
     @cached_property
     def above(self) -> set[object]:
-        """What identifies the folders above it; asked for few of many inputs."""
+        """The identities of the folders above it; asked for few of many inputs."""
         found = [] if self.root else map(_status, self._folders)
         return {*self._folders, *(_number(status) for status in found if status is not None)}
 
@@ -157,7 +157,7 @@ def _standard(number: int) -> list[_Place]:
 
 
 def _named(paths: _Paths) -> Iterator[str]:
-    """Yield the paths that are names; the readers and writers refuse what is no path."""
+    """Yield the paths that are names; the readers and writers refuse other values."""
     for path in paths:
         name = "-" if path is None else os.fspath(path)
         if name not in ("-", "") and "\0" not in name:
@@ -165,7 +165,7 @@ def _named(paths: _Paths) -> Iterator[str]:
 
 
 def _places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
-    """Yield the places of an input: of a pattern, what it matches."""
+    """Yield the places of an input; for a pattern, the files that match."""
     place = _Place(path)
     if not place.root:
         for match in matches_of(place.path):

@@ -343,7 +343,7 @@ class TestDamage:
                 connection.execute(keys.delete().where(keys.c.share == 1))
 
         message = refused(IndexFormatError, "is damaged", full, read_all)
-        assert "from its sources or its last export" in message
+        assert "from its sources or an export" in message
         message = refused(IndexFormatError, "is damaged", full, change_all)
         assert "Nothing of this change was stored. Restore a backup" in message
         assert database.check()

@@ -170,7 +170,7 @@ def test_index_next_to_a_left_log_is_refused_until_it_is_restored(tmp_path, name
     shutil.copy(home / file, tmp_path / "backup.db")
     place(home / file, path)
     before = path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()
-    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it is the log of") as refusal:
+    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it belongs to") as refusal:
         Index(path)
     assert refusal.value.message.code == "log_of_another_file"
     assert (path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()) == before

@@ -152,7 +152,7 @@ fn damaged_bytes_cause_neither_a_panic_nor_a_large_allocation() {
         }
         assert!(refused > 300, "{name}: {refused} refused");
         let grown = most_addresses() - before;
-        // Other tests run beside this one.
+        // Other tests run at the same time.
         assert!(grown < 4 << 30, "{name}: {grown} bytes");
     }
 }

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::random::Random;
 
-/// Characters that make trouble, alone or beside each other.
+/// Characters that make trouble, alone or next to each other.
 const ALPHABET: &str = "aAZ0 \n\t\r\u{85}\u{A0}\u{3000}\u{2028}\0\u{7}\u{1F}\u{AD}\u{200B}\u{200D}\
     \u{FEFF}\u{FE0F}\u{E0100}中文。，、「“Ａｚ１！か\u{3099}\u{309A}ﾊｶ\u{FF9E}\u{FF9F}ー・ㄅe\
     \u{301}\u{323}\u{308}éệ\u{340}İßẞΣςﬁﷺ㍿①½℃가\u{1100}\u{1161}\u{11A8}\u{AC1}\u{9C7}\

@@ -81,8 +81,8 @@ def add(
 
     A document is dropped if it is verified similar to a kept one that came
     before. The first documents of an index are read and decided together, as
-    `neardup dedup` does. Documents that are there already are passed over, so the
-    same command goes on after it was interrupted.
+    `neardup dedup` does. Known documents are passed over, so the same command goes on
+    after an interruption.
 
     Examples:
         neardup index add news.db articles.jsonl --removed removed.jsonl

@@ -1,4 +1,4 @@
-"""What the commands of an index share: how it is opened, and how its answers look."""
+"""Opening an index, and printing its answers, for all commands of an index."""
 
 from __future__ import annotations
 

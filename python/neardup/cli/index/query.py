@@ -1,4 +1,4 @@
-"""Questions to an index: what a text repeats, why a document is dropped, what it has."""
+"""Questions to an index: the documents that a text repeats, reasons, and sizes."""
 
 from __future__ import annotations
 

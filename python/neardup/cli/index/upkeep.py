@@ -69,7 +69,7 @@ def restore(
     location: common.Location,
     force: o.Force,
 ) -> None:
-    """Put a backup in the place of an index in SQLite, which loses its documents and its log.
+    """Replace an index in SQLite, with its documents and its log, by a backup.
 
     Writers that still have the old index open are refused from then on.
 
@@ -91,7 +91,7 @@ def check(
     """Look for damage; print the first that is found, and exit with 2.
 
     Compares the counters, and sketches a sample of texts again; in SQLite it also checks all pages.
-    If an index is damaged, make a new one from its sources, or from its last backup or export.
+    If an index is damaged, make a new one from its sources, a backup or an export.
 
     Examples:
         neardup index check news.db

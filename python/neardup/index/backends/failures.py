@@ -25,7 +25,7 @@ class Moment(enum.Enum):
 
 
 class _Failure(NamedTuple):
-    """What happened, and what to do: made early, since a failure may hide the catalogue."""
+    """The sentences about a failure and its remedy: made early, since it may hide the catalogue."""
 
     happened: Message
     remedy: Message
@@ -48,7 +48,7 @@ _CLOSED = _Failure(
 )
 _DAMAGED = _Failure(
     Message("is damaged", code="index_damaged"),
-    Message("Restore a backup, or make a new index from its sources or its last export."),
+    Message("Restore a backup, or make a new index from its sources or an export."),
     IndexFormatError,
 )
 _NO_TABLES = _Failure(
@@ -96,9 +96,7 @@ _NO_SERVER = _Failure(
 )
 _DENIED = _Failure(
     Message("the server denies access", code="access_denied"),
-    Message(
-        "The user needs the right to create the schema once, and to read and write its tables."
-    ),
+    Message("The user must be allowed to create the schema once, and to write its tables."),
 )
 _FULL = _Failure(
     Message("the server is out of space", code="disk_full"),

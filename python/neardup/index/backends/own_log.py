@@ -80,9 +80,9 @@ def refuse_foreign_log(files: Sequence[Path], location: str) -> None:
     if foreign is not None:
         raise IndexFormatError(
             Message(
-                "{location}: {log} next to it is the log of another file, or of another state of "
-                "this one. Move the log away, or restore a backup: neardup index restore BACKUP "
-                "{location} --force",
+                "{location}: {log} next to it belongs to another file, or to another state of it. "
+                "Move the log away, or restore a backup: neardup index restore BACKUP {location} "
+                "--force",
                 code="log_of_another_file",
                 location=location,
                 log=printable(foreign.name),
@@ -181,7 +181,7 @@ def _is_own_journal(journal: Path, index: Path, state: State) -> bool:
 
 
 def _state_of(index: Path) -> State | None:
-    """Return the state of the file itself, whatever its log has; None if it is no index.
+    """Return the state of the file itself, whatever its log has; None if it is not an index.
 
     SQLite reads it: if Python closed the file, this process would lose its locks on it.
     """

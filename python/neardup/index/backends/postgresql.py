@@ -68,7 +68,7 @@ def _url(location: str) -> tuple[URL, str]:
         raise ParameterError(
             Message(
                 "The schema of a PostgreSQL address must be one name of 1 to {most} "
-                "bytes that does not begin with pg_. Got {value} instead.",
+                "bytes, and not begin with pg_. Got {value} instead.",
                 most=_NAME_BYTES,
                 value=repr(schema),
             )
@@ -95,7 +95,7 @@ class PostgreSQLSchema(Database):
 
     dialect: ClassVar[str] = "postgresql"
     _elsewhere: ClassVar[str] = N_(
-        "Give the address of a database with an index, or choose an empty schema with ?schema=NAME."
+        "Name a database with an index, or an empty schema with ?schema=NAME."
     )
 
     def __init__(self, location: str) -> None:

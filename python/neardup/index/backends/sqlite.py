@@ -121,7 +121,7 @@ class SQLiteFile(Database):
 
     @cached_property
     def files(self) -> list[Path]:
-        """The index file and the files beside it, whether or not they exist."""
+        """The index file and the files next to it, whether or not they exist."""
         return list(map(Path, index_files(self.path)))
 
     def _connect(self) -> sqlite3.Connection:

@@ -81,7 +81,7 @@ def first_import(
 
 
 class _Waiting:
-    """What is stored of the documents, batch by batch in a file; their ids are in memory."""
+    """The stored fields of the documents, batch by batch in a file; their ids are in memory."""
 
     def __init__(self, file: Any) -> None:
         self._file = file

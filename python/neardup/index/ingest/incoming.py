@@ -32,7 +32,7 @@ class Incoming:
     """A batch of documents to be added; all columns have the same length.
 
     `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
-    `times` stamps, and `extras` JSON. What is derived from the texts is computed on first use.
+    `times` stamps, and `extras` JSON. Values derived from the texts are computed on first use.
     """
 
     engine: Engine

@@ -45,7 +45,7 @@ from neardup.writers.rows import removed_table
 
 
 def _extra_fields(options: Mapping[str, Any]) -> list[str]:
-    """Return the fields to read beside text, title and id."""
+    """Return the fields to read in addition to text, title and id."""
     named = [options[name] for name in ("at_field", "source_field") if options[name] is not None]
     return [*named, *options["extra_fields"]]
 

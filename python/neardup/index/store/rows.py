@@ -1,4 +1,4 @@
-"""What the rows of an index mean, and the errors about them."""
+"""The meaning of the rows of an index, and the errors about them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COUNTERS = (
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message(
-        "Restore a backup of {location}, or make a new index from its sources or its last export.",
+        "Restore a backup of {location}, or make a new index from its sources or an export.",
         location=location,
     )
 

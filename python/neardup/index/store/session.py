@@ -251,7 +251,7 @@ class Session:
         return list(self.connection.execute(query).mappings())
 
     def with_events(self, ids: Sequence[str]) -> list[str]:
-        """Return those of some ids that have events."""
+        """Return the ids that have events."""
         query = sa.select(events.c.id).where(self.is_one_of(events.c.id, "text")).distinct()
         return list(self.run(query.order_by(events.c.id), ids).scalars())
 
@@ -297,7 +297,7 @@ class Session:
     def kept(
         self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
     ) -> list[sa.RowMapping]:
-        """Return those of some documents that are kept, by number; texts are compressed."""
+        """Return the kept ones of some documents, by number; texts are compressed."""
         if not numbers:
             return []
         rows = self.run(_kept(self.dialect, with_texts), numbers, not_before=not_before)
@@ -357,7 +357,7 @@ class Session:
             return pa.array(unpacked, pa.large_string())
 
     def dropped_numbers(self, kept: Sequence[int]) -> dict[int, int]:
-        """Return the documents dropped for some: number, in order, and that of the kept one."""
+        """Return the numbers of documents dropped for some, in order, with the kept one of each."""
         columns = documents.c
         is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
         query = sa.select(columns.number, columns.kept_number).where(is_meant)
@@ -492,7 +492,7 @@ class Session:
         return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
 
     def still_dropped(self, numbers: Sequence[int]) -> Sequence[sa.RowMapping]:
-        """Return those of some documents that are dropped, with texts, in the order of numbers."""
+        """Return the dropped ones of some documents, with texts, in the order of numbers."""
         query = documents_with_texts.order_by(documents.c.number)
         query = query.where(self.is_one_of(documents.c.number), documents.c.state == DROPPED)
         return self.run(query, numbers).mappings().all()

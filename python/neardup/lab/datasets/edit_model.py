@@ -1,4 +1,4 @@
-"""An edit model: near-duplicates of a text like those of re-posts and editors."""
+"""An edit model: near-duplicates of a text, as re-posts and editors make them."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def read_truth(path: str | Path) -> Truth:
         raise InputError(
             Message(
                 "{file}: must have both duplicates and other pairs. Got the labels "
-                "{labels} only. What means duplicate: {choices}.",
+                "{labels} only. These labels mean duplicate: {choices}.",
                 file=source,
                 labels=labels,
                 choices=", ".join(DUPLICATE_LABELS),

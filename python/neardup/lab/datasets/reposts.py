@@ -62,7 +62,7 @@ _NAMES = {
 class RepostModel:
     """Makes re-posts of texts; the same for the same seed and id.
 
-    Of the re-posts 7 % are the unchanged text. The others have a line at the
+    7 % of the re-posts are the unchanged text. The others have a line at the
     head, at the tail or at both, each case with the same chance: the agency,
     the paper and reporter, the source, the editor, or the time. The lines are
     Chinese if the text is, otherwise English.

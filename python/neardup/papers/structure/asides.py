@@ -126,7 +126,7 @@ def _next(sign: re.Pattern[str], text: str, begin: int, known: int) -> int:
 
 
 def _opened_anew(text: str, all_lines: list[Line]) -> Iterator[Span]:
-    """Yield quotations of several paragraphs, which all open and of which the last one closes."""
+    """Yield quotations of several paragraphs, which all open; only the last one closes."""
     opened: int | None = None
     mark = ""
     sign = -1

@@ -59,7 +59,7 @@ def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
 
     `headings` are those that the file marks; an empty one begins the footnotes. With fewer than two
     others, headings are lines that begin with ``#``; or with 第一章, Chapter 1, 1 or 1.1, and words
-    such as 摘要 or References alone on a line. A line with a number is no heading if it is in a
+    such as 摘要 or References alone on a line. A line with a number is not a heading in a
     table of contents or a list of references, out of sequence, in the middle of a wrapped
     paragraph, or next to the line with the number before or after it.
 
@@ -225,7 +225,7 @@ def _with_text(candidates: list[Placed]) -> list[Placed]:
 
 
 def _follows(before: Form | None, kind: Form | None) -> bool:
-    """Return whether the number of a heading is the one after that of another."""
+    """Return whether the number of a heading follows another number."""
     if before is None or kind is None or not before.numbers:
         return False
     return kind.numbers == (*before.numbers[:-1], before.numbers[-1] + 1)
@@ -234,7 +234,7 @@ def _follows(before: Form | None, kind: Form | None) -> bool:
 def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     """Return the headings whose numbers follow those before; chapters and words have none.
 
-    What continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
+    Text that continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
     heading of the chapter is above each of its pages, perhaps.
     """
     has_chapters = any(kind.style == "chapter" for _, kind in candidates)

@@ -87,8 +87,8 @@ class PostedDocument(RequestBody):
     )
     replace: bool = Field(
         False,
-        description="Whether it replaces a stored document with its id. Those that were dropped"
-        " for that one are decided again.",
+        description="Whether it replaces a stored document with its id. neardup decides its "
+        "duplicates again.",
     )
 
 
@@ -253,7 +253,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> RemovedD
     return await _remove(request, id)
 
 
-# These routes precede that of the document itself, whose id may have any form.
+# These routes precede the route of the document itself, whose id may have any form.
 @router.get(
     "/v1/documents/{id:id}/explain", summary="Why is it kept or dropped?", dependencies=_READ
 )
@@ -310,7 +310,7 @@ async def read(request: Request, id: str) -> Document:
 @router.delete(
     "/v1/documents/{id:id}",
     summary="Remove a document",
-    description="Those that were dropped for it are decided again.",
+    description="neardup decides its duplicates again.",
     dependencies=_WRITE,
 )
 async def remove(request: Request, id: str) -> RemovedDocuments:

@@ -1,7 +1,7 @@
 """Checks of papers as jobs, since they take longer than a request.
 
 ====================  ===============================================================
-``submission``        the form of a check, and what it asks for
+``submission``        the form of a check, and its fields
 ``uploads``           receives papers
 ``queue``             the bounded queue, and the threads that check
 ``job_table``         the states and reports of all jobs, in SQLite

@@ -32,7 +32,7 @@ def overview_files(
 ) -> dict[str, str]:
     """Return the rates of several papers in each language.
 
-    They are a part of the page of the job, a page beside the reports, and a table as CSV.
+    They are a part of the page of the job, a page next to the reports, and a table as CSV.
     """
     names = report_names([one.paper for one in checked])
     files = {}

@@ -162,7 +162,8 @@ class Jobs:
     def report(self, job: str, name: str) -> bytes | None:
         """Return a file of a job, such as ``1.zh.html`` or ``1.report.json``, or None.
 
-        The number is that of the paper; jobs of several papers have those of `overview_files` too.
+        The number is the number of the paper. Jobs of several papers also have the
+        `overview_files`.
         """
         return self._table.report(job, name)
 

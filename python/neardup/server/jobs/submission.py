@@ -1,4 +1,4 @@
-"""What a client asks of a check: papers and settings, the same in the API and on the page."""
+"""The form of a check: papers and settings, the same in the API and on the page."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 class Submission:
     """A form of a check, with its files received and its thresholds and covers read.
 
-    The cover is that of one paper, or of several what all have in common.
+    One paper has a whole cover; several papers have the facts that are the same for all.
     """
 
     papers: Upload

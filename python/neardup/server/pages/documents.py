@@ -1,4 +1,4 @@
-"""The page of a document: beside the one that it repeats, with its history."""
+"""The page of a document: next to the one that it repeats, with its history."""
 
 from __future__ import annotations
 

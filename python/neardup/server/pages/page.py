@@ -20,7 +20,7 @@ from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.settings import Settings
 
-#: Status codes with texts of their own; others use the text of 422 or 500.
+#: Status codes with a specific text; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
 _MOST_FIELDS, _MOST_FILES = 64, 4
 

@@ -92,7 +92,7 @@ async def _found(
 
 
 def _ask(index: Index, given: dict[str, str]) -> dict[str, Any]:
-    """Return the matches, the first one beside the text, and near misses up to three in all."""
+    """Return the matches, the first one next to the text, and near misses up to three in all."""
     matches: list[dict[str, Any]] = []
     near: list[dict[str, Any]] = []
     sides = None

@@ -52,7 +52,7 @@ Percent = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class View(BaseModel):
-    """What the query of an address asks for: a filter, and a place."""
+    """The query of an address: a filter, and a place."""
 
     search: Line = ""
     source: Line = ""
@@ -73,7 +73,7 @@ class View(BaseModel):
 
     @property
     def filter(self) -> RemovalFilter:
-        """The filter; days are those of UTC, and the last one is included."""
+        """The filter; days are in UTC, and the last one is included."""
         return RemovalFilter(
             search=self.search.strip(),
             source=self.source.strip(),

@@ -103,7 +103,7 @@ def document_link(id: str, **query: str) -> str:
 
 
 def _language_link(request: Request, language: str) -> str:
-    # The response to a form has no address of its own, unless the form has the same one.
+    # The response to a form has no separate address, unless the form has the same one.
     path = "" if request.method == "GET" or request.url.path in _FORMS else "/"
     query = [item for item in request.query_params.multi_items() if item[0] not in _OF_ONE_PAGE]
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"

@@ -6,7 +6,7 @@ for a key. Starlette signs the cookie, with the time of its making and a secret 
 start and never on disk, so a restart ends all sessions. A session identifies its key by digest, so
 it ends when the key is revoked, and has an id, so that signing out also ends copies of its cookie.
 
-What a key may see follows from its scopes, for the API and for the pages. Only ``read`` shows what
+The scopes of a key decide what it may see, in the API and on the pages. Only ``read`` shows what
 is stored: texts, titles, other fields, removals, decisions, reports. ``write`` stores and decides,
 and its answers name documents by their ids. A page that changes something also shows something, so
 it requires both.

@@ -34,7 +34,7 @@ class Connection(H11Protocol):
         self._time_head()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; those of a head do not move its end."""
+        """Take bytes; bytes of a head do not move its end."""
         super().data_received(data)
         self._time_head()
 

@@ -58,6 +58,6 @@ class SecurityHeaders:
 
 
 def add_headers(headers: MutableHeaders) -> None:
-    """Add the headers to those of a response."""
+    """Add the headers to a response."""
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)

@@ -49,10 +49,9 @@ def located(truth: Truth, documents: Documents) -> Cases:
             if id not in place_of:
                 raise InputError(
                     Message(
-                        "{file}: line {line}: must name documents of the input that have a "
-                        "text. Got the unknown id '{id}' instead. Check whether these are the "
-                        "labels of this input, or name the field of its ids with "
-                        "{given[id_field]}.",
+                        "{file}: line {line}: must name documents of the input that have a text. "
+                        "Got the unknown id '{id}' instead. Check the labels, or name the field "
+                        "of the ids with {given[id_field]}.",
                         **where,
                         id=show(id),
                     )

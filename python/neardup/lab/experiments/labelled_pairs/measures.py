@@ -113,7 +113,7 @@ class MeasureScores:
 
     @property
     def likeness(self) -> Floats:
-        """Values of which more is more similar; for no value less than any other."""
+        """Scores, higher is more similar; a missing value sorts below all others."""
         likeness = -self.values if self.by_distance else self.values
         # scikit-learn takes finite numbers only.
         return np.where(np.isnan(self.values), _NO_VALUE, likeness)

@@ -108,7 +108,7 @@ class Choice:
 
     @property
     def gain(self) -> float:
-        """The F1 of the best setting minus that of the default."""
+        """The F1 of the best setting minus the F1 of the default."""
         return self.best.scores.f1 - self.default.scores.f1
 
     @property

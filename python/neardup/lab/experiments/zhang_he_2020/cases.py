@@ -22,7 +22,7 @@ REPOSTS = "reposts"
 
 @dataclass(frozen=True)
 class Cases:
-    """Documents of a collection, and which of them are copies of which.
+    """Documents of a collection, and the original of each copy.
 
     Documents are in the order of a seeded shuffle, so that the first N of them are a fair
     sample. `topic` is the place of each one's topic in `topics`, -1 for distractors; `base` is
@@ -67,7 +67,7 @@ class Cases:
 def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
     """Return the cases of a collection.
 
-    Each topic is cut in two halves by a seeded shuffle. Of n documents, ``n // 2`` are originals.
+    Each topic is cut in two halves by a seeded shuffle. ``n // 2`` of n documents are originals.
     One copy of each takes the place of the other half, whose texts are what edits draw their
     material from.
     """

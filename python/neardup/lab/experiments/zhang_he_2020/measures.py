@@ -1,4 +1,4 @@
-"""What the published comparison measures: what recipes find, and what of it is right.
+"""The measures of the published comparison: pairs that recipes find, and the right ones.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -31,7 +31,7 @@ _REPEATS = 5
 #: Documents of the run before the first timed one, which loads word lists.
 _WARM_UP = 20
 
-#: Precision and recall of `improved` in the paper; it gives none that can be set beside the others.
+#: Precision and recall of `improved` in the paper; it gives no comparable figures for the others.
 PUBLISHED = (0.953, 0.940)
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
@@ -149,7 +149,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Run:
-    """What one recipe finds among a number of documents.
+    """The findings of one recipe among a number of documents.
 
     `pairs` and `by_document` count by topic, then all; `times` are the seconds of several runs.
     """
@@ -230,7 +230,7 @@ def timed_run(
 
 @dataclass(frozen=True, repr=False)
 class PublishedResult(ReprMixin):
-    """What the experiment measured.
+    """The results of the experiment.
 
     Parameters
     ----------
