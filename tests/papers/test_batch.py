@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.index.written import letters
+from tests.kit.progress import RecordedProgress
 from tests.papers.test_rates import check_consistent
-from tests.papers.texts import Told
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import check_files
@@ -115,7 +115,7 @@ class TestAgainstWhat:
 class TestPapers:
     def test_a_broken_one_does_not_stop_the_others(self, class_, make):
         make("papers/bad.docx", b"PK\x03\x04broken")
-        told = Told()
+        told = RecordedProgress()
         checked = list(check_files([class_, "nosuch.txt"], compare_papers=True, progress=told))
         assert [result.report is None for result in checked] == [False, True, False, False, True]
         assert checked[1].problem.startswith("papers/bad.docx:")
@@ -147,7 +147,7 @@ class TestPapers:
         make("papers/dora.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
         make("papers/emil.RTF", b"{\\rtf1 x}")
         make("papers/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF")
-        told = Told()
+        told = RecordedProgress()
         checked = list(check_files([class_], compare_papers=True, progress=told))
         problems = {result.paper: result.problem for result in checked if result.problem}
         assert list(problems) == ["papers/dora.doc", "papers/emil.RTF"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 from tests.index.written import letters
-from tests.papers.texts import Told
+from tests.kit.progress import RecordedProgress
 
 from neardup import Index, InputError, ParameterError, check
 from neardup.base.validation import is_index
@@ -126,7 +126,7 @@ def test_a_record_of_a_table_is_no_file(make):
 def test_unreadable_file_is_reported_and_left_out(folder, make):
     make("library/7.docx", b"PK\x03\x04broken")
     make("library/8.pdf", b"%PDF-1.7 broken")
-    told = Told()
+    told = RecordedProgress()
     with open_library(folder, workers=1, progress=told) as library:
         assert library.problems == 2
         assert candidates(library, TEXTS[5]) == [5]
@@ -135,7 +135,7 @@ def test_unreadable_file_is_reported_and_left_out(folder, make):
         "library/8.pdf",
     ]
     assert told.stages[0][0] == "library"
-    assert told.done == 8
+    assert sum(told.done) == 8
 
 
 def test_a_library_of_unreadable_files(make):
