@@ -11,7 +11,7 @@ from tests.papers.texts import FILLERS
 
 from neardup import _core, check
 from neardup.papers import ExcludedSpan, open_library
-from neardup.papers.check import Checking
+from neardup.papers.check import PaperChecker
 from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
 from neardup.papers.results import Rates
@@ -178,7 +178,8 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     paper = paper_of(rng, parts)
     excluded = [parts[0]] if excludes else []
     report, again = (
-        Checking(library, excluded, 20, ReportLimits(), n).report(paper, "paper") for n in (1, 2)
+        PaperChecker(library, excluded, 20, ReportLimits(), n).report(paper, "paper")
+        for n in (1, 2)
     )
     check_consistent(report)
     assert report == again

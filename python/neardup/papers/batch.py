@@ -18,7 +18,7 @@ from neardup.exceptions import InputError
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.papers.check import (
-    Checking,
+    PaperChecker,
     check_limits,
     check_without,
     opened,
@@ -164,7 +164,7 @@ def check_files(
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
         begin, number = len(joint) - (len(libraries[-1]) if compare_papers else 0), 0
-        checking = Checking(
+        checking = PaperChecker(
             joint,
             excluded,
             given["min_passage_length"],

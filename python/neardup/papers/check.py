@@ -160,7 +160,7 @@ def check(
     reading = {name: given[name] for name in ("format", "encoding")}
     with opened(library, workers, progress, **reading) as documents:
         skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(
+        checking = PaperChecker(
             documents,
             excluded,
             given["min_passage_length"],
@@ -306,7 +306,7 @@ class _Match:
 
 
 @dataclass(frozen=True)
-class Checking:
+class PaperChecker:
     """Checks of papers with one library and the same settings."""
 
     library: Library

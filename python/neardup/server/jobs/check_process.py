@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.check import Checking
+from neardup.papers.check import PaperChecker
 from neardup.papers.hiding import revealed
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.limits import ReportLimits
@@ -70,7 +70,7 @@ def main() -> None:
         return receive()
 
     asked = _RemoteLibrary(stated, documents, revealed(paper)[0], ask)
-    report = Checking(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
+    report = PaperChecker(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
     send(_pages(ask("report", report)))
 
 

@@ -66,7 +66,7 @@ _STOPPED = (
 _log = logging.getLogger(__name__)
 
 
-class _JobRemoved(Exception):
+class _RemovedJobError(Exception):
     """The job was removed while it ran."""
 
 
@@ -224,7 +224,7 @@ class Jobs:
             self._end(job, self._checked(job, state))
         except ProblemError as error:
             self._fail(job, state, error)
-        except _JobRemoved:
+        except _RemovedJobError:
             job.asked.close()
         except ExchangeEndedError as error:
             _log.error("The process of a check ended: %s", error)
@@ -356,7 +356,7 @@ class Jobs:
         if self._time_is_up:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
-            raise _JobRemoved
+            raise _RemovedJobError
 
     def _limit(self, job: _Job, label: str) -> Callable[[], None]:
         """Return a function that raises as `_look` does, or when the time of a paper is over."""
