@@ -12,7 +12,7 @@ from tests.papers.test_rates import check_consistent
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import check_files
-from neardup.papers.batch import papers_in, passed_over
+from neardup.papers.batch import notes_on_other_files, papers_in
 from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
@@ -154,7 +154,7 @@ class TestPapers:
         assert all("save it as .docx" in problem for problem in problems.values())
         make("papers/photo.JPG", b"\xff\xd8\xff\xe0\0\x10JFIF")
         make("papers/unnamed", b"\xff")
-        (note,) = passed_over([class_, "papers/anna.txt"])
+        (note,) = notes_on_other_files([class_, "papers/anna.txt"])
         assert note == (
             "papers: 3 files of other formats are skipped: 2 .jpg, 1 without extension"
             " (photo.JPG, photo.jpg, unnamed)."
@@ -186,7 +186,7 @@ class TestPapers:
         before = papers_in([class_])
         os.mkfifo("papers/pipe.txt")
         assert papers_in([class_]) == before
-        assert passed_over([class_]) == [
+        assert notes_on_other_files([class_]) == [
             "papers: 1 link, pipe, socket or device is skipped: papers/pipe.txt."
         ]
 
@@ -194,7 +194,7 @@ class TestPapers:
         before = papers_in([class_])
         check("papers/ben.txt", "library").to_html("papers/ben.html")
         assert papers_in([class_]) == before
-        assert passed_over([class_]) == []
+        assert notes_on_other_files([class_]) == []
 
     @pytest.mark.usefixtures("class_")
     def test_one_without_letters(self, make):

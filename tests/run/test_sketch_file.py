@@ -20,7 +20,7 @@ from neardup import (
     pairs_files,
     sketch_files,
 )
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.recipe import load_recipe
 from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
@@ -238,7 +238,7 @@ def test_ids_of_uncompressed_sketches_do_not_hold_the_texts():
         rows = pa.ipc.open_file(file).read_all()
     with pa.ipc.new_file("plain.arrow", rows.schema) as writer:
         writer.write_table(rows)
-    options = RunOptions(completed(dedup_files, {}))
+    options = RunOptions(complete_options(dedup_files, {}))
     corpus = Pipeline(options).corpus(options.recipe)
     collected = DocumentSet(options.recipe, corpus)
     list(SketchFiles(["plain.arrow"]).put_into(collected))

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.readers.fields import Fields
 from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
@@ -402,7 +402,7 @@ def test_checkpoint_depends_on_all_that_decides():
     containment = neardup.load_recipe("containment")
 
     def described(recipe=containment, **options):
-        given = completed(neardup.spark.dedup_files, {"recipe": recipe, **options})
+        given = complete_options(neardup.spark.dedup_files, {"recipe": recipe, **options})
         settings = job.settings_of(given, Fields(max_text=given["max_text"]), lines=True)
         known = SimpleNamespace(settings=settings, batch_documents=given["batch_documents"])
         return repr(job.Job._describe(known))

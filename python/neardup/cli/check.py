@@ -206,7 +206,7 @@ def run(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
-    from neardup.papers.batch import check_files, papers_in, passed_over
+    from neardup.papers.batch import check_files, notes_on_other_files, papers_in
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
     from neardup.papers.verdict import thresholds_of
@@ -245,7 +245,7 @@ def run(
             refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = [*passed_over(papers, options["format"]), *cover_notes]
+        notes = [*notes_on_other_files(papers, options["format"]), *cover_notes]
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options, "without_sources": without, "progress": watch}

@@ -9,7 +9,7 @@ from neardup.base.messages import Message
 from neardup.cli.terminal import print_counts
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
-from neardup.options.signatures import declared
+from neardup.options.signatures import options_of
 
 if TYPE_CHECKING:
     from neardup.spark import SparkSummary
@@ -38,8 +38,8 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
-    known = declared(SparkFilesParameters)
-    for name, (_, option) in declared(DedupFilesParameters).items():
+    known = options_of(SparkFilesParameters)
+    for name, (_, option) in options_of(DedupFilesParameters).items():
         value = options.get(name, option.default)
         if name in known:
             others[name] = value

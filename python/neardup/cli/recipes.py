@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from neardup.base.display import padded
+from neardup.base.display import pad
 from neardup.base.messages import Message
 from neardup.cli.terminal import translate
 from neardup.options import options as o
@@ -56,7 +56,7 @@ def run(
         description = translate(Message(known.description))
         if name == NAMES[0]:
             description = translate(Message("{recipe} (default)", recipe=description))
-        print(f"{name:<16}{padded(translate(_sketch(known.sketch)), 14)}{description}")
+        print(f"{name:<16}{pad(translate(_sketch(known.sketch)), 14)}{description}")
 
 
 def _sketch(sketch: Sketch) -> Message:

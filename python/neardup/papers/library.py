@@ -369,7 +369,7 @@ class _CombinedLibrary(Library):
             library.close()
 
 
-def joined(libraries: Sequence[Library]) -> Library:
+def combine_libraries(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
     return libraries[0] if len(libraries) == 1 else _CombinedLibrary(libraries)
 

@@ -172,7 +172,7 @@ class Work:
         except (OSError, ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise changed(str(self.folder), str(path))
+            raise change_error(str(self.folder), str(path))
         return content
 
     def _left_of_shards(self) -> list[str]:
@@ -203,7 +203,7 @@ class Work:
         for number, record in enumerate(self.shards, 1):
             path = str(self.folder / f"sketches-{number}.arrow")
             if not _has_digest(path, record["digest"]):
-                raise changed(str(self.folder), path)
+                raise change_error(str(self.folder), path)
             yield path
 
     @property
@@ -222,7 +222,7 @@ class Work:
         """Return the priority order, which must have a digest."""
         path = self.folder / _ORDER
         if not _has_digest(str(path), digest):
-            raise changed(str(self.folder), str(path))
+            raise change_error(str(self.folder), str(path))
         return path.read_bytes()
 
     def start(self, outputs: Iterable[tuple[str, str, str | None]]) -> None:
@@ -288,7 +288,7 @@ def check_manifest(
         )
 
 
-def damaged(folder: str, fact: str) -> InputError:
+def damage_error(folder: str, fact: str) -> InputError:
     """Return the error of a folder from which no run can resume."""
     return InputError(
         Message(
@@ -301,9 +301,9 @@ def damaged(folder: str, fact: str) -> InputError:
     )
 
 
-def changed(folder: str, file: str) -> InputError:
+def change_error(folder: str, file: str) -> InputError:
     """Return the error of a folder with a file that is not as a run wrote it."""
-    return damaged(
+    return damage_error(
         folder,
         Message(
             "{file}: has changed since the run wrote it.", code="work_folder_damaged", file=file

@@ -12,7 +12,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import paths_of
 from neardup.exceptions import OutputError, ParameterError
 from neardup.options.groups import SparkFilesParameters, SparkParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark.checkpoint import Folders
@@ -97,7 +97,7 @@ def dedup(
                 )
             )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
-    given = completed(dedup, options)
+    given = complete_options(dedup, options)
     _check_against(given, against)
     fields = _fields(given)
     job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
@@ -152,7 +152,7 @@ def dedup_files(
         If an output exists. Nothing runs then.
     """
     require_spark()
-    given = completed(dedup_files, options)
+    given = complete_options(dedup_files, options)
     _check_against(given, against)
     folders = Folders(spark)
     out = os.fspath(output)

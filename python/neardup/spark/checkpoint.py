@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
-from neardup.run.checkpoint import changed, check_manifest, manifest
+from neardup.run.checkpoint import change_error, check_manifest, manifest
 from neardup.spark.blobs import SCHEMA, rdd_of, spark_schema
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Checkpoint:
         try:
             stored = dict(json.loads(self._folders.read(place)))
         except (ValueError, TypeError):
-            raise changed(self.path, place) from None
+            raise change_error(self.path, place) from None
         check_manifest(stored, wanted, self.path, "checkpoint")
 
     def _refuse_others(self) -> None:

@@ -31,7 +31,7 @@ from neardup.index.background import store
 from neardup.index.decide import Decider, Verdicts, identities_of
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch
-from neardup.index.ingest.transaction import add_batch, has_documents, taken
+from neardup.index.ingest.transaction import add_batch, has_documents, id_is_taken
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match
 from neardup.readers import Batch, Problem
@@ -196,7 +196,7 @@ class _ImportDecisions:
             if first < 0:
                 decisions.append(None)
             elif self._identities[first] != self._identities[row]:
-                decisions.append(Decision(id, False, None, taken(id)))
+                decisions.append(Decision(id, False, None, id_is_taken(id)))
             else:
                 decisions.append(Decision(id, first == row, match, None))
         return decisions

@@ -211,7 +211,7 @@ def _sort(
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
-            refused[row] = taken(id)
+            refused[row] = id_is_taken(id)
         elif existing is not None:
             present[row] = existing
         elif earlier_row is None:
@@ -220,7 +220,7 @@ def _sort(
     return new, present, refused
 
 
-def taken(id: str) -> Message:
+def id_is_taken(id: str) -> Message:
     """Return the reason to refuse another text with the id of an earlier one."""
     return Message(
         "must have another id: '{id}' already belongs to another text",

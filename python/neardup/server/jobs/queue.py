@@ -25,7 +25,7 @@ from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.overview import overview_files, paper_state
-from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, rendered
+from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, receive_pages
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class Jobs:
                         report = replace(report, cover=cover, thresholds=asked.thresholds)
                         if not several:
                             look("report", _REPORT)
-                        pages = rendered(process, report)
+                        pages = receive_pages(process, report)
                 except _TooLongError as error:
                     if not several:
                         raise
