@@ -282,7 +282,7 @@ class TestReportFolder:
     @pytest.mark.parametrize("name", ["index.html", "index.csv", "ben.html", "chen.json"])
     def test_existing_file_is_not_replaced(self, class_, make, name):
         make(f"out/{name}", "precious")
-        with pytest.raises(OutputError, match=f"{name}: exists already. Nothing was written"):
+        with pytest.raises(OutputError, match=f"{name}: exists already, so nothing was written"):
             self.write(class_, json="out")
         assert os.listdir("out") == [name]
         assert Path("out", name).read_text() == "precious"

@@ -482,7 +482,7 @@ def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, conten
         (repacked(docx(paragraph(LONG)), change=[(b"w:body", b"w:tbl")]), "one without a body"),
         (repacked(docx(paragraph(LONG)), change=[(b"document.main", b"x")]), "a damaged file"),
         (docx(paragraph(LONG))[:-60], "a damaged file"),
-        (bytes(range(256)) * 8, "a file that is no archive (zip)"),
+        (bytes(range(256)) * 8, "a file that is not an archive (zip)"),
         (b"P", "a damaged file"),
         (b"PK", "a damaged file"),
         (b"PK\x05", "a damaged file"),

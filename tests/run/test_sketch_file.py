@@ -180,13 +180,13 @@ class TestRefusals:
         assert sorted(Path().iterdir()) == before
 
     def test_another_recipe(self):
-        says = r"b\.sketches: must have sketches of the recipe of the run, which is characters"
+        says = r"b\.sketches: must have sketches of the recipe characters, which the run uses"
         self.refused(["b.sketches"], InputError, says, recipe="characters")
         changed = load_recipe("general").replace(normalize={"strip_markup": True})
-        self.refused(["b.sketches"], InputError, "Got those of general instead", recipe=changed)
+        self.refused(["b.sketches"], InputError, "Got general, or other settings", recipe=changed)
 
     def test_other_files_beside_them(self):
-        says = r"files of sketches, or files of documents. Got b\.sketches and b\.jsonl"
+        says = r"files of sketches, or files of documents, not both \(b\.sketches, b\.jsonl\)"
         self.refused(["b.jsonl", "b.sketches"], ParameterError, says)
 
     def test_files_of_another_version(self):

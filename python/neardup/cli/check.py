@@ -41,8 +41,8 @@ class _ComparisonParameters(TypedDict, total=False):
     library: Annotated[
         list[str] | None,
         o.Option(
-            "What the papers are compared with: folders of text files, files in every format "
-            "that dedup reads, or an index made by `neardup index`. May be repeated.",
+            "Documents that the papers are compared with: folders of text files, files in every "
+            "format that dedup reads, or an index made by `neardup index`. May be repeated.",
             "Library",
             short="-l",
             metavar="DIR|FILE|INDEX",
@@ -89,8 +89,8 @@ class CheckParameters(CheckFilesParameters, total=False):
     metadata: Annotated[
         str | None,
         o.Option(
-            "What the report says of sources: a CSV with the columns id (or file), title, author, "
-            "year and journal, one line for each document of the library.",
+            "Table of the sources for the report: a CSV with the columns id (or file), title, "
+            "author, year and journal. Each line is a document of the library.",
             "Library",
             metavar="FILE",
         ),
@@ -153,7 +153,7 @@ def run(
     max_source_text: Annotated[
         int,
         o.Option(
-            "Limit on the source text shown beside the passages, in code points.",
+            "Limit on the source text shown next to the passages, in code points.",
             o.OUTPUT,
             default=1_000_000,
         ),
@@ -403,8 +403,8 @@ def _check_outputs(
         if not several and option == "-o" and not named and os.path.exists(papers[0]):
             raise ParameterError(
                 Message(
-                    "-o must end in .html, .pdf or .docx for one paper. Got {file} instead. End "
-                    "the name of a folder with a slash: {file}/",
+                    "-o must end in .html, .pdf or .docx for one paper. The name of a folder must "
+                    "end with a slash: {file}/",
                     file=path,
                 )
             )

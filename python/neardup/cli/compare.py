@@ -202,7 +202,7 @@ def _core_of(evidence: Evidence) -> Message:
     )
     if evidence.recurring > 1:
         core = Message(
-            "{core}, of which {recurring} repeat another", core=core, recurring=evidence.recurring
+            "{core}; {recurring} of them repeat another", core=core, recurring=evidence.recurring
         )
     if evidence.at_end:
         core = Message("{core}; at the end of both", core=core)

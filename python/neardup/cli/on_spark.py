@@ -46,8 +46,8 @@ def dedup_on_spark(
         elif value != option.default:
             raise ParameterError(
                 Message(
-                    "{parameter:named} must be left out on Spark. Got {value} instead. "
-                    "Leave out --engine to run on one machine.",
+                    "{parameter:named} must be left out on Spark. Got {value}: leave out --engine "
+                    "to run on one machine.",
                     parameter=name,
                     value=repr(value),
                 )

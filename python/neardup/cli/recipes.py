@@ -24,7 +24,7 @@ def run(
         Literal["stop_words", "markers", "user_dictionary"] | None,
         o.Option(
             "Print the words of one of the recipe's lists instead, one on each line: stop_words, "
-            "markers or user_dictionary. By default those of improved, which are the bundled ones.",
+            "markers or user_dictionary. The default recipe is improved, with the bundled lists.",
             o.OUTPUT,
         ),
     ],

@@ -112,7 +112,7 @@ def rule_words(measure: str, threshold: float | None, max_distance: int | None) 
 
 def end_with_problems() -> NoReturn:
     """End a command that is done although some of its input could not be used."""
-    print_message(Message("done, except for what the lines above report."))
+    print_message(Message("finished, with the problems listed above."))
     raise SystemExit(2)
 
 

@@ -273,7 +273,7 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
         print_line(f"         {translate(line)}")
     if rows and measure.startswith("content(") and threshold == _USUAL:
         advice = Message(
-            "Only nearly equal texts are duplicates, as among laws or pages of one maker? Try "
-            "--recipe strict. With 50 labelled pairs, neardup evaluate pairs finds the best bound."
+            "If only nearly equal texts are duplicates, as among laws, try --recipe strict. With "
+            "50 labelled pairs, neardup evaluate pairs finds the best bound."
         )
         print_line(translate(advice))

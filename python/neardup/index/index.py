@@ -578,8 +578,8 @@ class Index:
     def rename(self, old: str, new: str) -> None:
         """Change the id of a document.
 
-        Those that were dropped for it, and its events, follow. :meth:`explain` of the old id shows
-        the new one.
+        Documents that were dropped for it, and its events, follow. :meth:`explain` of the old id
+        shows the new one.
 
         Parameters
         ----------

@@ -402,7 +402,7 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
     if odd > few or _has_many_nuls(decoded.text):
         if _is_named_word(name):
-            _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
+            _refuse_damaged_word(name, Message("a file that is not an archive (zip)"))
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)

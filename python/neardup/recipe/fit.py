@@ -23,9 +23,9 @@ def fit_notes(dropped: int, read: int, bytes_read: int, rule: Rule) -> list[Mess
     if not rule.keeps_texts:
         return [
             Message(
-                "{count:,} of {read:,} records were dropped since their fingerprints are alike, as "
-                "those of short texts and of other languages than the recipe's may be. Check the "
-                "removals, or take {given[recipe='general']}.",
+                "{count:,} of {read:,} records were dropped since their fingerprints are alike, "
+                "which short texts and other languages can cause. Check the removals, or use "
+                "{given[recipe='general']}.",
                 count=dropped,
                 read=read,
             )
@@ -49,9 +49,8 @@ def pair_notes(pairs: int, read: int, rule: Rule) -> list[Message]:
         return []
     return [
         Message(
-            "{count:,} pairs of {read:,} records have fingerprints that are alike, as those of "
-            "short texts and of other languages than the recipe's may be. Check the pairs, or take "
-            "{given[recipe='general']}.",
+            "{count:,} pairs of {read:,} records have similar fingerprints, which short texts and "
+            "other languages can cause. Check the pairs, or use {given[recipe='general']}.",
             count=pairs,
             read=read,
         )

@@ -95,9 +95,8 @@ class Work:
         if others and _MANIFEST not in names:
             raise InputError(
                 Message(
-                    "{folder}: must be empty or the work folder of an earlier run. Got a "
-                    "folder that contains {found} instead. Name another one with "
-                    "{given[work]}.",
+                    "{folder}: must be empty or the work folder of an earlier run, but contains "
+                    "{found}. Name another one with {given[work]}.",
                     code="work_folder_of_another_run",
                     folder=str(self.folder),
                     found=others[0],

@@ -90,8 +90,8 @@ def dedup(
             kind = type(frame).__name__
             raise ParameterError(
                 Message(
-                    "{parameter:named} must be a DataFrame of Spark. Got {value} instead. "
-                    "For other tables there is neardup.dedup.",
+                    "{parameter:named} must be a DataFrame of Spark. Got {value}: for other tables "
+                    "use neardup.dedup.",
                     parameter=name,
                     value=kind,
                 )
@@ -186,8 +186,8 @@ def dedup_files(
         if found is not None:
             raise OutputError(
                 Message(
-                    "{file}: must be a folder that Spark wrote, to be replaced. Got one that "
-                    "contains {found} instead. Name another folder.",
+                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
+                    "folder.",
                     file=path,
                     found=found,
                 )

@@ -55,9 +55,8 @@ class Folders:
         if self._jvm is None:
             raise ParameterError(
                 Message(
-                    "The '{parameter}' session must be a classic one, with a driver of "
-                    "its own. Got one of Spark Connect instead. Start the program with "
-                    "spark-submit, or name a --master.",
+                    "The '{parameter}' session must be a classic one, not of Spark Connect. Start "
+                    "the program with spark-submit, or name a --master.",
                     parameter="spark",
                 )
             )
@@ -225,8 +224,8 @@ class Checkpoint:
         if others:
             raise InputError(
                 Message(
-                    "{folder}: must be empty or the checkpoint of an earlier run. Got a folder "
-                    "that contains {found} instead. Name another one with {given[checkpoint]}.",
+                    "{folder}: must be empty or the checkpoint of an earlier run, but contains "
+                    "{found}. Name another one with {given[checkpoint]}.",
                     code="work_folder_of_another_run",
                     folder=self.path,
                     found=others[0],

@@ -242,8 +242,8 @@ class Job:
             for file in source.files.keys() & others.files.keys():
                 self.progress.note(
                     Message(
-                        "{file} is both an input and part of the collection that the input is "
-                        "compared with, so all of its documents are dropped.",
+                        "{file} is an input and also part of the other collection, so all of its "
+                        "documents are dropped.",
                         file=source.files[file].name,
                     )
                 )

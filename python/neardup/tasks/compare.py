@@ -497,8 +497,8 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
             count=evidence.numbers_differ,
         )
     return Message(
-        "{share} of the shorter text agrees, but a text so short duplicates only one that has "
-        "all of its letters and digits in one piece",
+        "{share} of the shorter text agrees, but so short a text must occur in the other in one "
+        "run",
         share=f"{evidence.aligned:.0%}",
     )
 
@@ -507,11 +507,7 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
     """Return what besides shingles decides by ``content(k)``."""
     threshold, evidence = comparison.threshold or 0.0, comparison.evidence
     if judged["own"]:
-        return [
-            Message(
-                "what they share, many documents have too, so what each says of its own decides"
-            )
-        ]
+        return [Message("the shared text is boilerplate, so only the rest was compared")]
     if judged["aligned"]["negated"]:
         return [_NEGATED]
     if evidence.short:

@@ -416,13 +416,11 @@ class _Items(NamedTuple):
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} item, which is shorter. Look for shorter "
-                    "ones with {given[min_item_length]}, or name the field of the text with "
-                    "{given[test_text_field]}.",
+                    "{letters} letters. The only item is shorter: see {given[min_item_length]}, or "
+                    "name the text field with {given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} items, all of which are shorter. Look for "
-                    "shorter ones with {given[min_item_length]}, or name the field of the text "
-                    "with {given[test_text_field]}.",
+                    "{letters} letters. All {count:,} are shorter: see {given[min_item_length]}, "
+                    "or name the text field with {given[test_text_field]}.",
                     count=len(self.ids),
                     least=self.least,
                     letters=2 * self.least,

@@ -64,9 +64,8 @@ def query(
         name = common.plain(text)
         raise ParameterError(
             Message(
-                "'{file}' is the name of a file. To query with the text in it: --file "
-                "{file}. To query with these characters: write them to standard "
-                "input, and give - as TEXT.",
+                "'{file}' is the name of a file, whose text --file {file} takes. For these "
+                "characters, write them to standard input, and give - as TEXT.",
                 file=name,
             )
         )

@@ -187,8 +187,8 @@ class Database(ABC):
         if not turn.acquire(timeout=seconds):
             raise self.unavailable(
                 N_(
-                    "{location}: locked by another thread for more than {seconds:g} seconds. "
-                    "Nothing of this change was stored. Try again, or add fewer documents at once."
+                    "{location}: locked by another thread for more than {seconds:g} seconds, so "
+                    "nothing of this change was stored. Try again, or add fewer documents at once."
                 ),
                 seconds=seconds,
             )

@@ -325,8 +325,8 @@ class Session:
         if packed is None:
             raise damage(
                 N_(
-                    "{location}: must have the text of each document. Got none of "
-                    "document {number} instead. {remedy}"
+                    "{location}: must have the text of each document, but has none of document "
+                    "{number}. {remedy}"
                 ),
                 self.location,
                 number=number,
