@@ -41,12 +41,13 @@ def texts() -> Iterator[tuple[str, str]]:
         elif not re.search(r"zh|cli-reference", name):
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
     for message in chinese():
-        yield "messages", "\n\n".join(message.id) if message.pluralizable else str(message.id)
+        forms = message.id if isinstance(message.id, tuple) else (message.id,)
+        yield from (("messages", str(form)) for form in forms if form)
 
 
 counts: Counter[str] = Counter()
 for place, text in texts():
-    for part in BREAK.split(re.sub(r"`[^`\n]*`", "CODE", CODE.sub("", text))):
+    for part in BREAK.split(re.sub(r"`[^`\n]*`|\{[^{}\n]*\}", "CODE", CODE.sub("", text))):
         sentence = " ".join((part or "").split()).strip("*_ ")
         for kind, pattern in KINDS.items():
             if pattern.search(sentence) and (kind != "long message" or place == "messages"):

@@ -248,7 +248,7 @@ precision of section 1. Recall of {COPIES:,} edited copies among the English Reu
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledPairs:
     """A pair that people labelled; its kind is same, version or other."""
 
     collection: str
@@ -273,7 +273,7 @@ def older_labels():
     at = {d["id"]: first[d["text"]] for d in read("labelled_pairs_zh/docs.jsonl.zst")}
     for row in rows("labelled_pairs_zh/pairs.tsv"):
         kind = "same" if row["label"] == "near-duplicate" else "other"
-        pair = Labelled("chinanews", at[row["id_a"]], at[row["id_b"]], kind, "older")
+        pair = LabelledPairs("chinanews", at[row["id_a"]], at[row["id_b"]], kind, "older")
         yield pair, row["confidence"] == "high"
 
 
@@ -285,7 +285,7 @@ def labels():
     """
     named = {"near-duplicate": "same", "version": "version", "different": "other"}
     pairs = [
-        Labelled(name, row["id_a"], row["id_b"], named[row["label"]], "read twice")
+        LabelledPairs(name, row["id_a"], row["id_b"], named[row["label"]], "read twice")
         for name in TWICE
         for row in rows(f"labelled_pairs/{name}.tsv")
         if row["label"] in named
@@ -295,14 +295,14 @@ def labels():
         name, a, b, kind, _, sure = line.split("\t")
         kind = kind if kind in ("same", "version") else "other"
         if sure == "high" or kind == "version":
-            pairs.append(Labelled(name, a, b, kind, "read once"))
+            pairs.append(LabelledPairs(name, a, b, kind, "read once"))
     return pairs
 
 
 def judged():
     """Return the pairs of web pages and of sections of bills."""
     return [
-        Labelled(name, row["id_a"], row["id_b"], kind, "judged")
+        LabelledPairs(name, row["id_a"], row["id_b"], kind, "judged")
         for name, least in JUDGED.items()
         for row in rows(f"judged/{name}.tsv")
         for kind in ["same" if int(row["grade"]) >= least else "other"]

@@ -30,17 +30,17 @@ from neardup.base import __version__
 from neardup.base.confinement import confined_to
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.validation import bad, check_path, check_whole, is_index, shown
+from neardup.base.validation import bad, check_path, check_whole, is_index, show_value
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index import Index
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.papers.check import check
 from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below
 from neardup.recipe.recipe import BuiltIn
 from neardup.recipe.text_inputs import checked_text
-from neardup.run.documents import described
+from neardup.run.documents import describe_documents
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
 from neardup.tasks.compare import compare
@@ -115,7 +115,7 @@ class Tools:
         """
         given: dict[str, Any] = {"threshold": threshold, "recipe": recipe, "ignore": ignore or ()}
         given["text_field"] = text_field
-        options = RunOptions({**completed(dedup, given), "progress": Cancellable()})
+        options = RunOptions({**complete_options(dedup, given), "progress": Cancellable()})
         if bool(paths) == bool(texts):
             raise ParameterError(Message("Give either paths or texts, at least one."))
         _check_texts({f"texts[{number}]": text for number, text in enumerate(texts or ())})
@@ -133,7 +133,7 @@ class Tools:
         page = np.lexsort((kept, -sizes))[offset : offset + limit]
         shown = [(kept[at], dropped[kept_for == kept[at]][:members], int(sizes[at])) for at in page]
         numbers = {int(number) for one, listed, _ in shown for number in (one, *listed)}
-        found, ids = described(source, sorted(numbers), _EXCERPT), collected.ids.column()
+        found, ids = describe_documents(source, sorted(numbers), _EXCERPT), collected.ids.column()
 
         def document(number: Any, **more: Any) -> dict[str, Any]:
             text, id = found[int(number)], ids[int(number)].as_py()
@@ -360,7 +360,7 @@ def _of_argument(error: ValidationError) -> str:
         "{parameter:named} must be {expected}. Got {value} instead.",
         parameter=place,
         expected=fault["msg"].removeprefix("Input should be "),
-        value=shown(fault["input"]),
+        value=show_value(fault["input"]),
     )
 
 

@@ -136,7 +136,7 @@ def index(run):
 
 #: What the last line of a run with code 2 says: whether it is done.
 LAST = [
-    "neardup: done, except for what the lines above report.",
+    "neardup: finished, with the problems listed above.",
     "neardup: no output was written.",
 ]
 

@@ -76,7 +76,7 @@ def _run(function, writer, *arguments):
         raise SystemExit(REFUSED) from None
 
 
-class _Told(Progress):
+class _IdReporter(Progress):
     """Tells the ids of the documents that are stored."""
 
     def __init__(self, tell, many):
@@ -97,7 +97,7 @@ def add_all(tell, place, many, size, options):
         tell("open")
         if size is None:
             transaction.BATCH, first_import._WRITTEN = 10, 40
-            index.add_many(many, progress=_Told(tell, many))
+            index.add_many(many, progress=_IdReporter(tell, many))
             return
         for begin in range(0, len(many), size or 1):
             part = many[begin : begin + (size or 1)]

@@ -8,9 +8,9 @@ import pytest
 from tests.index.consistency import check_consistent
 from tests.index.databases import BOTH
 from tests.index.written import FERRY, NUMBERS, PEARS
+from tests.kit.progress import RecordedProgress
 
 from neardup import Index, IndexUnavailableError, InputError, load_recipe
-from neardup.base.progress import Progress
 from neardup.index import Decision, Document, NewDocument
 
 FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."
@@ -201,31 +201,15 @@ class TestAddMany:
 
     def test_progress_and_notes(self, index):
         """A field that no record has a value in is a note: its name may be misspelt."""
-
-        class Watched(Progress):
-            def __init__(self):
-                self.stages, self.rows, self.problems, self.notes = [], 0, 0, []
-
-            def stage(self, name, *_):
-                self.stages.append(name)
-
-            def advance(self, rows, _read=0):
-                self.rows += rows
-
-            def problem(self, _problem):
-                self.problems += 1
-
-            def note(self, line):
-                self.notes.append(line.values)
-
-        watched = Watched()
+        watched = RecordedProgress()
         records = [{"id": "a", "text": FERRY, "from": "x"}, {"id": "b", "text": PEARS, "n": None}]
         records.append({"id": "c", "text": None})
         names = {"at_field": "dat", "source_field": "from", "extra_fields": ["n", "from"]}
         index.add_many(records, **names, progress=watched)
         stages = ["read and sketch", "candidates, verify, cluster", "add"]
-        assert (watched.stages, watched.rows, watched.problems) == (stages, 3, 1)
-        assert watched.notes == [{"field": "dat"}, {"field": "n"}]
+        assert [name for name, _ in watched.stages] == stages
+        assert (sum(watched.done), len(watched.problems)) == (3, 1)
+        assert [note.values for note in watched.notes] == [{"field": "dat"}, {"field": "n"}]
         index.add_many([], at_field="dat", progress=watched)
         assert len(watched.notes) == 2
 

@@ -100,7 +100,7 @@ METHODS |= {
         {
             "output": (*_OUTPUT, None),
             "decisions": _OUTPUT,
-            **dict.fromkeys(("whole", "force"), (1, "yes", None)),
+            **dict.fromkeys(("include_removed", "force"), (1, "yes", None)),
             "progress": (),
         },
     ),

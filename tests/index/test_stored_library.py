@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import select
 from tests.index.written import letters
+from tests.kit.progress import RecordedProgress
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
-from neardup.base.progress import Progress
 from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
@@ -143,21 +143,9 @@ def test_sketch_of_another_format_is_made_again(index, location, counting, monke
     assert len(counting.sketched) == 1
 
 
-class Watched(Progress):
-    def __init__(self):
-        self.stages, self.done = [], []
-
-    def stage(self, name, documents, _share=None):
-        self.stages.append((name, documents))
-
-    def advance(self, documents, size=0):
-        del size
-        self.done.append(documents)
-
-
 def test_more_than_one_transaction_makes(location, counting):
     many = [{"id": f"m{number}", "text": letters(RNG, 40)} for number in range(1100)]
-    watched = Watched()
+    watched = RecordedProgress()
     with Index(location, workers=1) as index:
         index.add_many(many)
         with open_library(index, workers=1, progress=watched) as opened:
@@ -169,7 +157,8 @@ def test_more_than_one_transaction_makes(location, counting):
             ]
     assert counting.sketched == [row["text"] for row in many]
     assert watched.stages == [("library", 1100)]
-    assert (max(watched.done), sum(watched.done)) == (100, 1100)
+    (steps,) = watched.steps
+    assert (max(steps), sum(steps)) == (100, 1100)
 
 
 @pytest.mark.usefixtures("index")

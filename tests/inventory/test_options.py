@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.cli.parser import command, parameters_of
 from neardup.options import options
-from neardup.options.signatures import completed, taken_options
+from neardup.options.signatures import complete_options, taken_options
 from neardup.papers import align
 from neardup.recipe import load_recipe
 from neardup.run.run_options import RunOptions
@@ -100,16 +100,16 @@ RUNS = (neardup.dedup_files, neardup.pairs_files, neardup.fingerprint_files, nea
 
 @pytest.mark.parametrize("function", [*RUNS, neardup.dedup, neardup.pairs, neardup.count_idf])
 def test_a_run_has_every_option_of_its_function(function):
-    given = completed(function, {"recipe": "characters"})
+    given = complete_options(function, {"recipe": "characters"})
     run = RunOptions(given)
     values = {name: getattr(run, name) for name in given}
     assert values == given | {"recipe": load_recipe("characters")}
 
 
 def test_a_run_has_the_default_of_an_option_that_its_function_does_not_take():
-    run = RunOptions(completed(neardup.pairs, {}))
+    run = RunOptions(complete_options(neardup.pairs, {}))
     assert (run.priority, run.against_only, run.min_length) == ("first", False, None)
-    assert run.max_text == completed(neardup.pairs, {})["max_text"]
+    assert run.max_text == complete_options(neardup.pairs, {})["max_text"]
 
 
 def test_a_run_refuses_what_is_no_option():
@@ -121,7 +121,7 @@ def test_a_run_refuses_what_is_no_option():
 
 @pytest.mark.parametrize("function", RUNS)
 def test_a_work_folder_depends_on_each_option_that_decides(function):
-    decisive = RunOptions(completed(function, {"recipe": "characters"})).decisive()
+    decisive = RunOptions(complete_options(function, {"recipe": "characters"})).decisive()
     for name, (_, option) in taken_options(function).items():
         decides = option.panel in ("Input", "Text", "Matching")
         assert (name in decisive) is (decides and name not in ("on_error", "restore"))

@@ -130,3 +130,9 @@ def test_names_of_tests_begin_with_a_subject():
     )
     for path in Path(__file__).parents[1].rglob("test_*.py"):
         assert not without.findall(path.read_text("utf-8")), path
+
+
+def test_classes_are_nouns(root):
+    participle = re.compile(r"^ *class (_?[A-Z]\w*(?:ed|oming|aiting))\b", re.MULTILINE)
+    for path in (root / "python").rglob("*.py"):
+        assert not participle.findall(path.read_text("utf-8")), path

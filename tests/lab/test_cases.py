@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.kit.progress import RecordedProgress
 
 import neardup
 from neardup import InputError, load_recipe
@@ -90,16 +91,11 @@ def test_folders_without_topics(tmp_path, files, expected):
 
 def test_records_without_text_are_told_and_left_out(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "x"}\n{"id": 2}\n{"text": "y"}\n')
-    told = []
-
-    class Listener:
-        def problem(self, problem):
-            told.append(str(problem))
-
-    read = read_collection(tmp_path, Listener())
+    progress = RecordedProgress()
+    read = read_collection(tmp_path, progress)
     assert read.topics["a"].texts == ("x", "y")
-    assert len(told) == 1
-    assert "record 2" in told[0]
+    (problem,) = progress.problems
+    assert "record 2" in problem
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_a_pair_that_repeats_counts_once(truth):
         (f"{HEAD}a\ta\tyes\n", "line 2: must pair two documents"),
         (f"{HEAD}a\tb\tyes\nb\ta\tno\n", "line 3: must label a pair as line 2 does"),
         (f"{HEAD}a\tb\tyes\n", "both duplicates and other pairs"),
-        (f"{HEAD}a\tb\tdup\n", "These labels mean duplicate: near-duplicate"),
+        (f"{HEAD}a\tb\tdup\n", "duplicates are labelled near-duplicate"),
     ],
 )
 def test_refusal_names_the_file_and_the_line(truth, text, message):

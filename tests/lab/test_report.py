@@ -53,7 +53,7 @@ def test_without_a_folder_nothing_is_written():
     [
         ("file", "file: cannot be created"),
         ("file/below", "below: cannot be created"),
-        ("-", "-: must be a folder. Got standard output instead"),
+        ("-", "-: must be a folder, not standard output"),
         ("taken", r"taken.rows\.csv: exists already"),
     ],
 )

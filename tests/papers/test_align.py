@@ -10,9 +10,9 @@ from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
-from neardup.papers.align import equated
+from neardup.papers.align import equal_words_of
 from neardup.papers.edits import folding, replacements, words_of
-from neardup.papers.hiding import unmasked
+from neardup.papers.hiding import unmask
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
 B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛。"
@@ -160,7 +160,7 @@ def test_equal_words_are_no_difference(words, others, between):
     a, b = f"{B}{between.join(words)}", f"{between.join(others)}{B}"
     fold = folding()
     for place in compare(a, b, passages=True).differences:
-        sides = unmasked(place.text), unmasked(place.source_text)
+        sides = unmask(place.text), unmask(place.source_text)
         assert place.moved or list(replacements(*sides, fold))
         if all(sides) and not place.moved:
             # Nor are equal words at either end of one.
@@ -171,14 +171,14 @@ def test_equal_words_are_no_difference(words, others, between):
 def test_equated_letters_are_named():
     text = "Тhe new ＦＥＲＲＹ leaves the old pier at nine，票價與舊船相同。"
     source = "The new ferry leaves the old pier at nine，票价与旧船相同。"
-    assert equated(align(text, source)) == {
+    assert equal_words_of(align(text, source)) == {
         ("Тhe", "The"): 1,
         ("ＦＥＲＲＹ", "ferry"): 1,
         ("價", "价"): 1,
         ("與", "与"): 1,
         ("舊", "旧"): 1,
     }
-    assert equated(align(text, text)) == {}
+    assert equal_words_of(align(text, text)) == {}
 
 
 PIER = "the arrival of the ferry at the old pier was left to the harbour"

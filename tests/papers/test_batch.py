@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.index.written import letters
+from tests.kit.progress import RecordedProgress
 from tests.papers.test_rates import check_consistent
-from tests.papers.texts import Told
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import check_files
-from neardup.papers.batch import papers_in, passed_over
+from neardup.papers.batch import notes_on_other_files, papers_in
 from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
@@ -115,7 +115,7 @@ class TestAgainstWhat:
 class TestPapers:
     def test_a_broken_one_does_not_stop_the_others(self, class_, make):
         make("papers/bad.docx", b"PK\x03\x04broken")
-        told = Told()
+        told = RecordedProgress()
         checked = list(check_files([class_, "nosuch.txt"], compare_papers=True, progress=told))
         assert [result.report is None for result in checked] == [False, True, False, False, True]
         assert checked[1].problem.startswith("papers/bad.docx:")
@@ -147,14 +147,14 @@ class TestPapers:
         make("papers/dora.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
         make("papers/emil.RTF", b"{\\rtf1 x}")
         make("papers/photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF")
-        told = Told()
+        told = RecordedProgress()
         checked = list(check_files([class_], compare_papers=True, progress=told))
         problems = {result.paper: result.problem for result in checked if result.problem}
         assert list(problems) == ["papers/dora.doc", "papers/emil.RTF"]
         assert all("save it as .docx" in problem for problem in problems.values())
         make("papers/photo.JPG", b"\xff\xd8\xff\xe0\0\x10JFIF")
         make("papers/unnamed", b"\xff")
-        (note,) = passed_over([class_, "papers/anna.txt"])
+        (note,) = notes_on_other_files([class_, "papers/anna.txt"])
         assert note == (
             "papers: 3 files of other formats are skipped: 2 .jpg, 1 without extension"
             " (photo.JPG, photo.jpg, unnamed)."
@@ -186,7 +186,7 @@ class TestPapers:
         before = papers_in([class_])
         os.mkfifo("papers/pipe.txt")
         assert papers_in([class_]) == before
-        assert passed_over([class_]) == [
+        assert notes_on_other_files([class_]) == [
             "papers: 1 link, pipe, socket or device is skipped: papers/pipe.txt."
         ]
 
@@ -194,7 +194,7 @@ class TestPapers:
         before = papers_in([class_])
         check("papers/ben.txt", "library").to_html("papers/ben.html")
         assert papers_in([class_]) == before
-        assert passed_over([class_]) == []
+        assert notes_on_other_files([class_]) == []
 
     @pytest.mark.usefixtures("class_")
     def test_one_without_letters(self, make):
@@ -282,7 +282,7 @@ class TestReportFolder:
     @pytest.mark.parametrize("name", ["index.html", "index.csv", "ben.html", "chen.json"])
     def test_existing_file_is_not_replaced(self, class_, make, name):
         make(f"out/{name}", "precious")
-        with pytest.raises(OutputError, match=f"{name}: exists already. Nothing was written"):
+        with pytest.raises(OutputError, match=f"{name}: exists already, so nothing was written"):
             self.write(class_, json="out")
         assert os.listdir("out") == [name]
         assert Path("out", name).read_text() == "precious"

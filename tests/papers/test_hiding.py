@@ -10,7 +10,7 @@ from tests.readers.making import column, docx, pdf, run
 from neardup import check
 from neardup.papers import check_files
 from neardup.papers.batch import CheckResult
-from neardup.papers.hiding import MOST_PLACES, as_shown, revealed, unmasked
+from neardup.papers.hiding import MOST_PLACES, as_shown, reveal, unmask
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import HIDING
 from neardup.readers import read_bytes
@@ -35,7 +35,7 @@ def library(make):
 
 def found(text):
     """Return the findings of a text, by kind: their count and what is at their places."""
-    _, findings = revealed(FileText(text, "text"))
+    _, findings = reveal(FileText(text, "text"))
     return {
         finding.kind: (finding.count, [text[place.begin : place.end] for place in finding.places])
         for finding in findings
@@ -75,7 +75,7 @@ def test_a_copied_sentence_in_cyrillic_letters(make, library):
     ],
 )
 def test_look_alikes(text, plain, words):
-    assert unmasked(text) == plain
+    assert unmask(text) == plain
     assert found(text)["look_alikes"][1] == words
 
 
@@ -95,7 +95,7 @@ def test_look_alikes(text, plain, words):
     ],
 )
 def test_innocent_texts(text):
-    assert unmasked(text) == text
+    assert unmask(text) == text
     assert found(text) == {}
 
 
@@ -226,7 +226,7 @@ def test_hidden_text_of_a_pdf(library):
 
 def test_overlapping_hidden_parts_keep_every_place():
     hidden = (HiddenText(1, 4, "white_text", 3), HiddenText(2, 6, "tiny_text", 4))
-    compared, findings = revealed(FileText("abcdefgh", "docx", hidden=hidden))
+    compared, findings = reveal(FileText("abcdefgh", "docx", hidden=hidden))
     assert compared == "a     gh"
     assert [finding.kind for finding in findings] == ["white_text", "tiny_text"]
 
@@ -234,7 +234,7 @@ def test_overlapping_hidden_parts_keep_every_place():
 def test_places_have_pages_and_are_limited():
     text = "fеrry " * (MOST_PLACES + 5)
     paper = FileText(text, "pdf", pages=(0, 6, 6), pictures=(0, 6))
-    _, (words, pictures) = revealed(paper)
+    _, (words, pictures) = reveal(paper)
     assert (words.count, len(words.places)) == (MOST_PLACES + 5, MOST_PLACES)
     assert [place.page for place in words.places[:3]] == [1, 3, 3]
     assert (pictures.kind, [place.page for place in pictures.places]) == ("pictures", [1, 3])

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 from tests.index.written import letters
-from tests.papers.texts import Told
+from tests.kit.progress import RecordedProgress
 
 from neardup import Index, InputError, ParameterError, check
 from neardup.base.validation import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
-from neardup.papers.library import joined
+from neardup.papers.library import combine_libraries
 from neardup.readers import read_bytes
 
 RNG = random.Random(9)
@@ -81,7 +81,7 @@ def test_libraries_one_after_the_other(folder, make):
     make("second/x.txt", TEXTS[1] + "。")
     make("second/bad.docx", b"PK\x03\x04")
     first, second = (open_library(path, workers=1) for path in (folder, "second"))
-    with joined([first, second]) as both:
+    with combine_libraries([first, second]) as both:
         assert (len(both), both.problems) == (8, 1)
         assert both.name == "library + second"
         assert sorted(candidates(both, TEXTS[1])) == [1, 7]
@@ -90,7 +90,7 @@ def test_libraries_one_after_the_other(folder, make):
         assert texts == [Path("second/x.txt").read_text("utf-8"), TEXTS[0], TEXTS[1]]
         assert both.positions_of("second/x.txt") == {7}
         assert both.positions_of("library/3.txt") == {3}
-    assert joined([first]) is first
+    assert combine_libraries([first]) is first
 
 
 def test_where_a_file_itself_stands(folder, make, tmp_path):
@@ -112,7 +112,7 @@ def test_positions_of_a_paper_in_joined_libraries(folder, make):
     make("alone/bad.docx", b"PK\x03\x04")
     with open_library("alone", workers=1) as alone:
         assert alone.positions_of("alone/x.txt") == {1}
-        with joined([alone, open_library(folder, workers=1)]) as both:
+        with combine_libraries([alone, open_library(folder, workers=1)]) as both:
             assert both.positions_of("alone/x.txt") == {1}
 
 
@@ -126,7 +126,7 @@ def test_a_record_of_a_table_is_no_file(make):
 def test_unreadable_file_is_reported_and_left_out(folder, make):
     make("library/7.docx", b"PK\x03\x04broken")
     make("library/8.pdf", b"%PDF-1.7 broken")
-    told = Told()
+    told = RecordedProgress()
     with open_library(folder, workers=1, progress=told) as library:
         assert library.problems == 2
         assert candidates(library, TEXTS[5]) == [5]
@@ -135,7 +135,7 @@ def test_unreadable_file_is_reported_and_left_out(folder, make):
         "library/8.pdf",
     ]
     assert told.stages[0][0] == "library"
-    assert told.done == 8
+    assert sum(told.done) == 8
 
 
 def test_a_library_of_unreadable_files(make):

@@ -11,9 +11,9 @@ from tests.papers.texts import FILLERS
 
 from neardup import _core, check
 from neardup.papers import ExcludedSpan, open_library
-from neardup.papers.check import Checking
+from neardup.papers.check import PaperChecker
 from neardup.papers.limits import ReportLimits
-from neardup.papers.rates import Marks, marked
+from neardup.papers.rates import Marks, mark_spans
 from neardup.papers.results import Rates
 from neardup.readers.file_text import FileText, Heading
 
@@ -34,7 +34,7 @@ def check_consistent(report):
     assert rates.without_quotations <= rates.total
     assert rates.largest_source <= rates.total
     excluded = [(aside.begin, aside.end) for aside in report.asides if aside.kind == "given"]
-    away = marked(len(text), excluded)
+    away = mark_spans(len(text), excluded)
     begin, end = _core.inside(text)
     is_letter = [c.isalnum() and c not in FILLERS for c in text]
     places = range(len(text))
@@ -79,7 +79,7 @@ def check_sources(report, counts):
             if passage.source == number
             for piece in passage.pieces
         ]
-        of_source = marked(len(report.text), spans)
+        of_source = mark_spans(len(report.text), spans)
         assert source.characters == sum(
             c and bool(m) for c, m in zip(counts, of_source, strict=True)
         )
@@ -96,7 +96,9 @@ def check_passages(report, counts):
         shown = passage.source_text_begin
         assert 0 <= shown <= passage.source_begin
         assert passage.source_end <= shown + len(passage.source_text) <= source.length
-        inside = marked(len(report.text), [(piece.begin, piece.end) for piece in passage.pieces])
+        inside = mark_spans(
+            len(report.text), [(piece.begin, piece.end) for piece in passage.pieces]
+        )
         assert passage.characters == (inside & counts).sum() > 0
         for piece in passage.pieces:
             assert passage.begin <= piece.begin < piece.end <= passage.end
@@ -109,7 +111,7 @@ class TestMarks:
     @given(spans_within)
     def test_marked(self, spans):
         expected = [any(begin <= n < end for begin, end in spans) for n in range(40)]
-        assert marked(40, spans).tolist() == expected
+        assert mark_spans(40, spans).tolist() == expected
 
     @given(texts(40), st.lists(spans_within, max_size=4), spans_within, spans_within)
     def test_sets_of_characters(self, text, sources, excluded, quoted):
@@ -178,7 +180,8 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     paper = paper_of(rng, parts)
     excluded = [parts[0]] if excludes else []
     report, again = (
-        Checking(library, excluded, 20, ReportLimits(), n).report(paper, "paper") for n in (1, 2)
+        PaperChecker(library, excluded, 20, ReportLimits(), n).report(paper, "paper")
+        for n in (1, 2)
     )
     check_consistent(report)
     assert report == again

@@ -2,8 +2,6 @@
 
 import random
 
-from neardup.base.progress import Progress
-
 #: What Chinese text is made of: text of rare characters only is refused as garbled.
 USUAL = b"".join(
     bytes([lead, trail]) for lead in range(0xB0, 0xD7) for trail in range(0xA1, 0xFF)
@@ -31,22 +29,3 @@ def unrelated(seed, length=80):
 def around(middle, first=900, second=901, length=80):
     """Return a text between two unrelated ones."""
     return unrelated(first, length) + middle + unrelated(second, length)
-
-
-class Told(Progress):
-    """What a run tells of its progress."""
-
-    def __init__(self):
-        self.problems, self.stages, self.notes, self.done = [], [], [], 0
-
-    def stage(self, name, documents, _share=None):
-        self.stages.append((name, documents))
-
-    def advance(self, documents, _size=0):
-        self.done += documents
-
-    def note(self, line):
-        self.notes.append(line)
-
-    def problem(self, problem):
-        self.problems.append(str(problem))

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import hard_texts
 from tests.hostile import corpora
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
@@ -160,7 +160,7 @@ def rows_in(path):
 
 
 def test_files(folder):
-    progress = Notes()
+    progress = RecordedProgress()
     result = dedup_files(
         ["new.jsonl"],
         "kept.jsonl",
@@ -207,7 +207,7 @@ def interrupted(monkeypatch):
 
 @pytest.mark.usefixtures("folder")
 def test_the_same_file_on_both_sides_is_told():
-    progress = Notes()
+    progress = RecordedProgress()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
     assert not result.keep.any()
     assert progress.notes[0].startswith("new.jsonl is both an input and")

@@ -10,7 +10,7 @@ from tests.readers.making import column, docx, paragraph, pdf
 
 from neardup.readers import UnreadableFileError
 from neardup.readers.file_text import read_bytes
-from neardup.readers.garbled import garbled
+from neardup.readers.garbled import measure_garbling
 
 CHINESE = (
     "清晨的雾气从湖面上慢慢散开，渔船一只接一只地回到岸边。老人把网挂在竹竿上，坐下来抽了一袋烟，"
@@ -169,13 +169,13 @@ READABLE = {name: text * 6 for name, text in SENTENCES.items()}
 def test_languages_code_tables_and_formulas_are_read(name, times):
     text = READABLE[name] * times
     assert len(text) > 100
-    assert garbled(text).share == 0
+    assert measure_garbling(text).share == 0
     assert read_bytes(text.encode(), "a.txt").notes == ()
 
 
 @pytest.mark.parametrize("name", [name for name in GARBLED if name != "private use"])
 def test_short_texts_are_not_judged(name):
-    share = garbled(GARBLED[name][:90]).share
+    share = measure_garbling(GARBLED[name][:90]).share
     assert share == 0 or name in ("replaced", "UTF-8 as Latin-1")
 
 

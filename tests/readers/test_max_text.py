@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.readers import open_sources, open_table
 from neardup.readers.streams import whole_lines
 from neardup.tasks.dedup import dedup_files
@@ -94,4 +94,4 @@ def test_a_line_that_is_too_long_is_never_held():
 
 def test_the_longest_record_is_at_most_a_quarter_of_the_memory():
     given = {"max_text": "256MiB", "memory": "512MiB"}
-    assert completed(dedup_files, given)["max_text"] == 128 << 20
+    assert complete_options(dedup_files, given)["max_text"] == 128 << 20

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tests.kit.progress import RecordedProgress
 
 from neardup import ParameterError, dedup, dedup_files
-from neardup.base.progress import Progress, share_of
+from neardup.base.progress import share_of
 from neardup.readers import open_sources
 
 
@@ -55,26 +56,9 @@ def test_it_grows_to_the_whole_input(tmp_path, kind):
         assert share() == shares[-1] == 1
 
 
-class Told(Progress):
-    def __init__(self):
-        self.stages = []
-        self.shares = []
-        self.done = []
-
-    def stage(self, name, documents, share=None):
-        self.stages.append((name, documents))
-        self.done.append(0)
-        self.share = share
-
-    def advance(self, documents, _size=0):
-        self.done[-1] += documents
-        if self.share is not None:
-            self.shares.append(self.share())
-
-
-def test_a_run_tells_it(tmp_path):
+def test_run_reports_stages_and_shares(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(lines(500))
-    told = Told()
+    told = RecordedProgress()
     dedup_files([tmp_path / "a.jsonl"], tmp_path / "k.jsonl", progress=told)
     assert told.stages[0] == ("read and sketch", None)
     assert told.shares[-1] == 1
@@ -84,7 +68,7 @@ def test_a_run_tells_it(tmp_path):
 
 
 def test_callbacks_of_another_form_are_refused():
-    class Two(Told):
+    class Two(RecordedProgress):
         def stage(self, name, documents):
             pass
 

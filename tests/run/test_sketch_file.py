@@ -20,7 +20,7 @@ from neardup import (
     pairs_files,
     sketch_files,
 )
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.recipe import load_recipe
 from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
@@ -180,13 +180,13 @@ class TestRefusals:
         assert sorted(Path().iterdir()) == before
 
     def test_another_recipe(self):
-        says = r"b\.sketches: must have sketches of the recipe of the run, which is characters"
+        says = r"b\.sketches: must have sketches of the recipe characters, which the run uses"
         self.refused(["b.sketches"], InputError, says, recipe="characters")
         changed = load_recipe("general").replace(normalize={"strip_markup": True})
-        self.refused(["b.sketches"], InputError, "Got sketches of general instead", recipe=changed)
+        self.refused(["b.sketches"], InputError, "Got general, or other settings", recipe=changed)
 
     def test_other_files_beside_them(self):
-        says = r"files of sketches, or files of documents. Got b\.sketches and b\.jsonl"
+        says = r"files of sketches, or files of documents, not both \(b\.sketches, b\.jsonl\)"
         self.refused(["b.jsonl", "b.sketches"], ParameterError, says)
 
     def test_files_of_another_version(self):
@@ -238,7 +238,7 @@ def test_ids_of_uncompressed_sketches_do_not_hold_the_texts():
         rows = pa.ipc.open_file(file).read_all()
     with pa.ipc.new_file("plain.arrow", rows.schema) as writer:
         writer.write_table(rows)
-    options = RunOptions(completed(dedup_files, {}))
+    options = RunOptions(complete_options(dedup_files, {}))
     corpus = Pipeline(options).corpus(options.recipe)
     collected = DocumentSet(options.recipe, corpus)
     list(SketchFiles(["plain.arrow"]).put_into(collected))

@@ -11,13 +11,13 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 from neardup.readers.fields import Fields
 from neardup.spark import job, shuffle
 from neardup.spark.checkpoint import Folders
 from neardup.tasks.dedup import dedup_files
 from neardup.tasks.review import ALIGNED
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 from tests.spark.collections import forms, lines, texts
 from tests.spark.conftest import read_parts
 
@@ -121,7 +121,7 @@ def test_against_other_files_of_which_one_is_an_input(spark, tmp_path, monkeypat
     for name, part in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
         Path(f"{name}.jsonl").write_bytes(b"\n".join(part) + b"\n")
     names = [str(tmp_path / f"{name}.jsonl") for name in "abc"]
-    notes = Notes()
+    notes = RecordedProgress()
     result = same_files(
         spark,
         names[:2],
@@ -402,7 +402,7 @@ def test_checkpoint_depends_on_all_that_decides():
     containment = neardup.load_recipe("containment")
 
     def described(recipe=containment, **options):
-        given = completed(neardup.spark.dedup_files, {"recipe": recipe, **options})
+        given = complete_options(neardup.spark.dedup_files, {"recipe": recipe, **options})
         settings = job.settings_of(given, Fields(max_text=given["max_text"]), lines=True)
         known = SimpleNamespace(settings=settings, batch_documents=given["batch_documents"])
         return repr(job.Job._describe(known))

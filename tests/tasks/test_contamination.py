@@ -12,7 +12,7 @@ import pytest
 from rapidfuzz.distance import LCSseq
 from tests.hostile import TEXTS
 from tests.index.written import letters
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 
 from neardup import InputError, OutputError, ParameterError, contamination, contamination_files
 
@@ -198,7 +198,7 @@ def test_a_note_lists_short_items():
         + json.dumps({"text": ENGLISH[0]})
     )
     Path("in.jsonl").write_text(json.dumps({"text": ENGLISH[1]}))
-    progress = Notes()
+    progress = RecordedProgress()
     contamination_files(["in.jsonl"], ["items.jsonl"], progress=progress)
     (note,) = progress.notes
     assert note.startswith("30 test items of fewer than 20 Chinese characters or 40 letters")
@@ -310,7 +310,7 @@ def test_bad_records_on_both_sides():
 
 @pytest.mark.usefixtures("folder")
 def test_the_same_file_on_both_sides_is_said_and_done():
-    progress = Notes()
+    progress = RecordedProgress()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
         "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (min_item_length=): "
@@ -325,7 +325,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
 def test_note_counts_items_that_are_boilerplate():
     lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
-    progress = Notes()
+    progress = RecordedProgress()
     result = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
     assert progress.notes == [
         "1 test item occurs only as wording that more than 100 documents have, which does not "

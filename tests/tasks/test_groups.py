@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 
 import neardup
 from neardup import InputError, ParameterError
@@ -169,7 +169,7 @@ def test_the_field_may_be_at_a_path_and_in_any_format(tmp_path, monkeypatch):
 
 
 def test_records_without_a_value_are_told(tmp_path):
-    watch = Notes()
+    watch = RecordedProgress()
     file = write(tmp_path / "in.jsonl", CHATS)
     options = {"group_field": "chat", "progress": watch}
     neardup.dedup_files([file], tmp_path / "kept.jsonl", recipe="strict", **options)
@@ -261,7 +261,7 @@ def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
         )
     with pytest.raises(InputError, match="another group_field"):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
-    watch = Notes()
+    watch = RecordedProgress()
     result = neardup.dedup_files(
         ["in.jsonl"], "out.jsonl", progress=watch, group_field="chat", **options
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 
 import neardup
 from neardup.base.progress import Progress
@@ -70,7 +70,7 @@ def test_files_with_little_memory_and_a_work_folder_agree(tmp_path, monkeypatch,
     rng = random.Random(3)
     texts = [*rng.choices(CHAT, k=200), None]
     Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    progress = Notes()
+    progress = RecordedProgress()
     options = options | {"recipe": "strict", "min_length": 3, "progress": progress}
     result = neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
     assert result.keep.tolist() == [*kept_of(texts[:-1], min_length=3), True]
@@ -94,7 +94,7 @@ def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Stops(), **options)
     with pytest.raises(InputError, match="another max_length"):
         neardup.dedup_files(["in.jsonl"], "out.jsonl", **options | {"max_length": 71})
-    progress = Notes()
+    progress = RecordedProgress()
     result = neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=progress, **options)
     assert any("resuming from w" in note for note in progress.notes)
     bounds = {"min_length": 3, "max_length": 70}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.index.written import families
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 
 from neardup import dedup_files, sketch_files
 from neardup.run.restore_ids import line_of
@@ -94,7 +94,7 @@ def test_repeated_ids_and_ids_with_line_breaks():
 
 
 def test_ids_that_are_not_in_the_input():
-    progress = Notes()
+    progress = RecordedProgress()
     run(progress=progress, **choose(["d0", "nosuch", "other\n"]))
     assert [line for line in progress.notes if "ids.txt" in line] == [
         "2 ids of ids.txt are not in the input, for example 'nosuch'."

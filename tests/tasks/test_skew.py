@@ -4,7 +4,7 @@ import random
 
 import pytest
 from tests import hard_texts
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 from tests.run.test_memory import counts
 from tests.tasks.test_templates import bulletins
 
@@ -25,7 +25,7 @@ def run(texts, folder):
     """Run over a file of texts; return its counts and the notes."""
     folder.mkdir()
     path = hard_texts.write_records(folder / "in.jsonl", texts)
-    watch = Notes()
+    watch = RecordedProgress()
     kept, removed = folder / "kept.jsonl", folder / "removed.jsonl"
     result = dedup_files([path], kept, removed=removed, memory="1GiB", progress=watch)
     return counts(result), "\n".join(watch.notes)

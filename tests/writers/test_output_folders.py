@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
-from tests.kit.progress import Notes
+from tests.kit.progress import RecordedProgress
 
 import neardup
 import neardup.readers
@@ -125,7 +125,7 @@ def test_other_files_of_a_folder_are_not_touched(tmp_path: Path) -> None:
     (out / "mine").write_text("mine")
     with pytest.raises(OutputError, match="must be an empty folder"):
         neardup.dedup_files([tmp_path / "in"], out)
-    notes = Notes()
+    notes = RecordedProgress()
     neardup.dedup_files([tmp_path / "in"], out, force=True, progress=notes)
     assert [note for note in notes.notes if "1 other file, which stays as it is: mine" in note]
     assert _names(out) == sorted(["mine", *_names(tmp_path / "in")])

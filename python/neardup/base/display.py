@@ -77,7 +77,7 @@ def width_of(text: str) -> int:
     return cell_len(text)
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
+def pad(text: str, width: int, *, right: bool = False) -> str:
     """Return a text filled up to a width in columns."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space
@@ -98,7 +98,7 @@ def plain_table(
     widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            padded(cell, width, right=number not in left)
+            pad(cell, width, right=number not in left)
             for number, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -137,17 +137,17 @@ def measure_words(measure: str) -> str:
 def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the least similar removals as names and values of a screen."""
     for number, row in enumerate(rows):
-        first, kept = (titled(row, which) for which in ("", "kept_"))
+        first, kept = (id_with_title(row, which) for which in ("", "kept_"))
         told = f"{row['similarity']:.3f} {first} repeats {kept}"
         yield "" if number else "most doubtful", told
 
 
-def titled(row: Mapping[str, Any], which: str) -> str:
+def id_with_title(row: Mapping[str, Any], which: str) -> str:
     """Return the id of a removed document, or of the ``kept_`` one, with its title if it has one.
 
     Examples
     --------
-    >>> print(titled({"kept_id": "a1", "kept_title": "Storm at sea"}, "kept_"))
+    >>> print(id_with_title({"kept_id": "a1", "kept_title": "Storm at sea"}, "kept_"))
     a1 "Storm at sea"
     """
     id, title = one_line(row[f"{which}id"]), one_line(row.get(f"{which}title") or "")

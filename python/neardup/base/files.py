@@ -66,7 +66,7 @@ def open_input(path: str | Path) -> BinaryIO:
         return open_file(path)
     name = printable(os.fspath(path))
     waiting = Message("{file}: waiting until another program writes to this pipe.", file=name)
-    with announced(waiting):
+    with announce_wait(waiting):
         file = open_file(path)
     is_null = status.st_rdev == os.stat(os.devnull).st_rdev
     if stat.S_ISBLK(status.st_mode) or (
@@ -89,14 +89,14 @@ def open_input(path: str | Path) -> BinaryIO:
     return file
 
 
-def announced(message: Message) -> AbstractContextManager[None]:
+def announce_wait(message: Message) -> AbstractContextManager[None]:
     """Tell a user of the command what is waited for, if the body takes more than a second."""
     announce = messages.announce
-    return told_after(1, announce and partial(announce, message))
+    return call_after(1, announce and partial(announce, message))
 
 
 @contextmanager
-def told_after(seconds: float, tell: Callable[[], object] | None) -> Iterator[None]:
+def call_after(seconds: float, tell: Callable[[], object] | None) -> Iterator[None]:
     """Call `tell`, if there is one, once the body has taken so many seconds."""
     if tell is None:
         yield

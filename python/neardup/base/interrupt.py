@@ -63,7 +63,7 @@ def restore() -> None:
         signal.signal(number, handler)
 
 
-def arrived() -> bool:
+def has_arrived() -> bool:
     """Return whether an interrupt was raised since `raise_interrupts`."""
     return _arrived is not None
 

@@ -39,12 +39,12 @@ def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
             "{parameter:named} must be {expected}. Got {value} instead.",
             parameter=name,
             expected=must,
-            value=shown(value),
+            value=show_value(value),
         )
     )
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as errors show it: a tuple as the list that it is in a recipe's file."""
     try:
         words = repr(list(value) if type(value) is tuple else value)

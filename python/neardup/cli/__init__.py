@@ -87,7 +87,7 @@ def _reported(error: BaseException) -> int:
 
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
-    if isinstance(error, KeyboardInterrupt) or interrupt.arrived():
+    if isinstance(error, KeyboardInterrupt) or interrupt.has_arrived():
         # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
         if isinstance(error, interrupt.CommandInterrupt):

@@ -41,8 +41,8 @@ class _ComparisonParameters(TypedDict, total=False):
     library: Annotated[
         list[str] | None,
         o.Option(
-            "Documents to compare with: folders of text files, files in every format "
-            "that dedup reads, or an index made by `neardup index`. May be repeated.",
+            "Documents that the papers are compared with: folders of text files, files in every "
+            "format that dedup reads, or an index made by `neardup index`. May be repeated.",
             "Library",
             short="-l",
             metavar="DIR|FILE|INDEX",
@@ -89,8 +89,8 @@ class CheckParameters(CheckFilesParameters, total=False):
     metadata: Annotated[
         str | None,
         o.Option(
-            "Facts about sources for the report: a CSV with the columns id (or file), title, "
-            "author, year and journal, one line for each document.",
+            "Table of the sources for the report: a CSV with the columns id (or file), title, "
+            "author, year and journal. Each line is a document of the library.",
             "Library",
             metavar="FILE",
         ),
@@ -206,7 +206,7 @@ def run(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
-    from neardup.papers.batch import check_files, papers_in, passed_over
+    from neardup.papers.batch import check_files, notes_on_other_files, papers_in
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
     from neardup.papers.verdict import thresholds_of
@@ -245,7 +245,7 @@ def run(
             refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = [*passed_over(papers, options["format"]), *cover_notes]
+        notes = [*notes_on_other_files(papers, options["format"]), *cover_notes]
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options, "without_sources": without, "progress": watch}
@@ -403,8 +403,8 @@ def _check_outputs(
         if not several and option == "-o" and not named and os.path.exists(papers[0]):
             raise ParameterError(
                 Message(
-                    "-o must end in .html, .pdf or .docx for one paper. Got {file} instead. End "
-                    "the name of a folder with a slash: {file}/",
+                    "-o must end in .html, .pdf or .docx for one paper. The name of a folder must "
+                    "end with a slash: {file}/",
                     file=path,
                 )
             )

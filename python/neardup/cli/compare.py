@@ -63,9 +63,9 @@ def run(
 
     from neardup.base.progress import Clock, peak_memory
     from neardup.exceptions import ParameterError
-    from neardup.options.signatures import completed
+    from neardup.options.signatures import complete_options
     from neardup.recipe.text_inputs import check_tagged
-    from neardup.tasks.compare import compare, timed
+    from neardup.tasks.compare import compare, compare_timed
     from neardup.writers import OutputSet
 
     if a == b == "-":
@@ -84,7 +84,7 @@ def run(
         for path, text in zip((a, b), texts, strict=True):
             check_tagged(text, recipe, path)
         clock.lap("read")
-        comparison = timed(texts[0], texts[1], completed(compare, options), clock)
+        comparison = compare_timed(texts[0], texts[1], complete_options(compare, options), clock)
         answer = comparison.similarity if by_recipe else comparison.edit_similarity
         if file is not None:
             file.write(f"{answer:.2f}\n".encode())
@@ -202,7 +202,7 @@ def _core_of(evidence: Evidence) -> Message:
     )
     if evidence.recurring > 1:
         core = Message(
-            "{core}; {recurring} repeat another", core=core, recurring=evidence.recurring
+            "{core}; {recurring} of them repeat another", core=core, recurring=evidence.recurring
         )
     if evidence.at_end:
         core = Message("{core}; at the end of both", core=core)

@@ -50,8 +50,8 @@ def run(
     against: Annotated[
         list[str] | None,
         o.Option(
-            "Another collection. All of it counts as kept: a document that is similar to one of "
-            "its documents is dropped. Files, folders and patterns as INPUT, which may be given "
+            "Another collection, whose documents all count as kept: documents that are similar to "
+            "one of them are dropped. Files, folders and patterns as INPUT, which may be given "
             "several times, or an index.",
             o.MATCHING,
             metavar="INPUT",
@@ -60,8 +60,8 @@ def run(
     review: Annotated[
         str | None,
         file(
-            "Page for a browser, as HTML: the removals, the least similar first, next to the "
-            "kept documents, with boxes to choose ids for --restore; and the largest groups."
+            "Page for a browser, as HTML: the removals next to the kept documents, the least "
+            "similar first, with boxes to choose ids for --restore; and the largest groups."
         ),
     ],
     strip_markup: StripMarkup,
@@ -116,8 +116,8 @@ def run(
         for name, value in of_cluster.items():
             if value is not None:
                 message = Message(
-                    "{parameter:named} must be left out: it is for a cluster. Got {value} "
-                    "instead. Add --engine spark.",
+                    "{parameter:named} must be left out, since it is for a cluster. Got {value}: "
+                    "add --engine spark.",
                     parameter=name,
                     value=repr(value),
                 )

@@ -9,7 +9,7 @@ from neardup.base.messages import Message
 from neardup.cli.terminal import print_counts
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
-from neardup.options.signatures import declared
+from neardup.options.signatures import options_of
 
 if TYPE_CHECKING:
     from neardup.spark import SparkSummary
@@ -38,16 +38,16 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
-    known = declared(SparkFilesParameters)
-    for name, (_, option) in declared(DedupFilesParameters).items():
+    known = options_of(SparkFilesParameters)
+    for name, (_, option) in options_of(DedupFilesParameters).items():
         value = options.get(name, option.default)
         if name in known:
             others[name] = value
         elif value != option.default:
             raise ParameterError(
                 Message(
-                    "{parameter:named} must be left out on Spark. Got {value} instead. "
-                    "Leave out --engine to run on one machine.",
+                    "{parameter:named} must be left out on Spark. Got {value}: leave out --engine "
+                    "to run on one machine.",
                     parameter=name,
                     value=repr(value),
                 )

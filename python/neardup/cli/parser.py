@@ -22,7 +22,7 @@ from neardup.base.validation import check_choice
 from neardup.cli.terminal import choose_flags, choose_language, translate
 from neardup.exceptions import ParameterError
 from neardup.options.options import INPUT, MATCHING, OUTPUT, RUN, TEXT, Option
-from neardup.options.signatures import declared, leaves, literals, option_of, suggestions
+from neardup.options.signatures import leaves, literals, option_of, options_of, suggestions
 
 Run = Callable[..., None]
 Shell = Literal["bash", "zsh", "fish"]
@@ -162,7 +162,7 @@ def parameters_of(run: Run) -> tuple[Parameter, ...]:
     for name, hint in inspect.get_annotations(run, eval_str=True).items():
         origin: Any = get_origin(hint)
         if origin is Unpack:
-            group = declared(get_args(hint)[0]).items()
+            group = options_of(get_args(hint)[0]).items()
             parameters += [Parameter(name, *known) for name, known in group if known[1].panel]
         elif origin is Annotated:
             parameters.append(Parameter(name, *option_of(hint)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from neardup.base.display import padded
+from neardup.base.display import pad
 from neardup.base.messages import Message
 from neardup.cli.terminal import translate
 from neardup.options import options as o
@@ -24,7 +24,7 @@ def run(
         Literal["stop_words", "markers", "user_dictionary"] | None,
         o.Option(
             "Print the words of one of the recipe's lists instead, one on each line: stop_words, "
-            "markers or user_dictionary. By default the bundled lists, as in improved.",
+            "markers or user_dictionary. The default recipe is improved, with the bundled lists.",
             o.OUTPUT,
         ),
     ],
@@ -56,7 +56,7 @@ def run(
         description = translate(Message(known.description))
         if name == NAMES[0]:
             description = translate(Message("{recipe} (default)", recipe=description))
-        print(f"{name:<16}{padded(translate(_sketch(known.sketch)), 14)}{description}")
+        print(f"{name:<16}{pad(translate(_sketch(known.sketch)), 14)}{description}")
 
 
 def _sketch(sketch: Sketch) -> Message:

@@ -7,7 +7,7 @@ from typing import Annotated, Unpack
 
 from neardup.base.messages import Language, Message
 from neardup.cli import serve_keys
-from neardup.cli.index.common import opened
+from neardup.cli.index.common import open_for_command
 from neardup.cli.options import Quiet
 from neardup.cli.terminal import print_message
 from neardup.options import options as o
@@ -146,7 +146,7 @@ def _try_index(location: str, *, quiet: bool) -> None:
     from neardup.exceptions import IndexUnavailableError
 
     try:
-        opened(location, workers=1, quiet=quiet, may_make=True).close()
+        open_for_command(location, workers=1, quiet=quiet, may_make=True).close()
     except IndexUnavailableError as error:
         if "://" not in location:
             raise

@@ -12,7 +12,7 @@ from neardup.cli.terminal import print_message
 from neardup.options import options as o
 
 File = Annotated[Path, file("The file of keys.")]
-Name = Annotated[str, o.Argument("Owner of the key: a person or a program.", metavar="NAME")]
+Name = Annotated[str, o.Argument("Person or program that uses the key.", metavar="NAME")]
 
 
 _MODULES = (
@@ -37,7 +37,7 @@ def create(
     scope: Annotated[
         list[str] | None,
         o.Option(
-            "Scope of the key; give it twice for both. By default read.",
+            "Permission of the key; give it twice for both. By default read.",
             o.OUTPUT,
             metavar="read|write",
         ),

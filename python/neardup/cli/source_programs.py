@@ -84,8 +84,8 @@ def _distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple
         names = ", ".join(name for name, _ in texts)
         raise InputError(
             Message(
-                "{files}: a text without words has no fingerprint, and the program no sentence "
-                "about it.",
+                "{files}: a text without words has no fingerprint, so this format has nothing to "
+                "print.",
                 files=names,
             )
         )

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
-from neardup.base.display import measure_words, padded, plain_table, width_of
+from neardup.base.display import measure_words, pad, plain_table, width_of
 from neardup.base.messages import Language, Message, in_language, language_of_environment
 
 #: A line of a summary: its name, a count, a note.
@@ -67,7 +67,7 @@ def print_rows(
     shown = [(translate(label), translate(value)) for label, value in rows]
     width = max([width, *(width_of(label) for label, _ in shown)])
     for label, value in shown:
-        print(f"{padded(label, width)}  {value}" if value else label, file=file)
+        print(f"{pad(label, width)}  {value}" if value else label, file=file)
 
 
 def print_table(
@@ -112,7 +112,7 @@ def rule_words(measure: str, threshold: float | None, max_distance: int | None) 
 
 def end_with_problems() -> NoReturn:
     """End a command that is done although some of its input could not be used."""
-    print_message(Message("done, except for what the lines above report."))
+    print_message(Message("finished, with the problems listed above."))
     raise SystemExit(2)
 
 
@@ -121,7 +121,7 @@ def print_counts(rows: list[Row]) -> None:
     for name, count, note in rows:
         words = translate(name)
         number = count if isinstance(count, str) else f"{count:,}"
-        line = f"{padded(words, 18, right=True)}  {number:>12}  {translate(note)}"
+        line = f"{pad(words, 18, right=True)}  {number:>12}  {translate(note)}"
         print_line(line.rstrip())
 
 

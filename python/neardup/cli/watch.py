@@ -9,7 +9,7 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.display import titled
+from neardup.base.display import id_with_title
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.cli.terminal import (
@@ -267,13 +267,13 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
         line = Message(
             "{similarity}  {id} repeats {kept_id}",
             similarity=f"{row['similarity']:.3f}",
-            id=titled(row, ""),
-            kept_id=titled(row, "kept_"),
+            id=id_with_title(row, ""),
+            kept_id=id_with_title(row, "kept_"),
         )
         print_line(f"         {translate(line)}")
     if rows and measure.startswith("content(") and threshold == _USUAL:
         advice = Message(
-            "Only nearly equal texts are duplicates, as among laws or pages of one maker? Try "
-            "--recipe strict. With 50 labelled pairs, neardup evaluate pairs finds the best bound."
+            "If only nearly equal texts are duplicates, as among laws, try --recipe strict. With "
+            "50 labelled pairs, neardup evaluate pairs finds the best bound."
         )
         print_line(translate(advice))

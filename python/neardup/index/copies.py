@@ -104,7 +104,7 @@ def _exists(file: str, template: str) -> OutputError:
 
 def _copy(source: str, part: str) -> None:
     """Copy an index into a file, and check the copy."""
-    from neardup.index.backends.failures import Moment, explained
+    from neardup.index.backends.failures import Moment, explain_failure
     from neardup.index.backends.own_log import refuse_foreign_log
     from neardup.index.backends.sqlite import copy_into
     from neardup.index.schema import SCHEMA
@@ -125,7 +125,7 @@ def _copy(source: str, part: str) -> None:
         with closing(sqlite3.connect(f"{Path(part).as_uri()}?nolock=1", uri=True)) as copied:
             (line,) = copied.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
-        meant = explained(error, shown, Moment.READING)
+        meant = explain_failure(error, shown, Moment.READING)
         raise meant or error from error
     if version != (str(SCHEMA),):
         raise IndexFormatError(
@@ -151,7 +151,7 @@ def _copy(source: str, part: str) -> None:
 @contextmanager
 def _locked(target: str) -> Iterator[None]:
     """Keep others from writing to an index, so that no change is acknowledged and lost."""
-    from neardup.index.backends.failures import Moment, explained
+    from neardup.index.backends.failures import Moment, explain_failure
     from neardup.index.backends.own_log import foreign_log
     from neardup.index.backends.sqlite import SQLiteFile
 
@@ -167,6 +167,6 @@ def _locked(target: str) -> Iterator[None]:
         except sqlite3.Error as error:
             # A damaged file, or one of another program, is replaced without.
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                meant = explained(error, printable(target), Moment.WRITING)
+                meant = explain_failure(error, printable(target), Moment.WRITING)
                 raise meant or error from error
         yield

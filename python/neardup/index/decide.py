@@ -23,7 +23,7 @@ from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
 from neardup.index.store.rows import damage
-from neardup.index.store.session import Postings, Session, signed
+from neardup.index.store.session import Postings, Session, as_signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
@@ -198,7 +198,7 @@ class Decider:
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be indexed by, as signed integers."""
-        return [signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
+        return [as_signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from neardup.options.groups import (
     ProgressParameters,
     QueryParameters,
 )
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Index:
         require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.engine import open_index
 
-        given = completed(Index, options)
+        given = complete_options(Index, options)
         must_exist = given["must_exist"]
         self._engine: Engine = open_index(
             location,
@@ -180,7 +180,7 @@ class Index:
         """
         from neardup.index.ingest.transaction import add
 
-        given = completed(Index.add, options)
+        given = complete_options(Index.add, options)
         document = NewDocument(id, text, title, at, source, extra, given["replace"])
         return add(self._engine, document, given["at_zone"], given["within"])
 
@@ -255,7 +255,7 @@ class Index:
         """
         from neardup.index.ingest.reading import add_table
 
-        return add_table(self._engine, data, completed(Index.add_many, options))
+        return add_table(self._engine, data, complete_options(Index.add_many, options))
 
     @takes_options
     def add_files(
@@ -291,7 +291,7 @@ class Index:
         """
         from neardup.index.ingest.reading import add_files
 
-        return add_files(self._engine, inputs, completed(Index.add_files, options))
+        return add_files(self._engine, inputs, complete_options(Index.add_files, options))
 
     @takes_options
     def query(
@@ -323,7 +323,7 @@ class Index:
         """
         from neardup.index.query import query
 
-        within = completed(Index.query, options)["within"]
+        within = complete_options(Index.query, options)["within"]
         return query(self._engine, text, k, title=title, at=at, within=within)
 
     def near_misses(self, text: str, k: int = 3, *, title: str | None = None) -> list[Match]:
@@ -578,8 +578,8 @@ class Index:
     def rename(self, old: str, new: str) -> None:
         """Change the id of a document.
 
-        Those that were dropped for it, and its events, follow. :meth:`explain` of the old id shows
-        the new one.
+        Documents that were dropped for it, and its events, follow. :meth:`explain` of the old id
+        shows the new one.
 
         Parameters
         ----------
@@ -772,7 +772,7 @@ class Index:
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
 
-        given = completed(Index.export, options)
+        given = complete_options(Index.export, options)
         force = given["force"]
         output = check_path(output, "output")
         if decisions is not None:
@@ -836,7 +836,7 @@ class Index:
         """
         from neardup.index.integrity import check
 
-        check(self._engine, completed(Index.check, options)["progress"])
+        check(self._engine, complete_options(Index.check, options)["progress"])
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""

@@ -8,7 +8,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
 from neardup.index.engine import Engine
-from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.results import NewDocument
 from neardup.index.schema import documents, documents_with_texts
 from neardup.index.store.rows import damage
@@ -77,7 +77,7 @@ def _check_sketches(engine: Engine, session: Session, numbers: list[int]) -> Non
     query = documents_with_texts.where(session.is_one_of(documents.c.number))
     rows = session.run(query.order_by(documents.c.number), numbers).mappings().all()
     given = [NewDocument("-", session.text(row), row["title"]) for row in rows]
-    again = Incoming.of(engine, given)
+    again = IncomingBatch.of(engine, given)
     again.check()
     columns = zip(*again.sketches, strict=True)
     for row, made in zip(rows, columns, strict=True):

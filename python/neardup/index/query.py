@@ -15,7 +15,7 @@ from neardup import _core
 from neardup.base.validation import check_whole
 from neardup.index.decide import restore
 from neardup.index.engine import Engine
-from neardup.index.ingest.incoming import Incoming, check_optional, check_text
+from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_text
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
 from neardup.index.schema import documents as documents_table
 from neardup.index.schema import documents_with_texts
@@ -61,7 +61,7 @@ def _sketched(engine: Engine, text: str, k: int, title: str | None) -> _core.Cor
     """Return a corpus of the text that is looked up; raise if a parameter is out of bounds."""
     check_text(text, "text")
     check_whole(k, "k", 1)
-    incoming = Incoming.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
+    incoming = IncomingBatch.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
     incoming.check()
     return incoming.corpus
 

@@ -11,7 +11,7 @@ from sqlalchemy import RowMapping
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.engine import Engine
-from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Match, RemoveResult
 from neardup.index.store.session import Session
@@ -197,9 +197,9 @@ def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> Non
     session.delete_postings(postings)
 
 
-def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:
+def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:
     """Return stored documents as a batch to add, with their stored sketches."""
-    batch = Incoming(
+    batch = IncomingBatch(
         engine,
         ids=[row["id"] for row in rows],
         texts=pa.array([session.text(row) for row in rows], pa.large_string()),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_threshold, check_whole, shown
+from neardup.base.validation import check_threshold, check_whole, show_value
 from neardup.exceptions import IndexMismatchError, InputError
 from neardup.recipe import FILES, Recipe, recipe_from_table
 from neardup.recipe.rule import Rule, chosen_recipe, rule
@@ -143,8 +143,8 @@ def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
             one = Message(
                 "{setting} {stored} ({value} requested)",
                 setting=name,
-                stored=shown(held[name]),
-                value=shown(value),
+                stored=show_value(held[name]),
+                value=show_value(value),
             )
             listed = one if listed is None else Message("{first}, {next}", first=listed, next=one)
     return listed

@@ -120,8 +120,8 @@ class ReportFolder:
         if str(folder) == "-":
             raise OutputError(
                 Message(
-                    "-: must be a folder. Got standard output instead. The table is printed in "
-                    "any case; leave {given[output]} out to get only the table."
+                    "-: must be a folder, not standard output. Leave {given[output]} out to get "
+                    "only the table."
                 )
             )
         files = {name: folder / name for name in names}

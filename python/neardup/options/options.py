@@ -152,8 +152,8 @@ FirstLine = Annotated[
 OnError = Annotated[
     Literal["keep", "drop", "stop"],
     Option(
-        "Treatment of records without readable text: keep them in the output, drop them from "
-        "it, or stop at the first one. Such a record is never a duplicate.",
+        "Records without readable text: keep them in the output, drop them from it, or stop at the "
+        "first one. Such a record is never a duplicate.",
         INPUT,
         default="keep",
     ),
@@ -161,8 +161,8 @@ OnError = Annotated[
 PairsOnError = Annotated[
     Literal["keep", "stop"],
     Option(
-        "Treatment of records without readable text: keep, which reports them and continues, "
-        "or stop at the first one. Such a record is in no pair.",
+        "Records without readable text: keep, which reports them and continues, or stop at the "
+        "first one. Such a record is never in a pair.",
         INPUT,
         default="keep",
     ),
@@ -213,9 +213,9 @@ IndexRecipe = Annotated[
     ),
 ]
 _IGNORE = Option(
-    "Varying parts that do not count: numbers, dates (and times), links, names (@names and "
-    "#tags), punctuation, and regular expressions in the syntax of Rust's regex. Commas separate "
-    "them; repeat the option for a second expression.",
+    "Text that does not count: numbers, dates (and times), links, names (@names and #tags), "
+    "punctuation, and regular expressions in the syntax of Rust's regex. Commas separate them; "
+    "repeat the option for a second expression.",
     TEXT,
     default=(),
     check=check_ignored,
@@ -396,8 +396,8 @@ Encoding = Annotated[
 PartSize = Annotated[
     int | str | None,
     Option(
-        "Write a folder of outputs as numbered parts of about this size, at least 1MB: for "
-        "example 1GB. They have the format of the first input.",
+        "Write a folder (parts/) of numbered parts of about this size, for example 1GB, at least "
+        "1MB. The format is that of the first input.",
         OUTPUT,
         metavar="SIZE",
         check=_or_none(check_part_size),
@@ -481,7 +481,7 @@ MaxDocuments = Annotated[
 Unit = Annotated[
     Literal["sentence", "paragraph"],
     Option(
-        "Unit of the comparison: sentence, or paragraph, which is a line.",
+        "Unit that is compared: sentence, or paragraph, which is a line.",
         MATCHING,
         default="sentence",
     ),

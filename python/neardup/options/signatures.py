@@ -62,13 +62,13 @@ def suggestions(name: str, known: Collection[str]) -> list[str]:
 
 
 @cache
-def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
+def options_of(parameters: Any) -> dict[str, tuple[Any, Option]]:
     """Return the type and the option of each parameter of a group.
 
     Examples
     --------
     >>> from neardup.options.groups import MatchParameters
-    >>> kind, option = declared(MatchParameters)["threshold"]
+    >>> kind, option = options_of(MatchParameters)["threshold"]
     >>> kind, option.flags("threshold")
     (float | None, ['--threshold', '-t'])
     """
@@ -103,7 +103,7 @@ def _check_choice(choices: tuple[str, ...], optional: bool, value: Any, name: st
     return None if value is None and optional else check_choice(value, name, choices)
 
 
-def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def complete_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a call, completed with defaults and checked.
 
     Raises
@@ -138,7 +138,7 @@ def taken_options(function: Callable[..., Any]) -> dict[str, tuple[Any, Option]]
     """Return the options that a function or class takes as ``**options: Unpack[...]``."""
     code = _code(function)
     unpacked = eval(code.__annotations__["options"], code.__globals__)
-    return declared(get_args(unpacked)[0])
+    return options_of(get_args(unpacked)[0])
 
 
 def _code(function: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from neardup.options.groups import AlignParameters
 from neardup.options.options import SHORTEST_PASSAGE
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.pages.sides import Sides, whole_sides
 from neardup.papers.edits import (
     Span,
@@ -22,7 +22,7 @@ from neardup.papers.edits import (
     whole_words,
     words_of,
 )
-from neardup.papers.hiding import unmasked
+from neardup.papers.hiding import unmask
 from neardup.papers.results import Piece
 from neardup.recipe.text_inputs import checked_text
 
@@ -138,7 +138,7 @@ def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[Sh
     """
     from neardup.base.arrays import texts_array
 
-    least = completed(align, options)["min_passage_length"]
+    least = complete_options(align, options)["min_passage_length"]
     text, source = checked_text(text, "text"), checked_text(source, "source")
     core = aligner()
     paper = core.paper(text)
@@ -238,7 +238,7 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     """
     pieces = _whole_pieces(a, b, passages)
     moved = moved_pieces(pieces)
-    alike, source_alike = unmasked(a), unmasked(b)
+    alike, source_alike = unmask(a), unmask(b)
     all_edits = _edits_of(alike, source_alike, pieces)
     spans: list[tuple[Span, Span, bool]] = []
     shown = 0
@@ -265,7 +265,7 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     ]
 
 
-def equated(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
+def equal_words_of(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
     """Return the words that passages have in other letters than their source, with their numbers.
 
     They count as equal: traditional and simplified characters, upper and lower case, full and half
@@ -273,13 +273,13 @@ def equated(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
 
     Examples
     --------
-    >>> equated(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
+    >>> equal_words_of(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
     {('The', 'the'): 1, ('ＦＥＲＲＹ', 'ferry'): 1}
     """
     fold = folding()
     words: Counter[tuple[str, str]] = Counter()
     for passage in passages:
-        alike, source_alike = unmasked(passage.text), unmasked(passage.source_text)
+        alike, source_alike = unmask(passage.text), unmask(passage.source_text)
         for piece in passage.pieces:
             here = slice(piece.begin - passage.begin, piece.end - passage.begin)
             first = passage.source_begin

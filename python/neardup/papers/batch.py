@@ -16,18 +16,18 @@ from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_flag, paths_of
 from neardup.exceptions import InputError
 from neardup.options.groups import CheckParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.check import (
-    Checking,
+    PaperChecker,
     check_limits,
     check_without,
-    opened,
     read_paper,
     tell_nothing_compared,
     texts_of,
+    use_library,
 )
 from neardup.papers.copies import copies_of
-from neardup.papers.library import joined, library_of
+from neardup.papers.library import combine_libraries, library_of
 from neardup.papers.limits import ReportLimits, check_size
 from neardup.papers.report import Report
 
@@ -127,7 +127,7 @@ def check_files(
     True
     >>> folder.cleanup()
     """
-    given = completed(check_files, options)
+    given = complete_options(check_files, options)
     workers, progress, encoding = (given[name] for name in ("workers", "progress", "encoding"))
     format = given["format"]
     limits = check_limits(limits)
@@ -140,7 +140,7 @@ def check_files(
         )
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
-    for note in passed_over(papers, format):
+    for note in notes_on_other_files(papers, format):
         progress.note(note)
     names = _names_of(paths)
     # No file in a folder of the library has such an id.
@@ -149,7 +149,7 @@ def check_files(
     with ExitStack() as stack:
         libraries = []
         if library is not None:
-            documents = opened(library, workers, progress, encoding=encoding, format=format)
+            documents = use_library(library, workers, progress, encoding=encoding, format=format)
             libraries.append(stack.enter_context(documents))
         readings: Iterable[_Reading] = _read(paths, encoding, given["memory"], progress)
         if compare_papers:
@@ -162,9 +162,9 @@ def check_files(
                 for path, read in (checked[place] for place in copies.searched)
             ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
-        joint = joined(libraries)
+        joint = combine_libraries(libraries)
         begin, number = len(joint) - (len(libraries[-1]) if compare_papers else 0), 0
-        checking = Checking(
+        checking = PaperChecker(
             joint,
             excluded,
             given["min_passage_length"],
@@ -247,7 +247,7 @@ def papers_in(papers: Sequence[str | Path], format: str | None = None) -> list[s
     return list(dict.fromkeys(found))
 
 
-def passed_over(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
+def notes_on_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
     """Return notes on what else is in each folder and archive."""
     return [note for paper in paths_of(papers, "papers") for note in _below(paper, format)[1]]
 

@@ -16,11 +16,11 @@ from neardup.base.progress import Progress
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
 from neardup.options.groups import CheckParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.pages.excerpts import around
 from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.cover import cover_of
-from neardup.papers.hiding import as_shown, revealed, unmasked
+from neardup.papers.hiding import as_shown, reveal, unmask
 from neardup.papers.limits import ReportLimits, check_size, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, ExcludedSpan, Passage, Rates, Section, Source
@@ -145,7 +145,7 @@ def check(
     True
     >>> folder.cleanup()
     """
-    given = completed(check, options)
+    given = complete_options(check, options)
     workers, encoding = given["workers"], given["encoding"]
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
@@ -158,9 +158,9 @@ def check(
     excluded = texts_of(exclude, encoding, progress)
     without = check_without(without_sources)
     reading = {name: given[name] for name in ("format", "encoding")}
-    with opened(library, workers, progress, **reading) as documents:
+    with use_library(library, workers, progress, **reading) as documents:
         skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(
+        checking = PaperChecker(
             documents,
             excluded,
             given["min_passage_length"],
@@ -254,7 +254,7 @@ def check_without(sources: Sequence[str]) -> frozenset[str]:
 
 
 @contextmanager
-def opened(
+def use_library(
     library: str | Path | Sequence[str | Path] | Index | Library,
     workers: int,
     progress: Progress,
@@ -306,7 +306,7 @@ class _Match:
 
 
 @dataclass(frozen=True)
-class Checking:
+class PaperChecker:
     """Checks of papers with one library and the same settings."""
 
     library: Library
@@ -323,7 +323,7 @@ class Checking:
         from neardup.papers.rates import Marks
         from neardup.papers.structure import asides, footnotes_begin
 
-        text, findings = revealed(paper)
+        text, findings = reveal(paper)
         core = aligner()
         prepared = core.paper(text)
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
@@ -444,7 +444,7 @@ class Checking:
 
         Return the sources, the largest first, wording, and the ids of sources that are left out.
         """
-        from neardup.papers.shared import filled
+        from neardup.papers.shared import fill_spans
         from neardup.papers.wording import LONGEST, Wording, weights_of
 
         most = CANDIDATES + len(self.without_sources)
@@ -463,7 +463,7 @@ class Checking:
         long = [span for span in spans if weights[slice(*span)].sum() > LONGEST]
         if long:
             positions = [one.document.position for one in aligned]
-            rest = core.paper(filled(text, long))
+            rest = core.paper(fill_spans(text, long))
             aligned = self._aligned(core, rest, text, marks, positions)
         matches, apart = [], [ExcludedSpan(*span, "shared") for span in long]
         if aligned:
@@ -570,7 +570,7 @@ class Checking:
             copied = whole.of((piece.source_begin, piece.source_end) for piece in pieces)
             covers[document.position] = whole.rate(int(copied.sum()))
             if len(similarities) < COMPARED:
-                similarity = _core.edit_similarity(text, unmasked(document.text))
+                similarity = _core.edit_similarity(text, unmask(document.text))
                 similarities[document.position] = similarity
         sources, passages = [], []
         for number, (match, chosen) in enumerate(zip(listed, shown, strict=True)):
@@ -626,12 +626,12 @@ def _uncopied(
     apart: list[ExcludedSpan], shared: list[ExcludedSpan], marks: Marks
 ) -> list[ExcludedSpan]:
     """Return the stretches of wording that no passage covers, each kind without overlaps."""
-    from neardup.papers.rates import bounds_of, marked
+    from neardup.papers.rates import bounds_of, mark_spans
 
     uncopied = []
     for kind in WORDING:
         spans = ((aside.begin, aside.end) for aside in apart if aside.kind == kind)
-        apart_of_kind = marked(len(marks.counts), spans) & ~marks.copied & ~marks.given
+        apart_of_kind = mark_spans(len(marks.counts), spans) & ~marks.copied & ~marks.given
         for begin, end in bounds_of(apart_of_kind):
             if not marks.counts[begin:end].any():
                 continue
@@ -667,12 +667,12 @@ def _passage(
     of_core: list[FourPlaces],
     marks: Marks,
 ) -> Passage:
-    from neardup.papers.rates import marked
+    from neardup.papers.rates import mark_spans
 
     source = document.text
     (begin, end, source_begin, source_end), pieces = passage_of(text, source, span, of_core)
     shown, shown_end = around(source, source_begin, source_end)
-    counted = marks.counts[begin:end] & marked(
+    counted = marks.counts[begin:end] & mark_spans(
         end - begin, ((piece.begin - begin, piece.end - begin) for piece in pieces)
     )
     return Passage(

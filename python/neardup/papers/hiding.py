@@ -1,6 +1,6 @@
 """Tricks that hide copied text from a comparison: look-alikes, invisible text, another order.
 
-`revealed` returns the text that is compared, in which every character has its place of the original
+`reveal` returns the text that is compared, in which every character has its place of the original
 text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and
 compatibility ideographs are no concern of this module: NFKC folds them.
 """
@@ -73,7 +73,7 @@ def as_shown(paper: FileText) -> FileText:
     return replace(paper, text=text, hidden=(*paper.hidden, *parts))
 
 
-def revealed(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
+def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     """Return the text of a paper that is compared, and what would have hidden copied text.
 
     The text has spaces in place of letters that no reader of the paper sees, and letters of the
@@ -118,16 +118,16 @@ def _finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Fi
     return Finding(kind, sum(part.count for part in parts), tuple(places[:MOST_PLACES]))
 
 
-def unmasked(text: str) -> str:
+def unmask(text: str) -> str:
     r"""Return a text with the letters of each word's own script in place of look-alikes.
 
     Every character keeps its place.
 
     Examples
     --------
-    >>> unmasked("The f\u0435rry l\u0435aves at nine.") == "The ferry leaves at nine."
+    >>> unmask("The f\u0435rry l\u0435aves at nine.") == "The ferry leaves at nine."
     True
-    >>> unmasked("Паром уходит в 9.")
+    >>> unmask("Паром уходит в 9.")
     'Паром уходит в 9.'
     """
     from neardup import _core

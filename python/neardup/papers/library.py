@@ -369,7 +369,7 @@ class _CombinedLibrary(Library):
             library.close()
 
 
-def joined(libraries: Sequence[Library]) -> Library:
+def combine_libraries(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
     return libraries[0] if len(libraries) == 1 else _CombinedLibrary(libraries)
 
@@ -469,8 +469,8 @@ def open_library(
         if is_index(path):
             raise ParameterError(
                 Message(
-                    "The library must be one index, or files. Got the index {index} among "
-                    "others instead. Add the files to the index: neardup index add.",
+                    "The library must be one index, or files, but {index} is an index among "
+                    "others. Add the files to the index: neardup index add.",
                     index=path,
                 )
             )

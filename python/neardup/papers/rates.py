@@ -23,7 +23,7 @@ def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
     return np.cumsum(steps, dtype=np.int32, out=steps)[:length]
 
 
-def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
+def mark_spans(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     """Return for each of `length` characters whether it is in one of the spans."""
     bounds = np.array(list(spans), np.int64).reshape(-1, 2)
     return depths(length, bounds[:, 0], bounds[:, 1]) > 0
@@ -53,23 +53,23 @@ class Marks:
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
         # A lone surrogate is one character too.
         inside = _core.inside(text.encode(errors="replace").decode())
-        letters &= marked(len(text), [inside])
+        letters &= mark_spans(len(text), [inside])
         if compared is not None:
             letters &= depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))
         #: Excluded text; letters and digits without it.
-        self.given: Mask = marked(len(text), spans[True])
+        self.given: Mask = mark_spans(len(text), spans[True])
         self.counts: Mask = letters & ~self.given
         #: Quotations, references and contents.
-        self.set_aside: Mask = marked(len(text), spans[False])
+        self.set_aside: Mask = mark_spans(len(text), spans[False])
         #: Number of sources that have each character.
         self.sources = np.zeros(len(text), np.int32)
 
     def of(self, spans: Iterable[tuple[int, int]]) -> Mask:
         """Return the counted characters within spans."""
-        return marked(len(self.counts), spans) & self.counts
+        return mark_spans(len(self.counts), spans) & self.counts
 
     def add(self, spans: Iterable[tuple[int, int]]) -> int:
         """Add the spans of a source; return its number of counted characters."""

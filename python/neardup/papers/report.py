@@ -480,7 +480,7 @@ def _asides(report: Report) -> list[_Kind]:
     return kinds
 
 
-class _Hiding(NamedTuple):
+class _HidingFinding(NamedTuple):
     """A finding as the page shows it: page, text before, text and text after of each place."""
 
     kind: str
@@ -489,7 +489,7 @@ class _Hiding(NamedTuple):
     more: int
 
 
-def _hiding(report: Report) -> list[_Hiding]:
+def _hiding(report: Report) -> list[_HidingFinding]:
     text = report.text
     found = []
     for finding in report.findings:
@@ -505,7 +505,7 @@ def _hiding(report: Report) -> list[_Hiding]:
             for place in finding.places[:_PLACES]
         ]
         more = len(finding.places) - len(places)
-        found.append(_Hiding(finding.kind, finding.count, places, more))
+        found.append(_HidingFinding(finding.kind, finding.count, places, more))
     return found
 
 

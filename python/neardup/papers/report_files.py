@@ -41,8 +41,8 @@ def refuse_existing(paths: Iterable[str | Path]) -> None:
         if os.path.exists(path):
             raise OutputError(
                 Message(
-                    "{file}: exists already. Nothing was written. Name another file, or "
-                    "replace it with {given[force=True]}.",
+                    "{file}: exists already, so nothing was written. Name another file, or replace "
+                    "it with {given[force=True]}.",
                     code="exists",
                     file=str(path),
                 )

@@ -93,7 +93,7 @@ def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int32]:
     return depths(length, bounds[:, 0], bounds[:, 1])
 
 
-def filled(text: str, spans: Iterable[Span]) -> str:
+def fill_spans(text: str, spans: Iterable[Span]) -> str:
     """Return a text in which no other text has anything in common with these spans.
 
     Every character keeps its place.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import depths, marked
+from neardup.papers.rates import depths, mark_spans
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -138,13 +138,13 @@ class Wording:
         self._ends = np.array([passage.end for passage in passages])
         #: How many passages each character is in.
         self._depths = depths(len(text), self._begins, self._ends)
-        self._furniture = marked(len(text), furniture(text, self._depths > 0))
+        self._furniture = mark_spans(len(text), furniture(text, self._depths > 0))
         names = [match.span() for match in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
         if 2 * sum(map(str.isupper, text)) < sum(map(str.islower, text)):
             names += [match.span() for match in _CAPITALIZED.finditer(text)]
-        self._names = marked(len(text), names)
-        self._shared = marked(len(text), shared)
+        self._names = mark_spans(len(text), names)
+        self._shared = mark_spans(len(text), shared)
 
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
         """Return for each passage its kind of wording; None if it is copied text."""
@@ -158,7 +158,7 @@ class Wording:
             if is_wording
             for piece in passage.pieces
         )
-        apart = self._furniture | self._names | self._shared | marked(len(self._text), common)
+        apart = self._furniture | self._names | self._shared | mark_spans(len(self._text), common)
         of_text = _weigh(self._weights * ~apart)
         of_furniture = _weigh(self._weights * self._furniture)
         of_shared = _weigh(self._weights * self._shared)

@@ -64,7 +64,7 @@ def file_system(address: str) -> tuple[Any, str]:
             Message(
                 "{file}: the library for such addresses is not installed: {said}",
                 file=printable(address),
-                said=said_of(error, address),
+                said=words_of_error(error, address),
             )
         ) from None
     except ValueError as error:
@@ -72,7 +72,7 @@ def file_system(address: str) -> tuple[Any, str]:
             Message(
                 "{file}: there is no library for such addresses: {said}",
                 file=printable(address),
-                said=said_of(error, address),
+                said=words_of_error(error, address),
             )
         ) from None
     return system_and_path
@@ -154,7 +154,7 @@ def _refusing(address: str) -> Iterator[None]:
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
                 file=printable(address),
-                said=said_of(cause, address),
+                said=words_of_error(cause, address),
             )
             raise InputError(message) from error
         raise InputError(
@@ -168,12 +168,12 @@ def _refusing(address: str) -> Iterator[None]:
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
                 file=printable(address),
-                said=said_of(error, address),
+                said=words_of_error(error, address),
             )
         ) from error
 
 
-def said_of(error: BaseException, address: str) -> str:
+def words_of_error(error: BaseException, address: str) -> str:
     """Return what an error of a library says about an address, on one line, without its secrets."""
     said = " ".join(str(error).split())
     if user := _USER.search(address):

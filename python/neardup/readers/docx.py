@@ -88,7 +88,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
     if body is None:
         _refuse_document(name, Message("one without a body"))
     has_background = document.element.find(f"{W}background") is not None
-    reading = _Reading(styles, {"ground": "" if has_background else "FFFFFF"})
+    reading = _TreeReader(styles, {"ground": "" if has_background else "FFFFFF"})
     reading.blocks(body)
     first_note = len(reading.paragraphs)
     for root in notes:
@@ -265,7 +265,7 @@ def _properties(document: Any) -> Iterator[tuple[str, str]]:
                     yield _PROPERTIES[name], "".join([*element.itertext(), *values])
 
 
-class _Reading:
+class _TreeReader:
     """One pass through a document's tree; `around` are the formats of what surrounds the text.
 
     Its ground is the colour below the text, "" if unknown.
@@ -343,7 +343,7 @@ class _Reading:
             for cell in row.iter(f"{W}tc"):
                 if next(cell.iterancestors(f"{W}tr")) is row:
                     of_cell = self._styles.looks.formats(cell.find(f"{W}tcPr"))
-                    inside = _Reading(self._styles, of_row | of_cell)
+                    inside = _TreeReader(self._styles, of_row | of_cell)
                     inside.blocks(cell)
                     found = inside.paragraphs
                     hidden += [

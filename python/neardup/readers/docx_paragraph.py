@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neardup.readers.document_text import HiddenText
-from neardup.readers.docx_unseen import Looks, W, unseen
+from neardup.readers.docx_unseen import Looks, W, reason_unseen
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
@@ -150,7 +150,7 @@ class Paragraph:
     def _run(self, run: Any) -> None:
         direct = run.find(f"{W}rPr")
         formats = self._formats | self._named(direct, "rStyle") | self._looks.formats(direct)
-        kind = unseen(formats)
+        kind = reason_unseen(formats)
         if kind == "hidden_text":
             self._hide("".join(text.text or "" for text in run.iter(f"{W}t")))
             return

@@ -157,7 +157,7 @@ def is_on(formats: Mapping[str, str], name: str) -> bool:
     return formats.get(name, "off") not in ("0", "false", "off")
 
 
-def unseen(formats: Mapping[str, str]) -> str | None:
+def reason_unseen(formats: Mapping[str, str]) -> str | None:
     """Return why nobody sees the text of a run; None if it is visible."""
     if is_on(formats, "vanish") or abs(_number(formats.get("indent"))) > _OFF_PAGE:
         return "hidden_text"

@@ -258,9 +258,9 @@ def read_record(
 def _in_language(file: FileText, name: str, remedy: str) -> FileText:
     """Return a file whose text is in a language, with a note if parts are not; refuse others."""
     # Imports NumPy.
-    from neardup.readers.garbled import garbled
+    from neardup.readers.garbled import measure_garbling
 
-    found = garbled(file.text)
+    found = measure_garbling(file.text)
     if not found.share:
         return file
     parts = {"share": found.share, "kind": Message(found.kind)}

@@ -66,14 +66,14 @@ class Garbling(NamedTuple):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def garbled(text: str) -> Garbling:
+def measure_garbling(text: str) -> Garbling:
     """Return how much of a text is in no language, and how that shows.
 
     Examples
     --------
-    >>> garbled("城市湖泊中的水鸟群落随季节变化。" * 20).share
+    >>> measure_garbling("城市湖泊中的水鸟群落随季节变化。" * 20).share
     0.0
-    >>> garbled("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
+    >>> measure_garbling("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
     Garbling(share=1.0, kind='runs of accented letters, as of a wrong encoding', spans=((0, 640),))
     """
     codes = _codes(text)

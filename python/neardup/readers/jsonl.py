@@ -128,7 +128,7 @@ class JsonLines(LineSource):
             yield from whole_lines(unpacked, self._max_text)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
-        reading = LineReading(self.name, fields, titles, self._recoded or "utf-8")
+        reading = LineReader(self.name, fields, titles, self._recoded or "utf-8")
         damage = None
         # Consecutive lines that are too long.
         long = 0
@@ -213,7 +213,7 @@ def _records(block: bytes) -> list[bytes]:
     return [line for line in block.split(b"\n") if line and not line.isspace()]
 
 
-class LineReading:
+class LineReader:
     """The state of one pass over the lines; without `source`, a record may have no id.
 
     `encoding` is that of the file, for problems.

@@ -182,14 +182,14 @@ def _page(document: Any, number: int) -> _Page | None:
     """Return what is on one page; None if it is damaged."""
     import pypdfium2
 
-    from neardup.readers.pdf_unseen import unseen
+    from neardup.readers.pdf_unseen import find_unseen
 
     try:
         page = document[number]
         try:
             sheet = page.get_textpage()
             try:
-                kinds, pictures = unseen(page)
+                kinds, pictures = find_unseen(page)
                 text, units, left_out = _seen(sheet, sheet.get_text_range(), kinds)
                 return _Page(_placed(sheet, text, units), pictures, left_out)
             finally:

@@ -23,7 +23,7 @@ _MOST_PATHS, _MOST_POINTS = 4, 8
 _MOST_PAIRS = 1 << 22
 
 
-def unseen(page: Any) -> tuple[dict[int, str], int]:
+def find_unseen(page: Any) -> tuple[dict[int, str], int]:
     """Return the kinds of the unseen pieces of text, by address, and the number of pictures.
 
     White or invisible text is left alone if a drawing or picture may be below it, as in a scan

@@ -46,7 +46,7 @@ _Pattern = tuple[str, int]
 def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], list[str]]:
     """Return the pages without page numbers and running lines, and the dropped lines."""
     by_height = [sorted(page, key=lambda line: -line.base) for page in pages]
-    recurring = _Recurring.of(by_height)
+    recurring = _RecurringLines.of(by_height)
     edges = [[recurring.edge(inward) for inward in (page, page[::-1])] for page in by_height]
     outer = {id(line) for of_page in edges for lines in of_page for line in lines}
     texts = [[line for line in page if id(line) not in outer] for page in by_height]
@@ -76,8 +76,8 @@ def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], li
 
 
 @dataclass(frozen=True, slots=True)
-class _Recurring:
-    """The patterns of lines that recur on many pages, on few pages, and of page numbers."""
+class _RecurringLines:
+    """The patterns of lines that recur on many pages, on few, and those of page numbers."""
 
     often: frozenset[_Pattern]
     seldom: frozenset[_Pattern]
@@ -86,7 +86,7 @@ class _Recurring:
     heading: float
 
     @classmethod
-    def of(cls, pages: list[list[Line]]) -> _Recurring:
+    def of(cls, pages: list[list[Line]]) -> _RecurringLines:
         places: defaultdict[_Pattern, dict[int, list[int]]] = defaultdict(dict)
         for number, page in enumerate(pages):
             for line in page if len(page) <= 2 * _OUTER else [*page[:_OUTER], *page[-_OUTER:]]:

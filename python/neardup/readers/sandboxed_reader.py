@@ -77,9 +77,8 @@ def read_sandboxed(
         raise _unreadable(
             label,
             Message(
-                "{file}: must be a file that can be read with moderate memory. Got a "
-                "file that made its reader fail instead. Open it in the program that "
-                "wrote it and save it again.",
+                "{file}: must be readable with moderate memory, but made its reader fail. Open it "
+                "in the program that wrote it and save it again.",
                 file=label,
             ),
         )
@@ -136,8 +135,8 @@ def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[s
         return {
             "refused": {
                 "template": N_(
-                    "{file}: must be readable with moderate memory. Got more instead. "
-                    "Save it without pictures, or split it."
+                    "{file}: must be readable with moderate memory. Save it without pictures, or "
+                    "split it."
                 ),
                 "plural": None,
                 "code": "too_large",
@@ -149,8 +148,8 @@ def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[s
         counts = {"most": max_characters, "count": length}
         return {
             "refused": Message(
-                "{file}: must have at most {most:,} characters of text. Got {count:,} "
-                "instead. Save it without pictures, or split it.",
+                "{file}: must have at most {most:,} characters of text, not {count:,}. Save it "
+                "without pictures, or split it.",
                 code="too_large",
                 file=name,
                 **counts,

@@ -28,7 +28,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show, without_records
 from neardup.readers.encodings import BEGINNING, DecodedText, Encodings, extends_ascii, invalid
 from neardup.readers.fields import Fields
-from neardup.readers.streams import ChangedError, DamagedStreamError, ReopenableFile, recoded
+from neardup.readers.streams import ChangedError, DamagedStreamError, ReopenableFile, recode
 
 #: Bytes of records that `kept_bytes` yields together, by which a part may exceed its size.
 KEPT_BYTES = 1 << 20
@@ -135,7 +135,7 @@ class LineSource(Source):
     def _content(self, size: int) -> Iterator[bytes]:
         """Yield the unpacked content, in UTF-8 if it is recoded."""
         chunks = self._file.chunks(self.compression, size)
-        return chunks if self._recoded is None else recoded(chunks, self._recoded)
+        return chunks if self._recoded is None else recode(chunks, self._recoded)
 
 
 class Keep:

@@ -23,7 +23,7 @@ from isal import isal_zlib
 
 from neardup import _core
 from neardup.base.confinement import open_file
-from neardup.base.files import announced, open_input, printable
+from neardup.base.files import announce_wait, open_input, printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -111,7 +111,7 @@ class ReopenableFile:
             if isinstance(handle, io.BufferedReader) and handle.isatty():
                 # What fails here fails again in the copy, which reports it.
                 with (
-                    announced(
+                    announce_wait(
                         Message(
                             "reading records from the terminal, since the input is standard "
                             "input. End them with Ctrl-D."
@@ -446,7 +446,7 @@ def _bytes_as_they_are(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("neardup", _bytes_as_they_are)
 
 
-def recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def recode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Yield text in UTF-8; what is invalid in the encoding is invalid UTF-8 then."""
     decoder = codecs.getincrementaldecoder(encoding)("neardup")
     for chunk in chunks:

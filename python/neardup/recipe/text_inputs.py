@@ -37,7 +37,7 @@ _STRIPPING = Recipe(
 _TOGETHER = 1024
 
 
-def sketched(
+def sketch_texts(
     texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
 ) -> _core.Corpus:
     """Return a corpus with the sketches of texts, without the texts."""
@@ -131,7 +131,7 @@ def check_tagged(text: str, recipe: Recipe, name: str) -> None:
     )
 
 
-def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
+def prepare_text(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
     """Return the normalized text, and the input of the core's segmenter."""
     normalized = core.normalize(text)
     if recipe.callable_name is None:

@@ -95,9 +95,8 @@ class Work:
         if others and _MANIFEST not in names:
             raise InputError(
                 Message(
-                    "{folder}: must be empty or the work folder of an earlier run. Got a "
-                    "folder that contains {found} instead. Name another one with "
-                    "{given[work]}.",
+                    "{folder}: must be empty or the work folder of an earlier run, but contains "
+                    "{found}. Name another one with {given[work]}.",
                     code="work_folder_of_another_run",
                     folder=str(self.folder),
                     found=others[0],
@@ -172,7 +171,7 @@ class Work:
         except (OSError, ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise changed(str(self.folder), str(path))
+            raise change_error(str(self.folder), str(path))
         return content
 
     def _left_of_shards(self) -> list[str]:
@@ -203,7 +202,7 @@ class Work:
         for number, record in enumerate(self.shards, 1):
             path = str(self.folder / f"sketches-{number}.arrow")
             if not _has_digest(path, record["digest"]):
-                raise changed(str(self.folder), path)
+                raise change_error(str(self.folder), path)
             yield path
 
     @property
@@ -222,7 +221,7 @@ class Work:
         """Return the priority order, which must have a digest."""
         path = self.folder / _ORDER
         if not _has_digest(str(path), digest):
-            raise changed(str(self.folder), str(path))
+            raise change_error(str(self.folder), str(path))
         return path.read_bytes()
 
     def start(self, outputs: Iterable[tuple[str, str, str | None]]) -> None:
@@ -287,7 +286,7 @@ def check_manifest(
         )
 
 
-def damaged(folder: str, fact: str) -> InputError:
+def damage_error(folder: str, fact: str) -> InputError:
     """Return the error of a folder from which no run can resume."""
     return InputError(
         Message(
@@ -300,9 +299,9 @@ def damaged(folder: str, fact: str) -> InputError:
     )
 
 
-def changed(folder: str, file: str) -> InputError:
+def change_error(folder: str, file: str) -> InputError:
     """Return the error of a folder with a file that is not as a run wrote it."""
-    return damaged(
+    return damage_error(
         folder,
         Message(
             "{file}: has changed since the run wrote it.", code="work_folder_damaged", file=file

@@ -69,7 +69,9 @@ def titles_of_rows(
     }
 
 
-def described(source: Collection, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+def describe_documents(
+    source: Collection, wanted: Sequence[int], length: int
+) -> dict[int, dict[str, Any]]:
     """Return texts, up to a length, with title, date and source, by the documents' numbers."""
     found = {}
     for number, batch, row in source.with_extra((*DATES, *SOURCES)).rows(wanted):

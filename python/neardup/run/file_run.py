@@ -127,8 +127,8 @@ class FileRun:
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(
                     Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
+                        "{file} is an input and also part of the other collection, so all of its "
+                        "documents are dropped.",
                         file=name,
                     )
                 )
@@ -150,9 +150,8 @@ class FileRun:
             if documents:
                 values = {"file": sketches[0], "other": documents[0]}
                 message = Message(
-                    "{parameter:named} must be files of sketches, or files of documents. "
-                    "Got {file} and {other} instead. Make sketches of the documents: "
-                    "neardup sketch.",
+                    "{parameter:named} must be files of sketches, or files of documents, not both "
+                    "({file}, {other}). Make sketches of the documents: neardup sketch.",
                     parameter="against",
                     **values,
                 )
@@ -165,8 +164,8 @@ class FileRun:
         indexes = [path for path in others if is_index(path)]
         if indexes and len(others) > 1:
             message = Message(
-                "{parameter:named} must be one index, or files. Got the index {index} "
-                "among others instead. Add the files to the index: neardup index add.",
+                "{parameter:named} must be one index, or files, but {index} is an index among "
+                "others. Add the files to the index: neardup index add.",
                 parameter="against",
                 index=indexes[0],
             )

@@ -175,7 +175,7 @@ class Pipeline(Run):
             raise ParameterError(
                 Message(
                     "{parameter:named} must be left out where the other collection is an index or "
-                    "a file of sketches: they have no groups. Name the documents themselves.",
+                    "a file of sketches. These have no groups, so name the documents themselves.",
                     parameter="group_field",
                 )
             )

@@ -10,10 +10,10 @@ from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, FingerprintFilesParameters
 from neardup.options.options import INPUT, MATCHING, TEXT
 from neardup.options.reader_parameters import reader_parameters
-from neardup.options.signatures import declared
+from neardup.options.signatures import options_of
 from neardup.recipe.rule import chosen_recipe, rule
 
-_OPTIONS = declared(FingerprintFilesParameters) | declared(DedupFilesParameters)
+_OPTIONS = options_of(FingerprintFilesParameters) | options_of(DedupFilesParameters)
 
 #: Options of those panels that are applied after the documents are sketched.
 _LATER = ("on_error", "restore")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.stages import CORPUS
-from neardup.run.checkpoint import Work, damaged
+from neardup.run.checkpoint import Work, damage_error
 from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
 from neardup.writers.tables import arrow_file
 
@@ -52,7 +52,7 @@ class Shards:
                 for rows in SketchFiles([path]).put_into(self._collected):
                     count += len(rows)
             except (InputError, ParameterError) as error:
-                raise damaged(str(self._work.folder), error.args[0]) from error
+                raise damage_error(str(self._work.folder), error.args[0]) from error
         return count
 
     def add(self, batch: Batch, problems: list[Problem], problem_count: int) -> None:

@@ -178,9 +178,8 @@ class SketchFiles:
         if (id, counted) != (recipe.id, "" if shingle is None else str(shingle)):
             raise InputError(
                 Message(
-                    "{file}: must have sketches of the recipe of the run, which is "
-                    "{recipe}. Got sketches of {found} instead, or of other settings. Name "
-                    "that recipe, or make the sketches again.",
+                    "{file}: must have sketches of the recipe {recipe}, which the run uses. Got "
+                    "{found}, or other settings: name that recipe, or make the sketches again.",
                     file=path,
                     found=name,
                     recipe=recipe.name,
@@ -214,8 +213,8 @@ class SketchFiles:
 def _damaged(path: str, error: Exception) -> InputError:
     return InputError(
         Message(
-            "{file}: must be a whole file of neardup sketch. Got a damaged one "
-            "instead ({reason}). Make it again from the documents.",
+            "{file}: must be a whole file of neardup sketch, but is damaged ({reason}). Make it "
+            "again from the documents.",
             code="damaged_file",
             file=path,
             reason=str(error),

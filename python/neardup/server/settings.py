@@ -9,7 +9,7 @@ from typing import Unpack
 from neardup.base.messages import N_
 from neardup.base.validation import check_choice, check_kind, check_path, check_workers
 from neardup.options.groups import LimitParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 
 
 @takes_options
@@ -63,4 +63,4 @@ class Settings:
         self.keys = None if keys is None else Path(check_path(keys, "keys"))
         self.language = check_choice(language, "language", ("zh", "en"))
         self.workers = check_workers(workers)
-        vars(self).update(completed(Settings, options))
+        vars(self).update(complete_options(Settings, options))

@@ -71,15 +71,15 @@ class Writer:
         """
         if self._stopped:
             raise IndexUnavailableError(
-                Message("The service is stopping. Nothing was stored. Try again.")
+                Message("The service is stopping, so nothing was stored. Try again.")
             )
         if self.waiting and self.waiting + len(documents) > MOST_WAITING:
             raise IndexUnavailableError(
                 Message.counted(
-                    "{count:,} document waits to be stored. Nothing of this request was "
-                    "stored. Try again later.",
-                    "{count:,} documents wait to be stored. Nothing of this request was "
-                    "stored. Try again later.",
+                    "{count:,} document waits to be stored, so nothing of this request was stored. "
+                    "Try again later.",
+                    "{count:,} documents wait to be stored, so nothing of this request was stored. "
+                    "Try again later.",
                     count=self.waiting,
                 )
             )

@@ -12,7 +12,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import paths_of
 from neardup.exceptions import OutputError, ParameterError
 from neardup.options.groups import SparkFilesParameters, SparkParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark.checkpoint import Folders
@@ -90,14 +90,14 @@ def dedup(
             kind = type(frame).__name__
             raise ParameterError(
                 Message(
-                    "{parameter:named} must be a DataFrame of Spark. Got {value} instead. "
-                    "For other tables there is neardup.dedup.",
+                    "{parameter:named} must be a DataFrame of Spark. Got {value}: for other tables "
+                    "use neardup.dedup.",
                     parameter=name,
                     value=kind,
                 )
             )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
-    given = completed(dedup, options)
+    given = complete_options(dedup, options)
     _check_against(given, against)
     fields = _fields(given)
     job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
@@ -152,7 +152,7 @@ def dedup_files(
         If an output exists. Nothing runs then.
     """
     require_spark()
-    given = completed(dedup_files, options)
+    given = complete_options(dedup_files, options)
     _check_against(given, against)
     folders = Folders(spark)
     out = os.fspath(output)
@@ -186,8 +186,8 @@ def dedup_files(
         if found is not None:
             raise OutputError(
                 Message(
-                    "{file}: must be a folder that Spark wrote, to be replaced. Got one that "
-                    "contains {found} instead. Name another folder.",
+                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
+                    "folder.",
                     file=path,
                     found=found,
                 )

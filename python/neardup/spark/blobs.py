@@ -145,7 +145,7 @@ def _read(message: bytes, schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
     return pa.ipc.read_record_batch(pa.ipc.read_message(message), schema)
 
 
-def served(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any) -> RDD[Blob]:
+def serve(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any) -> RDD[Blob]:
     """Return the blobs that a kernel yields, called for each stored blob whose sender has requests
     of one kind: with an inbox of that blob and these, in any order.
 
@@ -169,7 +169,7 @@ def served(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any)
     return _arrow_rdd(rows).flatMap(each)
 
 
-def swapped(blobs: RDD[Blob]) -> RDD[Blob]:
+def swap(blobs: RDD[Blob]) -> RDD[Blob]:
     """Return the same blobs for their senders, from their receivers."""
     return blobs.map(lambda blob: Blob(blob.sender, blob.kind, blob.receiver, blob.body))
 

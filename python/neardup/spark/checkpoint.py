@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
-from neardup.run.checkpoint import changed, check_manifest, manifest
+from neardup.run.checkpoint import change_error, check_manifest, manifest
 from neardup.spark.blobs import SCHEMA, rdd_of, spark_schema
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ class Folders:
         if self._jvm is None:
             raise ParameterError(
                 Message(
-                    "The '{parameter}' session must be a classic one, with its own "
-                    "driver. Got one of Spark Connect instead. Start the program with "
-                    "spark-submit, or name a --master.",
+                    "The '{parameter}' session must be a classic one, not of Spark Connect. Start "
+                    "the program with spark-submit, or name a --master.",
                     parameter="spark",
                 )
             )
@@ -216,7 +215,7 @@ class Checkpoint:
         try:
             stored = dict(json.loads(self._folders.read(place)))
         except (ValueError, TypeError):
-            raise changed(self.path, place) from None
+            raise change_error(self.path, place) from None
         check_manifest(stored, wanted, self.path, "checkpoint")
 
     def _refuse_others(self) -> None:
@@ -225,8 +224,8 @@ class Checkpoint:
         if others:
             raise InputError(
                 Message(
-                    "{folder}: must be empty or the checkpoint of an earlier run. Got a folder "
-                    "that contains {found} instead. Name another one with {given[checkpoint]}.",
+                    "{folder}: must be empty or the checkpoint of an earlier run, but contains "
+                    "{found}. Name another one with {given[checkpoint]}.",
                     code="work_folder_of_another_run",
                     folder=self.path,
                     found=others[0],

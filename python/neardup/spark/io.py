@@ -79,8 +79,7 @@ def _column(frame: DataFrame, name: str) -> Column:
     except AnalysisException as error:
         raise ParameterError(
             Message(
-                "{parameter:named} must name columns of the table. Got {value} "
-                "instead. The columns are {choices}.",
+                "{parameter:named} must name columns of the table: {choices}. Got {value} instead.",
                 code="no_such_field",
                 parameter="order_by",
                 value=repr(name),
@@ -198,7 +197,7 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
         if name in schema.names:
             raise InputError(
                 Message(
-                    "input: must have no column '{field}' on Spark. Got one instead. Rename it.",
+                    "input: must not have a column '{field}' on Spark. Rename it.",
                     field=name,
                 )
             )

@@ -242,8 +242,8 @@ class Job:
             for file in source.files.keys() & others.files.keys():
                 self.progress.note(
                     Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
+                        "{file} is an input and also part of the other collection, so all of its "
+                        "documents are dropped.",
                         file=source.files[file].name,
                     )
                 )

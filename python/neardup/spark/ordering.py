@@ -97,8 +97,8 @@ class BatchNumberer:
             if count >> _COUNT_BITS:
                 raise InputError(
                     Message(
-                        "input: a partition must have at most {most} batches. Got more "
-                        "instead. Repartition the table.",
+                        "input: a partition must have at most {most} batches. Repartition the "
+                        "table.",
                         most=1 << _COUNT_BITS,
                     )
                 )
@@ -107,8 +107,8 @@ class BatchNumberer:
         if begin + count >= max(file.size, 1):
             raise InputError(
                 Message(
-                    "{file}: must not have more batches of documents than compressed "
-                    "bytes. Got {found} instead. Compress it with gzip, or not at all.",
+                    "{file}: must not have more batches of documents than compressed bytes "
+                    "({found}). Compress it with gzip, or not at all.",
                     file=file.name,
                     found=count + 1,
                 )
@@ -142,8 +142,8 @@ def order_files(sizes: list[tuple[Any, str, int]], first: int = 0) -> dict[Any, 
     if begin >= OWN:
         raise InputError(
             Message(
-                "input: files must be at most {most} bytes together. Got {found} "
-                "instead. De-duplicate them in several runs.",
+                "input: files must be at most {most} bytes together, not {found}. De-duplicate "
+                "them in several runs.",
                 most=OWN,
                 found=begin,
             )

@@ -40,10 +40,10 @@ from neardup.spark.blobs import (
     from_rows,
     inboxes_of_sorted,
     pack,
-    served,
+    serve,
     spark_schema,
     stream,
-    swapped,
+    swap,
     to_rows,
     unpack,
 )
@@ -159,7 +159,7 @@ class Search:
         return decided
 
     def _lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:
-        return self._run([entries, swapped(counts)], kernels.lists)
+        return self._run([entries, swap(counts)], kernels.lists)
 
     def _apply_rule(self, pairs: DataFrame) -> tuple[Stage, dict[str, Any]]:
         """Return the blobs of `decisions.decide` as the stage that ends a round, and the result."""
@@ -224,7 +224,7 @@ class Search:
         """Return what a kernel makes of documents for the requests of a stage."""
         if not stage.has(request):
             return self._spark.sparkContext.emptyRDD()
-        return served(self._documents.rows(*kinds), stage.rows(request), kernel, **known)
+        return serve(self._documents.rows(*kinds), stage.rows(request), kernel, **known)
 
     def _run(
         self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from neardup.readers.batch import Batch, Problem, Problems
 from neardup.readers.columns import batch_of_columns, choose_columns
 from neardup.readers.fields import Fields
-from neardup.readers.jsonl import LineReading
+from neardup.readers.jsonl import LineReader
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
 from neardup.spark.blobs import Blob, pack, to_rows
@@ -131,7 +131,7 @@ def _block(lines: Any) -> bytes:
 def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
-        reading = LineReading("", settings.fields, True)
+        reading = LineReader("", settings.fields, True)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields, "input")
     return batch_of_columns(

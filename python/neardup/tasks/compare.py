@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from neardup.base.display import ReprMixin, measure_words
 from neardup.base.messages import N_, Message
 from neardup.options.groups import CompareParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.align import Difference, SharedPassage, align_pair, differences
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import chosen_recipe, measure_name, rule
-from neardup.recipe.text_inputs import check_tagged, checked_text, prepared, without_markup
+from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text, without_markup
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -247,10 +247,12 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     >>> round(why.weighted_resemblance, 2), round(why.number_penalty, 2), found.duplicate
     (0.72, 0.65, False)
     """
-    return timed(a, b, completed(compare, options))
+    return compare_timed(a, b, complete_options(compare, options))
 
 
-def timed(a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None) -> Comparison:
+def compare_timed(
+    a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None
+) -> Comparison:
     """Compare two texts by the options of `compare`, all of them given, and time it."""
     from neardup import _core
     from neardup.base.arrays import texts_array
@@ -276,7 +278,9 @@ def timed(a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None) 
         None if given[name] is None else checked_text(given[name], name)
         for name in ("title_a", "title_b")
     ]
-    units = [prepared(core, chosen, text)[1] for text in texts] if chosen.callable_name else None
+    units = (
+        [prepare_text(core, chosen, text)[1] for text in texts] if chosen.callable_name else None
+    )
     corpus.push(
         texts_array(texts),
         titles=texts_array(titles),
@@ -493,7 +497,8 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
             count=evidence.numbers_differ,
         )
     return Message(
-        "{share} of the shorter text agrees, but the other text does not contain it in one run",
+        "{share} of the shorter text agrees, but so short a text must occur in the other in one "
+        "run",
         share=f"{evidence.aligned:.0%}",
     )
 

@@ -15,7 +15,7 @@ from neardup.base.validation import bad, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.run.run import Run
 from neardup.run.summary import Costs
 
@@ -183,7 +183,7 @@ def contamination(
     """
     from neardup.readers import open_table
 
-    given = completed(contamination, options)
+    given = complete_options(contamination, options)
     source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
     items = search.read_items(open_table(tests, parameter="tests", **_reader_of_tests(given)))
@@ -252,7 +252,7 @@ def contamination_files(
     from neardup.readers.sources import check_standard_input
     from neardup.writers import OutputFolder, OutputSet, check_is_for_folder, write_rows
 
-    given = completed(contamination_files, options)
+    given = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
     if isinstance(inputs, Mapping):
         _check_splits(inputs, tests, output)
@@ -415,13 +415,11 @@ class _Items(NamedTuple):
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} item, which is shorter. Look for shorter "
-                    "ones with {given[min_item_length]}, or name the field of the text with "
-                    "{given[test_text_field]}.",
+                    "{letters} letters. The only item is shorter: see {given[min_item_length]}, or "
+                    "name the text field with {given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} shorter items. Look for "
-                    "shorter ones with {given[min_item_length]}, or name the field of the text with "
-                    "{given[test_text_field]}.",
+                    "{letters} letters. All {count:,} are shorter: see {given[min_item_length]}, "
+                    "or name the text field with {given[test_text_field]}.",
                     count=len(self.ids),
                     least=self.least,
                     letters=2 * self.least,

@@ -15,7 +15,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
@@ -249,7 +249,7 @@ def dedup(
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = RunOptions(completed(dedup, options))
+    chosen = RunOptions(complete_options(dedup, options))
     source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
@@ -308,7 +308,7 @@ def dedup_files(
     from neardup.run.file_run import FileRun
     from neardup.run.restore_ids import read_ids, restore
 
-    chosen = RunOptions(completed(dedup_files, options))
+    chosen = RunOptions(complete_options(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
@@ -377,7 +377,7 @@ def _reviewer(
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of documents, and reads the texts."""
 
-    from neardup.run.documents import described
+    from neardup.run.documents import describe_documents
     from neardup.run.sketch_file import SketchFiles
 
     dropped, first = decided.dropped(), collected.against
@@ -397,7 +397,7 @@ def _reviewer(
     others: Texts = partial(_normalized, collected.corpus)
     # A file of sketches has normalized texts only.
     if against is not None and not isinstance(against, SketchFiles):
-        others = partial(described, against)
+        others = partial(describe_documents, against)
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
@@ -406,7 +406,7 @@ def _reviewer(
         plan, removed = result.plan, result.removed
         picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
-        own = partial(described, source)
+        own = partial(describe_documents, source)
         return review_of(picked, first, own, others, result.summary, rule, both_kept)
 
     return made

@@ -10,13 +10,13 @@ from neardup.base.display import ReprMixin
 from neardup.base.validation import check_max_distance
 from neardup.options.groups import ExplainParameters
 from neardup.options.options import Form
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import first_line
 from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
-from neardup.recipe.text_inputs import check_tagged, checked_text, prepared
+from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text
 from neardup.tasks.sketch import Fingerprint, number_of
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     """
     from neardup.tasks.compare import compare
 
-    given = completed(explain, options)
+    given = complete_options(explain, options)
     recipe = chosen_recipe(given).for_single_texts()
     distance = given["max_distance"]
     frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
@@ -299,7 +299,7 @@ def _explained(
 ) -> ExplainedText:
     core = compiled(recipe)
     check_tagged(checked_text(text, name), recipe, name)
-    _, units = prepared(core, recipe, text)
+    _, units = prepare_text(core, recipe, text)
     title = None if title is None else checked_text(title, f"title_{name}")
     # Runs of characters are no words, and have no tags.
     pairs = [] if recipe.segment.units in RUNS else core.units(units)

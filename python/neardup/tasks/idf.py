@@ -8,7 +8,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import IdfParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import CORPUS
 from neardup.recipe.assets import units_name
 from neardup.recipe.frequencies import DocumentFrequencies
@@ -50,7 +50,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     from neardup.run.pipeline import Pipeline
     from neardup.run.run_options import RunOptions
 
-    given = completed(count_idf, options)
+    given = complete_options(count_idf, options)
     chosen = chosen_recipe(given)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.display import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
@@ -111,7 +111,7 @@ def pairs(data: Any, *, against: Any = None, **options: Unpack[PairsParameters])
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = RunOptions(completed(pairs, options))
+    chosen = RunOptions(complete_options(pairs, options))
     others = None
     if against is not None:
         others = open_others(against, **chosen.reader_of_others)
@@ -152,7 +152,7 @@ def pairs_files(
     from neardup.run.file_run import FileRun
     from neardup.writers import PAIRS, write_rows
 
-    chosen = RunOptions(completed(pairs_files, options))
+    chosen = RunOptions(complete_options(pairs_files, options))
     with FileRun("pairs", chosen, inputs, {"output": output}, against) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()

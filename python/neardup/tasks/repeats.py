@@ -15,7 +15,7 @@ from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
 from neardup.options.reader_parameters import reader_parameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.run.run import Run
 from neardup.run.summary import Costs
 
@@ -158,7 +158,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
 
     from neardup.readers import open_table
 
-    given = completed(repeats, options)
+    given = complete_options(repeats, options)
     source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
     search.collect(source)
@@ -216,7 +216,7 @@ def repeats_files(
     from neardup.writers import OutputFolder, OutputSet, RowWriter, check_is_for_folder
     from neardup.writers.edits import Cuts
 
-    given = completed(repeats_files, options)
+    given = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
     elif remove is None:

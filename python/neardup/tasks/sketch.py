@@ -12,10 +12,10 @@ from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.options.groups import FingerprintFilesParameters, SketchFilesParameters
 from neardup.options.options import Form
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import CORPUS, AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
-from neardup.recipe.text_inputs import checked_text, prepared, sketched
+from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
 from neardup.run.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def fingerprint(
     """
     chosen = fingerprinting(recipe).for_single_texts()
     core = compiled(chosen)
-    _, units = prepared(core, chosen, checked_text(text, "text"))
+    _, units = prepare_text(core, chosen, checked_text(text, "text"))
     title = None if title is None else checked_text(title, "title")
     features, words, _ = core.sketch(units, title)
     if not features:
@@ -304,7 +304,7 @@ def fingerprint_many(
     >>> neardup.fingerprint_many(["去重", "..."], recipe="classic").shape
     (2, 1)
     """
-    return sketched(texts, titles, fingerprinting(recipe), workers).fingerprints()
+    return sketch_texts(texts, titles, fingerprinting(recipe), workers).fingerprints()
 
 
 def fingerprint_blocks(
@@ -392,7 +392,7 @@ def fingerprint_files(
     from neardup.run.file_run import FileRun
     from neardup.writers import write_rows
 
-    given = completed(fingerprint_files, options)
+    given = complete_options(fingerprint_files, options)
     chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
     if bits > 64 and form in ("unsigned", "signed"):
@@ -450,7 +450,7 @@ def sketch_files(
     from neardup.run.file_run import FileRun
     from neardup.run.sketch_file import write_sketches
 
-    chosen = RunOptions(completed(sketch_files, options))
+    chosen = RunOptions(complete_options(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
         raise ParameterError(

@@ -9,7 +9,7 @@ from typing import Any
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import NeardupError, OutputError
-from neardup.readers.addresses import file_system, is_web, said_of
+from neardup.readers.addresses import file_system, is_web, words_of_error
 
 #: Schemes of stores of objects whose libraries take a file in parts and commit them on demand.
 _TAKE_PARTS = {"s3", "s3a", "gs", "gcs"}
@@ -110,7 +110,7 @@ def address_errors(address: str) -> Iterator[None]:
     except NeardupError:
         raise
     except Exception as error:
-        reason = said_of(error, address)
+        reason = words_of_error(error, address)
         message = Message(
             "{file}: cannot be written: {said}. No output was changed.",
             code="cannot_be_written",

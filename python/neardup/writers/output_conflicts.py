@@ -84,8 +84,8 @@ def refuse_input_as_output(inputs: _Paths, files: _Paths, folders: _Paths = ()) 
 def _both(file: str, output: str) -> OutputError:
     return OutputError(
         Message(
-            "{file}: must not be both input and output of one run. Got it as the output {output} "
-            "too. Name another output.",
+            "{file}: must not be both input and output of one run, but is the output {output}. "
+            "Name another output.",
             code="not_separate",
             file=file,
             output=output,
@@ -188,8 +188,8 @@ def _check_outputs(outputs: list[_Place], folders: list[_Place]) -> None:
             if output.above & folder.keys:
                 raise ParameterError(
                     Message(
-                        "{folder}: must be a folder without other outputs. Got the folder of the "
-                        "output {file} instead. Name another folder.",
+                        "{folder}: must be a folder without other outputs, but has {file}. Name "
+                        "another folder.",
                         folder=folder.name,
                         file=output.name,
                     )

@@ -91,8 +91,8 @@ class OutputSet:
         if name != "-" and not os.path.splitext(name)[1]:
             raise ParameterError(
                 Message(
-                    "{file}: must have an extension, such as .jsonl, or end in a slash for a "
-                    "folder. Got neither.",
+                    "{file}: must have an extension, such as .jsonl. For a folder with one file "
+                    "for each input, it must end in a slash.",
                     code="unknown_format",
                     file=printable(name),
                 )

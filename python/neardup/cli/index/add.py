@@ -27,7 +27,7 @@ from neardup.cli.options import (
 from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters
-from neardup.options.signatures import completed
+from neardup.options.signatures import complete_options
 
 if TYPE_CHECKING:
     from neardup.index import AddResult, Index
@@ -104,7 +104,7 @@ def add(
 
         def opened() -> Index:
             return stack.enter_context(
-                common.opened(location, workers=workers, quiet=quiet, may_make=True)
+                common.open_for_command(location, workers=workers, quiet=quiet, may_make=True)
             )
 
         index = None if common.is_missing(location) else opened()
@@ -114,7 +114,7 @@ def add(
         report_file = None if report is None else outputs.open_text(report, force=force)
         if index is None:
             # A mistake in the other parameters must not leave a new, empty index.
-            _check_inputs(inputs, completed(Index.add_files, options))
+            _check_inputs(inputs, complete_options(Index.add_files, options))
             index = opened()
         with Watch(quiet=quiet, has_report=True) as watch:
             try:

@@ -40,7 +40,7 @@ def is_missing(location: str) -> bool:
     )
 
 
-def opened(
+def open_for_command(
     location: str, *, workers: int = 0, quiet: bool = False, may_make: bool = False
 ) -> Index:
     """Open an index; with `may_make`, make one where there is none, and say so.

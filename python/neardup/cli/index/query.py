@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from neardup.base.display import padded
+from neardup.base.display import pad
 from neardup.base.messages import Message
 from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
@@ -64,16 +64,15 @@ def query(
         name = common.plain(text)
         raise ParameterError(
             Message(
-                "'{file}' is the name of a file. To query with the text in it: --file "
-                "{file}. To query with these characters: write them to standard "
-                "input, and give - as TEXT.",
+                "'{file}' is the name of a file, whose text --file {file} takes. For these "
+                "characters, write them to standard input, and give - as TEXT.",
                 file=name,
             )
         )
     asked = text
     if file is not None or text == "-":
         asked = read_texts([file or "-"], encoding)[0]
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         # Taken here, so that the message names the moment that was looked back from.
         end = datetime.now(UTC) if at is None else common.moment(at, "at")
         matches = index.query(asked or "", k, title=title, at=end, within=within)
@@ -85,7 +84,7 @@ def query(
             if match.distance is not None:
                 how = common.with_distance(how, match.distance)
             kept = common.beginning(index.get(match.id))
-            line = f"{padded(translate(how), 10)}  {common.plain(match.id)}  {kept}"
+            line = f"{pad(translate(how), 10)}  {common.plain(match.id)}  {kept}"
             print(line.rstrip())
         if not matches and not json:
             if within is None:
@@ -113,7 +112,7 @@ def explain(
         neardup index explain news.db bridge-repost
         neardup index explain news.db bridge --json
     """
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         explanation = index.explain(id)
         if json:
             common.as_json(_explained(explanation))
@@ -174,7 +173,7 @@ def stats(*, location: common.Location, json: common.Json) -> None:
         neardup index stats news.db
         neardup index stats news.db --json
     """
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         stats = index.stats()
     if json:
         common.as_json(stats)
@@ -211,6 +210,6 @@ def export(
     """
     from neardup.cli.watch import Watch
 
-    with common.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
+    with common.open_for_command(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
         options["progress"] = watch
         index.export(output or "-", decisions=decisions, **options)

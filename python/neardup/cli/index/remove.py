@@ -20,7 +20,7 @@ def remove(
 ) -> None:
     """Remove documents by their ids.
 
-    neardup decides their duplicates again, as if they came now.
+    Documents that were dropped for one of them are decided again, as if they came now.
 
     Examples:
         neardup index remove news.db bridge ferry
@@ -29,7 +29,7 @@ def remove(
 
     missing = False
     decided: dict[str, Match | None] = {}
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         removed = more = 0
         with common.stopped_with(Message("The documents that were removed so far stay removed.")):
             for id in ids:
@@ -56,12 +56,12 @@ def rename(
 ) -> None:
     """Change the id of a document.
 
-    Its duplicates and its history follow.
+    Documents that were dropped for it, and its history, follow.
 
     Examples:
         neardup index rename news.db bridge wire/bridge
     """
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         index.rename(old, new)
 
 
@@ -81,7 +81,7 @@ def keep(
 
     failed = False
     with (
-        common.opened(location) as index,
+        common.open_for_command(location) as index,
         common.stopped_with(Message("The documents kept so far stay kept.")),
     ):
         for id in ids:
@@ -125,7 +125,7 @@ def expire(
     again = Message(
         "The expired documents that were found so far are removed; the same command continues."
     )
-    with common.opened(location) as index, common.stopped_with(again):
+    with common.open_for_command(location) as index, common.stopped_with(again):
         expired: RemoveResult = index.expire(before=until, older_than=older_than)
     more = expired.decided_count - len(expired.decided)
     _say(expired.removed, dict(expired.decided), more)
@@ -151,7 +151,7 @@ def reconsider(
     from neardup.readers.batch import show as shown
 
     unknown = False
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         # Needs what an index needs, so it is imported once there is one.
         from neardup.index.store.rows import unknown_document
 

@@ -19,7 +19,7 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
     Examples:
         neardup index recount news.db
     """
-    with common.opened(location, workers=workers) as index:
+    with common.open_for_command(location, workers=workers) as index:
         counted = index.recount()
         uses = index.stats().background_texts is not None
     if uses:
@@ -38,7 +38,7 @@ def compact(*, location: common.Location) -> None:
     Examples:
         neardup index compact news.db
     """
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         before = index.stats().bytes
         index.compact()
         after = index.stats().bytes
@@ -58,7 +58,7 @@ def backup(
     Examples:
         neardup index backup news.db news-2025-03-09.db
     """
-    with common.opened(location) as index:
+    with common.open_for_command(location) as index:
         index.backup(copy)
     print_line(translate(Message("copied {index} to {copy}", index=location, copy=copy)))
 
@@ -98,6 +98,6 @@ def check(
     """
     from neardup.cli.watch import Watch
 
-    with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
+    with common.open_for_command(location, workers=workers) as index, Watch(quiet=quiet) as watch:
         index.check(progress=watch)
     print_line(translate(Message("no damage found")))

@@ -19,10 +19,10 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from neardup.base.files import told_after
+from neardup.base.files import call_after
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
-from neardup.index.backends.failures import Moment, explained
+from neardup.index.backends.failures import Moment, explain_failure
 from neardup.index.schema import METADATA, SCHEMA, meta
 
 #: Tables that every version of the schema has.
@@ -176,7 +176,7 @@ class Database(ABC):
     def writing(self) -> Iterator[Connection]:
         """Give the connection of the only writer; commit at the end. Must not be nested."""
         with ExitStack() as waiting:
-            waiting.enter_context(told_after(_LONG_WAIT, self.on_wait))
+            waiting.enter_context(call_after(_LONG_WAIT, self.on_wait))
             with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
                 waiting.close()
                 yield connection
@@ -187,8 +187,8 @@ class Database(ABC):
         if not turn.acquire(timeout=seconds):
             raise self.unavailable(
                 N_(
-                    "{location}: locked by another thread for more than {seconds:g} seconds. "
-                    "Nothing of this change was stored. Try again, or add fewer documents at once."
+                    "{location}: locked by another thread for more than {seconds:g} seconds, so "
+                    "nothing of this change was stored. Try again, or add fewer documents at once."
                 ),
                 seconds=seconds,
             )
@@ -243,7 +243,7 @@ class Database(ABC):
         try:
             yield
         except (DBAPIError, self._driver_error) as error:
-            meant = explained(error, self.location, moment, connected=connected)
+            meant = explain_failure(error, self.location, moment, connected=connected)
             if meant is None:
                 raise
             raise meant from error

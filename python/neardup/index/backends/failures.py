@@ -167,7 +167,7 @@ def _words(error: BaseException) -> str:
     return " ".join(str(primary or error).split()).rstrip(".?! ")
 
 
-def explained(
+def explain_failure(
     error: Exception, location: str, moment: Moment, *, connected: bool = True
 ) -> NeardupError | None:
     """Return the error to show for a driver's error; None if the cause is a bug of neardup.

@@ -43,8 +43,8 @@ def _url(location: str) -> tuple[URL, str]:
         # name.
         raise ParameterError(
             Message(
-                "The address of a PostgreSQL database must have one @, before the host. Got "
-                "several instead. Write an @ of the user, the password or an option as %40."
+                "The address of a PostgreSQL database must have one @, before the host. Write an @ "
+                "of the user, the password or an option as %40."
             )
         )
     try:
@@ -54,8 +54,8 @@ def _url(location: str) -> tuple[URL, str]:
         raise ParameterError(
             Message(
                 "The address of a PostgreSQL database must be of the form "
-                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an address that "
-                "cannot be parsed instead. Write special characters as %XX."
+                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Write special "
+                "characters as %XX."
             )
         ) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
@@ -67,8 +67,8 @@ def _url(location: str) -> tuple[URL, str]:
     ):
         raise ParameterError(
             Message(
-                "The schema of a PostgreSQL address must be one name of 1 to {most} "
-                "bytes, and not begin with pg_. Got {value} instead.",
+                "The schema of a PostgreSQL address must be one name of 1 to {most} bytes, without "
+                "pg_ in front. Got {value} instead.",
                 most=_NAME_BYTES,
                 value=repr(schema),
             )
@@ -175,9 +175,8 @@ class PostgreSQLSchema(Database):
         if encoding != "UTF8":
             raise self._wrong(
                 N_(
-                    "{location}: must be a database with the encoding UTF8. Got {encoding} "
-                    "instead. Make one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE "
-                    "template0"
+                    "{location}: must be a database with the encoding UTF8, not {encoding}. Make "
+                    "one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
                 ),
                 encoding=encoding,
             )

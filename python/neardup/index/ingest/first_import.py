@@ -30,8 +30,8 @@ from neardup.base.progress import Progress
 from neardup.index.background import store
 from neardup.index.decide import Decider, Verdicts, identities_of
 from neardup.index.engine import Engine
-from neardup.index.ingest.incoming import Incoming
-from neardup.index.ingest.transaction import add_batch, has_documents, taken
+from neardup.index.ingest.incoming import IncomingBatch
+from neardup.index.ingest.transaction import add_batch, has_documents, id_is_taken
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match
 from neardup.readers import Batch, Problem
@@ -57,14 +57,14 @@ Stored = tuple[list[Run], int, list[Decision | None]]
 
 def first_import(
     engine: Engine,
-    batches: Iterable[Incoming],
+    batches: Iterable[IncomingBatch],
     within: timedelta | None,
     report: Callable[[Sequence[Problem]], None],
     progress: Progress,
 ) -> Iterator[Stored]:
     """Add all documents to an empty index; yield what became of each batch once it is stored."""
     with tempfile.TemporaryFile() as file:
-        waiting = _Waiting(file)
+        waiting = _StoredBatches(file)
         with writing_temporary_files(N_("{fact} Set TMPDIR to a folder with more space.")):
             corpus = _sketch(engine, waiting, batches, report, progress)
             decided = None
@@ -80,8 +80,8 @@ def first_import(
         yield from _write(engine, decided, waiting, within, progress)
 
 
-class _Waiting:
-    """The stored fields of the documents, batch by batch in a file; their ids are in memory."""
+class _StoredBatches:
+    """What is stored of the documents, batch by batch in a file; their ids are in memory."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -90,7 +90,7 @@ class _Waiting:
         self.places: list[tuple[list[Run], int, int]] = []
         self._replaces = False
 
-    def append(self, batch: Incoming) -> None:
+    def append(self, batch: IncomingBatch) -> None:
         """Add a batch."""
         titles = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
         self._replaces |= any(batch.replaces)
@@ -112,8 +112,8 @@ class _Waiting:
 
 def _sketch(
     engine: Engine,
-    waiting: _Waiting,
-    batches: Iterable[Incoming],
+    waiting: _StoredBatches,
+    batches: Iterable[IncomingBatch],
     report: Callable[[Sequence[Problem]], None],
     progress: Progress,
 ) -> _core.Corpus:
@@ -196,7 +196,7 @@ class _ImportDecisions:
             if first < 0:
                 decisions.append(None)
             elif self._identities[first] != self._identities[row]:
-                decisions.append(Decision(id, False, None, taken(id)))
+                decisions.append(Decision(id, False, None, id_is_taken(id)))
             else:
                 decisions.append(Decision(id, first == row, match, None))
         return decisions
@@ -223,7 +223,7 @@ class _ImportDecisions:
 def _write(
     engine: Engine,
     decided: _ImportDecisions | None,
-    waiting: _Waiting,
+    waiting: _StoredBatches,
     within: timedelta | None,
     progress: Progress,
 ) -> Iterator[Stored]:
@@ -259,12 +259,12 @@ def _write(
 
 def _stored_batch(
     engine: Engine, ids: list[str], group: Sequence[tuple[list[Any], ...]]
-) -> Incoming:
+) -> IncomingBatch:
     """Return batches that waited as one, without texts."""
     titles, times, sources, extras, replaces, packed = (
         [value for part in column for value in part] for column in zip(*group, strict=True)
     )
-    batch = Incoming(
+    batch = IncomingBatch(
         engine,
         ids=ids,
         texts=pa.nulls(len(times), pa.large_string()),
@@ -280,7 +280,11 @@ def _stored_batch(
 
 
 def _write_group(
-    engine: Engine, decided: _ImportDecisions, batch: Incoming, begin: int, next_number: int | None
+    engine: Engine,
+    decided: _ImportDecisions,
+    batch: IncomingBatch,
+    begin: int,
+    next_number: int | None,
 ) -> int:
     """Write the new documents of a batch; return the next number.
 
@@ -308,7 +312,7 @@ def _write_group(
     return counters["next"] + len(rows)
 
 
-def _with_texts(engine: Engine, batch: Incoming) -> Incoming:
+def _with_texts(engine: Engine, batch: IncomingBatch) -> IncomingBatch:
     """Return a batch with its texts, to be added to an index that has documents."""
     unpack = zstandard.ZstdDecompressor().decompress
     texts = [unpack(packed).decode() if packed else None for packed in batch.packed]

@@ -28,7 +28,7 @@ from neardup.recipe.text_inputs import checked_text
 
 
 @dataclass
-class Incoming:
+class IncomingBatch:
     """A batch of documents to be added; all columns have the same length.
 
     `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
@@ -54,7 +54,9 @@ class Incoming:
     errors: dict[int, NeardupError] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC) -> Incoming:
+    def of(
+        cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC
+    ) -> IncomingBatch:
         """Return documents of callers as a batch; a row with an error has a null text."""
         errors: dict[int, NeardupError] = {}
         rows = []
@@ -90,7 +92,7 @@ class Incoming:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def part(self, begin: int, end: int | None = None) -> Incoming:
+    def part(self, begin: int, end: int | None = None) -> IncomingBatch:
         """Return a range of the rows; problems and bytes stay with the first range."""
         rows = slice(begin, end)
         return replace(
@@ -128,7 +130,7 @@ class Incoming:
         texts: list[Any] = self.texts.cast(pa.large_binary()).to_pylist()
         return [b"" if text is None else pack(text) for text in texts]
 
-    def prepare(self) -> Incoming:
+    def prepare(self) -> IncomingBatch:
         """Sketch and compress the texts now; return the batch."""
         _ = self.sketches, self.packed
         return self

@@ -20,7 +20,7 @@ from neardup.exceptions import InputError
 from neardup.index.background import FIRST
 from neardup.index.engine import Engine
 from neardup.index.ingest.first_import import Stored, first_import
-from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
 from neardup.index.results import AddResult, Match
 from neardup.index.values import (
@@ -99,7 +99,7 @@ def _add_source(
         problem_count += sum(problem.count for problem in new_problems)
         problems.extend(new_problems[: REMEMBERED - len(problems)])
 
-    def prepared() -> Iterator[Incoming]:
+    def prepared() -> Iterator[IncomingBatch]:
         nonlocal has_naive_times, bytes_read
         size = batch_size(within)
         for batch in source.batches(titles=True):
@@ -180,7 +180,7 @@ def _add_source(
 
 def _batch_by_batch(
     engine: Engine,
-    batches: Iterator[Incoming],
+    batches: Iterator[IncomingBatch],
     within: timedelta | None,
     report: Callable[[Sequence[Problem]], None],
     progress: Progress,
@@ -194,7 +194,7 @@ def _batch_by_batch(
 
 def _incoming(
     engine: Engine, batch: Batch, options: Mapping[str, Any], needs_ids: bool
-) -> Incoming:
+) -> IncomingBatch:
     """Return a reader's batch; a row that cannot be stored has a null text and a problem."""
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
@@ -257,7 +257,7 @@ def _incoming(
         for row, (field, reason, value) in sorted(faults.items())
     ]
     now = stamp(datetime.now(UTC))
-    return Incoming(
+    return IncomingBatch(
         engine,
         ids=["" if row in faults else id for row, id in enumerate(ids)],
         texts=texts,

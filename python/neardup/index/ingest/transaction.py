@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
 from neardup.index.engine import Engine
-from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.retention import take_out
@@ -40,7 +40,7 @@ def add(
     engine: Engine, document: NewDocument, zone: tzinfo, within: timedelta | None
 ) -> Match | None:
     """Add one document of a caller; see `Index.add`."""
-    batch = Incoming.of(engine, [document], zone)
+    batch = IncomingBatch.of(engine, [document], zone)
     batch.check()
     decision = add_batch(engine, batch, within)[0]
     assert decision is not None
@@ -61,7 +61,7 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
     answers: list[Decision] = []
     for begin in range(0, len(documents), BATCH):
         part = documents[begin : begin + BATCH]
-        batch = Incoming.of(engine, part)
+        batch = IncomingBatch.of(engine, part)
         problems = {row: error.args[0] for row, error in batch.errors.items()}
         for unread in batch.problems:
             row = (unread.record or 1) - 1
@@ -81,7 +81,7 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
 
 def add_batch(
     engine: Engine,
-    batch: Incoming,
+    batch: IncomingBatch,
     within: timedelta | None = None,
     stored: Callable[[int], None] = lambda _: None,
 ) -> list[Decision | None]:
@@ -104,7 +104,7 @@ def add_batch(
 
 
 def _add_first(
-    engine: Engine, batch: Incoming, within: timedelta | None
+    engine: Engine, batch: IncomingBatch, within: timedelta | None
 ) -> tuple[list[Decision | None], list[int]]:
     """Decide and store documents up to a count, or up to one that replaces another.
 
@@ -156,7 +156,9 @@ def _add_first(
     return decisions, later
 
 
-def _replacing(session: Session, batch: Incoming, stored: Mapping[str, RowMapping]) -> list[int]:
+def _replacing(
+    session: Session, batch: IncomingBatch, stored: Mapping[str, RowMapping]
+) -> list[int]:
     """Return the rows that replace another stored document, or an earlier row."""
     if not any(batch.replaces):
         return []
@@ -187,7 +189,7 @@ def _replacing(session: Session, batch: Incoming, stored: Mapping[str, RowMappin
 
 
 def _sort(
-    batch: Incoming, stored: Mapping[str, RowMapping], end: int
+    batch: IncomingBatch, stored: Mapping[str, RowMapping], end: int
 ) -> tuple[list[int], dict[int, RowMapping], dict[int, Message | None]]:
     """Return rows to decide, the stored documents of known rows, and reasons for refusals.
 
@@ -209,7 +211,7 @@ def _sort(
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
-            refused[row] = taken(id)
+            refused[row] = id_is_taken(id)
         elif existing is not None:
             present[row] = existing
         elif earlier_row is None:
@@ -218,7 +220,7 @@ def _sort(
     return new, present, refused
 
 
-def taken(id: str) -> Message:
+def id_is_taken(id: str) -> Message:
     """Return the reason to refuse another text with the id of an earlier one."""
     return Message(
         "must have another id: '{id}' already belongs to another text",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from neardup.index.decide import Verdicts
-from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.results import Match
 from neardup.index.store.rows import SKIPPED_DOCUMENTS
 from neardup.index.store.session import Session
@@ -17,7 +17,7 @@ _LOG = logging.getLogger("neardup.index")
 
 
 def write(
-    session: Session, batch: Incoming, rows: Sequence[int], first: int, verdicts: Verdicts
+    session: Session, batch: IncomingBatch, rows: Sequence[int], first: int, verdicts: Verdicts
 ) -> None:
     """Store some rows of a batch, numbered from `first` on."""
     identities, features, sketches = batch.sketches

@@ -121,7 +121,7 @@ def packer() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=3)
 
 
-def signed(keys: Sequence[int]) -> list[int]:
+def as_signed(keys: Sequence[int]) -> list[int]:
     """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
     converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
     return converted
@@ -325,8 +325,8 @@ class Session:
         if packed is None:
             raise damage(
                 N_(
-                    "{location}: must have the text of each document. Got none of "
-                    "document {number} instead. {remedy}"
+                    "{location}: must have the text of each document, but has none of document "
+                    "{number}. {remedy}"
                 ),
                 self.location,
                 number=number,

@@ -130,8 +130,8 @@ class EditModel:
         if not self._pool:
             raise ParameterError(
                 Message(
-                    "{parameter:named} must have a text with a word. Got none instead. "
-                    "Give texts of the collection itself.",
+                    "{parameter:named} must have a text with a word. Give texts of the collection "
+                    "itself.",
                     parameter="pool",
                 )
             )

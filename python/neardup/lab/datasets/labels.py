@@ -84,8 +84,8 @@ def read_truth(path: str | Path) -> Truth:
         labels = ", ".join(sorted({f"'{show(pair.label)}'" for pair in pairs}))
         raise InputError(
             Message(
-                "{file}: must have both duplicates and other pairs. Got the labels "
-                "{labels} only. These labels mean duplicate: {choices}.",
+                "{file}: must have both duplicates and other pairs. Got only {labels}; duplicates "
+                "are labelled {choices}.",
                 file=source,
                 labels=labels,
                 choices=", ".join(DUPLICATE_LABELS),

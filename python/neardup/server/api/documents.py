@@ -231,8 +231,8 @@ def _refused(made: Decision, field: str) -> ProblemError:
         409,
         "Another text",
         Message(
-            "The index has another text under the id '{id}'. To replace it, add "
-            "replace: true. Otherwise choose another id.",
+            "The index has another text under the id '{id}'. Add replace: true to replace it, or "
+            "choose another id.",
             id=made.id,
         ),
         field,
@@ -310,7 +310,7 @@ async def read(request: Request, id: str) -> Document:
 @router.delete(
     "/v1/documents/{id:id}",
     summary="Remove a document",
-    description="neardup decides its duplicates again.",
+    description="Documents that were dropped for it are decided again.",
     dependencies=_WRITE,
 )
 async def remove(request: Request, id: str) -> RemovedDocuments:

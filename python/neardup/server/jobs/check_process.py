@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.check import Checking
-from neardup.papers.hiding import revealed
+from neardup.papers.check import PaperChecker
+from neardup.papers.hiding import reveal
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
@@ -69,8 +69,8 @@ def main() -> None:
         send(question)
         return receive()
 
-    asked = _RemoteLibrary(stated, documents, revealed(paper)[0], ask)
-    report = Checking(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
+    asked = _RemoteLibrary(stated, documents, reveal(paper)[0], ask)
+    report = PaperChecker(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
     send(_pages(ask("report", report)))
 
 

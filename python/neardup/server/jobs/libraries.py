@@ -160,7 +160,7 @@ class Libraries:
             if known is None or version != known.version:
                 opened = self._opened(place)
                 opened_library = OpenLibrary(place.name, place.location, opened, version)
-        except _Closing:
+        except _ServiceStops:
             pass
         except (NeardupError, OSError) as error:
             _log.warning("Library %s cannot be opened: %s", place.name, error)
@@ -223,7 +223,7 @@ def _away(name: str) -> ProblemError:
     return ProblemError(503, "Library unavailable", detail, "library")
 
 
-class _Closing(Exception):
+class _ServiceStops(Exception):
     """The service is stopping, so an opening in progress is aborted."""
 
 
@@ -246,7 +246,7 @@ class _OpeningProgress(Progress):
     def advance(self, documents: int, size: int = 0) -> None:
         del size
         if self._libraries._closed:
-            raise _Closing
+            raise _ServiceStops
         self._done += documents
         if self._share is not None:
             self._place.progress = min(1.0, self._share())

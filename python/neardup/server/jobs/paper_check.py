@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.align import aligner
 from neardup.papers.hiding import as_shown
-from neardup.papers.library import Library, LibraryDocument, joined
+from neardup.papers.library import Library, LibraryDocument, combine_libraries
 from neardup.papers.report import Report
 from neardup.readers.file_text import FileText, UnreadableFileError
 from neardup.readers.sandboxed_reader import read_sandboxed
@@ -91,10 +91,10 @@ def check_paper(
     The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With
     `others`, the paper is compared with these too, but for the one of its `number`. `done` gets
     the finished share of the candidates; what it raises ends the check. The `process` runs
-    `CHECK_PROCESS`; it waits for the report to render, as `rendered` sends it.
+    `CHECK_PROCESS`; it waits for the report to render, as `receive_pages` sends it.
     """
     shared = _SharedLibrary(library, done)
-    both = shared if others is None else joined([shared, others])
+    both = shared if others is None else combine_libraries([shared, others])
     skip = () if others is None else {len(shared) + number}
     stated = {name: getattr(both, name) for name in _STATED}
     checking = {
@@ -121,7 +121,7 @@ def check_paper(
                 return report
 
 
-def rendered(process: Exchange, report: Report) -> dict[str, str]:
+def receive_pages(process: Exchange, report: Report) -> dict[str, str]:
     """Return the pages of a report, by name, from the process that has checked its paper."""
     process.send(report)
     pages: dict[str, str] = process.receive()

@@ -25,7 +25,7 @@ from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.overview import overview_files, paper_state
-from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, rendered
+from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, receive_pages
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ _STOPPED = (
 _log = logging.getLogger(__name__)
 
 
-class _JobRemoved(Exception):
+class _RemovedJobError(Exception):
     """The job was removed while it ran."""
 
 
@@ -225,7 +225,7 @@ class Jobs:
             self._end(job, self._checked(job, state))
         except ProblemError as error:
             self._fail(job, state, error)
-        except _JobRemoved:
+        except _RemovedJobError:
             job.asked.close()
         except ExchangeEndedError as error:
             _log.error("The process of a check ended: %s", error)
@@ -318,7 +318,7 @@ class Jobs:
                         report = replace(report, cover=cover, thresholds=asked.thresholds)
                         if not several:
                             look("report", _REPORT)
-                        pages = rendered(process, report)
+                        pages = receive_pages(process, report)
                 except _TooLongError as error:
                     if not several:
                         raise
@@ -357,7 +357,7 @@ class Jobs:
         if self._time_is_up:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
-            raise _JobRemoved
+            raise _RemovedJobError
 
     def _limit(self, job: _Job, label: str) -> Callable[[], None]:
         """Return a function that raises as `_look` does, or when the time of a paper is over."""

@@ -15,7 +15,7 @@ from neardup.options.options import LONGEST_PASSAGE, PASSAGE, SHORTEST_PASSAGE
 from neardup.papers.cover import COVER_COLUMNS, Cover, RecordTable, table_of
 from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.uploads import Upload, label_of, received
+from neardup.server.jobs.uploads import Upload, label_of, receive_uploads
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ async def submission_of(
     uploads = [*form.file, *form.exclude, *([form.title_pages] if form.title_pages else [])]
     size, most = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
     thresholds = _thresholds(form)
-    papers = await received(form.file, "file", size, max_bytes=most, several=several)
+    papers = await receive_uploads(form.file, "file", size, max_bytes=most, several=several)
     try:
         asked = Submission(
             papers,
@@ -141,7 +141,9 @@ async def submission_of(
             title_pages=await asyncio.to_thread(_title_pages, form.title_pages, settings),
         )
         if form.exclude:
-            exclude = await received(form.exclude, "exclude", size, max_bytes=most, several=True)
+            exclude = await receive_uploads(
+                form.exclude, "exclude", size, max_bytes=most, several=True
+            )
             asked = replace(asked, exclude=exclude)
     except BaseException:
         papers.close()

@@ -113,7 +113,7 @@ def _too_large(most: int) -> ProblemError:
     return ProblemError(413, "Paper too large", detail, "file")
 
 
-async def received(
+async def receive_uploads(
     uploads: Sequence[UploadFile], field: str, size: int, *, max_bytes: int, several: bool = False
 ) -> Upload:
     """Return the files of a field, which outlive the form.

@@ -15,7 +15,7 @@ router = APIRouter(dependencies=[Depends(auth.refuse_other_sites)])
 async def show(request: Request, next: str = "/") -> Response:
     """Show the form, or redirect readers who need no key."""
     wanted = own_path(next)
-    if not auth.needs_keys(request) or auth.signed_in(request) is not None:
+    if not auth.needs_keys(request) or auth.key_of_session(request) is not None:
         return see(wanted)
     return render(request, "login", next=wanted, problem="")
 

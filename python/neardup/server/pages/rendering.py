@@ -67,7 +67,7 @@ def render(
         here=here,
         other_language=other,
         language_link=_language_link(request, other),
-        signed_in=auth.signed_in(request) is not None,
+        signed_in=auth.key_of_session(request) is not None,
         may_write=auth.is_allowed(request, "write"),
         document_link=document_link,
         **_HELPERS,

@@ -101,7 +101,7 @@ def needs_keys(request: Request) -> bool:
     return _keys(request) is not None
 
 
-def signed_in(request: Request) -> Key | None:
+def key_of_session(request: Request) -> Key | None:
     """Return the key of the request's session, or None if there is no session or it ended."""
     keys, session = _keys(request), _session(request)
     if keys is None or "id" not in session or session["id"] in request.app.state.ended_sessions:
@@ -175,7 +175,7 @@ def _check(request: Request, scope: Scope) -> None:
 def _known(request: Request) -> Key:
     header = request.headers.get("authorization")
     if header is None:
-        known = signed_in(request)
+        known = key_of_session(request)
     else:
         kind, _, value = header.partition(" ")
         known = _find(request, value if kind.lower() == "bearer" else "")

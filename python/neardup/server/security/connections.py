@@ -25,7 +25,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.conn = _OneReading(h11.SERVER, _HEAD_BYTES)
+        self.conn = _StrictConnection(h11.SERVER, _HEAD_BYTES)
         self._head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -62,7 +62,7 @@ class Connection(H11Protocol):
             self._head = None
 
 
-class _OneReading(h11.Connection):
+class _StrictConnection(h11.Connection):
     """Refuses a request whose length a proxy may read in another way."""
 
     def next_event(self) -> Any:

@@ -117,8 +117,8 @@ def read_keys(path: Path) -> list[Key]:
     if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(
             Message(
-                "{file}: must be writable only by its owner. Got mode {mode:o} "
-                "instead. Correct it with: chmod 600 {file}",
+                "{file}: must be writable only by its owner, but has mode {mode:o}. Correct it "
+                "with: chmod 600 {file}",
                 file=str(path),
                 mode=stat.S_IMODE(mode),
             )

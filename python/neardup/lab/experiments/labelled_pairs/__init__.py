@@ -28,7 +28,7 @@ from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, cho
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import EvaluatePairsParameters
 from neardup.options.reader_parameters import reader_parameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 #: The recipe for text that is already segmented.
@@ -96,7 +96,7 @@ def evaluate_pairs(
     >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
     ('', '--threshold 0.41')
     """
-    given = completed(evaluate_pairs, options)
+    given = complete_options(evaluate_pairs, options)
     seed, workers, callbacks = given["seed"], given["workers"], given["progress"]
     chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs

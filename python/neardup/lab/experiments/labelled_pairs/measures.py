@@ -24,7 +24,7 @@ from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name, rule
-from neardup.recipe.text_inputs import prepared
+from neardup.recipe.text_inputs import prepare_text
 from neardup.tasks.compare import Comparison, compare_documents
 
 #: Names of measures that look at sketches alone.
@@ -210,7 +210,7 @@ def _corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) 
     texts, titles = cases.documents.texts, cases.documents.titles
     units = None
     if recipe.callable_name is not None:
-        of_texts = (prepared(core, recipe, text)[1] for text in texts)
+        of_texts = (prepare_text(core, recipe, text)[1] for text in texts)
         units = pa.array(of_texts, pa.large_string())
     keeps_texts = shingle is not None
     corpus = _core.Corpus(core, keeps_texts=keeps_texts, shingle=shingle, workers=workers)

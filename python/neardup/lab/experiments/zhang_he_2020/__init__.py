@@ -23,7 +23,7 @@ from neardup.lab.experiments.zhang_he_2020.measures import (
 from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import PublishedParameters
-from neardup.options.signatures import completed, takes_options
+from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.958)
     """
-    given = completed(published, options)
+    given = complete_options(published, options)
     copies, rate, seed, workers = (given[name] for name in ("copies", "rate", "seed", "workers"))
     if rate is not None:
         if copies == REPOSTS:
