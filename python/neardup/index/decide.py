@@ -22,8 +22,8 @@ from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
-from neardup.index.store.rows import damage
-from neardup.index.store.session import Postings, Session, signed
+from neardup.index.store.rows import Postings, damage, signed
+from neardup.index.store.session import Session
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
@@ -112,7 +112,7 @@ class Decider:
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            postings = session.postings(looked_up)
+            postings = session.postings.of(looked_up)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),
@@ -121,12 +121,14 @@ class Decider:
             )
         wanted = set(stored.candidates(corpus).tolist())
         identities = sorted(set(identities_of(corpus)))
-        wanted.update(session.kept_with(identities, not_before=not_before))
-        rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=not_before)
+        wanted.update(session.documents.kept_with(identities, not_before=not_before))
+        rows = session.documents.kept(
+            sorted(wanted), with_texts=self._keeps_texts, not_before=not_before
+        )
         numbers = [row["number"] for row in rows]
         texts = None
         if self._keeps_texts:
-            texts = session.unpacked_all([row["text"] for row in rows], numbers)
+            texts = session.texts.of_all(rows)
         restore(corpus, rows, session.location, texts)
         clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, numbers)
         return BatchContext(clusterer, rows, postings)
@@ -241,7 +243,7 @@ class FingerprintScan:
 
     def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
-        new = session.fingerprints(last, self._least)
+        new = session.whole.fingerprints(last, self._least)
         rows = _rows([sketch for _, sketch in new], self._bits)
         if self._fingerprints is None:
             self._fingerprints = _core.Fingerprints(rows, bits=self._bits)

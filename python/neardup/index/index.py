@@ -498,7 +498,7 @@ class Index:
         arrived, dropped : int
         """
         with self._engine.reading() as session:
-            return session.count_arrivals(stamp(check_time(since, "since")))
+            return session.pages.count_arrivals(stamp(check_time(since, "since")))
 
     def decisions(self, *, before: int | None = None) -> Iterator[Event]:
         """Yield what :meth:`keep`, :meth:`confirm` and :meth:`undo` did, the latest first.
@@ -544,8 +544,7 @@ class Index:
 
     def __len__(self) -> int:
         """Return the number of documents in any state."""
-        with self._engine.reading() as session:
-            counters = session.counters()
+        counters = self._engine.counters()
         return sum(counters[state] for state in STATES)
 
     def __contains__(self, id: object) -> bool:
@@ -553,7 +552,7 @@ class Index:
         if not isinstance(id, str):
             return False
         with self._engine.reading() as session:
-            return bool(session.by_ids([id]))
+            return bool(session.documents.by_ids([id]))
 
     def remove(self, id: str) -> Removed:
         """Remove a document, and decide those that were dropped for it as if they were added now.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,7 @@ from neardup.base.validation import check_whole
 from neardup.index.decide import restore
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
-from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
-from neardup.index.schema import documents as documents_table
-from neardup.index.schema import documents_with_texts
+from neardup.index.results import Cluster, Document, Explanation, Match, NewDocument, Stats
 from neardup.index.store.rows import UNLISTED, extra_of, unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, plain_text, stamp
@@ -78,10 +75,9 @@ def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list
         numbers, counts = np.unique(context.postings.numbers, return_counts=True)
         by_shared_keys = numbers[np.lexsort((numbers, -counts))].tolist()
         others = [number for number in by_shared_keys if number not in duplicates]
-        rows = session.kept(others[: _COMPARED * k], with_texts=True)
+        rows = session.documents.kept(others[: _COMPARED * k], with_texts=True)
         first = len(corpus)
-        texts = session.unpacked_all([row["text"] for row in rows], [row["number"] for row in rows])
-        restore(corpus, rows, session.location, texts)
+        restore(corpus, rows, session.location, session.texts.of_all(rows))
     judged = [
         _core.judge(
             corpus,
@@ -106,7 +102,7 @@ def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list
 def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
     """Return stored documents by id, in the order of `ids`."""
     with engine.reading() as session:
-        rows = list(session.by_ids(ids).values())
+        rows = list(session.documents.by_ids(ids).values())
         stored = {
             document.id: document for document in as_documents(engine, session, rows, texts=texts)
         }
@@ -116,8 +112,8 @@ def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Do
 def explain(engine: Engine, id: str) -> Explanation:
     """Return why a document is kept or dropped, and its later events."""
     with engine.reading() as session:
-        row = session.by_ids([id]).get(id)
-        events = tuple(as_events(session.events_of(id)))
+        row = session.documents.by_ids([id]).get(id)
+        events = tuple(session.events.of(id))
         if row is None and not events:
             raise unknown_document(engine.location, id)
         rows = [] if row is None else [row]
@@ -140,7 +136,11 @@ def clusters(engine: Engine, *, search: str | None, after: int) -> Iterator[Clus
         return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
 
     named = None if search is None else plain_text(search)
-    return _paged(engine, read, after=after, state=KEPT, clusters_only=True, search=named)
+
+    def page(session: Session, after: int) -> Sequence[RowMapping]:
+        return session.pages.clusters(after, named)
+
+    return _paged(engine, page, read, after)
 
 
 def all_documents(engine: Engine, state: str | None) -> Iterator[Document]:
@@ -150,15 +150,19 @@ def all_documents(engine: Engine, state: str | None) -> Iterator[Document]:
         return as_documents(engine, session, rows, texts=True)
 
     wanted = None if state is None else STATES.index(state)
-    return _paged(engine, read, state=wanted, with_texts=True)
+
+    def page(session: Session, after: int) -> Sequence[RowMapping]:
+        return session.pages.documents(after, wanted)
+
+    return _paged(engine, page, read)
 
 
 def stats(engine: Engine) -> Stats:
     """Return the size and the settings of the index."""
     settings, rule = engine.settings, engine.rule
     with engine.reading() as session:
-        counters = session.counters()
-        first, last = session.arrivals()
+        counters = session.statistics.counters()
+        first, last = session.whole.arrivals()
         background = engine.decider(session, counters["background"]).background
     kept, dropped = (counters[name] for name in STATES)
     texts = 0 if background is None else background.counts()[0]
@@ -185,11 +189,11 @@ def as_documents(
     engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool
 ) -> list[Document]:
     """Return rows of documents with what they repeat."""
-    repeats = session.matches(rows, engine.rule.measure)
+    repeats = session.documents.matches(rows, engine.rule.measure)
     return [
         Document(
             id=row["id"],
-            text=session.text(row) if texts else None,
+            text=session.texts.of(row) if texts else None,
             title=row["title"],
             source=row["source"],
             at=moment(row["at"]),
@@ -201,43 +205,27 @@ def as_documents(
     ]
 
 
-def as_events(rows: Sequence[RowMapping]) -> list[Event]:
-    """Return rows of the log as events."""
-    return [
-        Event(
-            row["event"],
-            moment(row["at"]),
-            row["action"],
-            row["id"],
-            json.loads(row["details"]),
-            bool(row["is_last"]),
-        )
-        for row in rows
-    ]
-
-
 def _dropped(
     engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
-    for number, id, match in session.dropped_for(ids, engine.rule.measure):
+    for number, id, match in session.documents.dropped_for(ids, engine.rule.measure):
         by_number[number].append((id, match))
     return {number: tuple(dropped) for number, dropped in by_number.items()}
 
 
 def _paged(
     engine: Engine,
+    page: Callable[[Session, int], Sequence[RowMapping]],
     read: Callable[[Session, Sequence[RowMapping]], list[T]],
-    *,
     after: int = 0,
-    **which: Any,
 ) -> Iterator[T]:
     """Yield rows page by page; each page is a snapshot of its own."""
     while True:
         with engine.reading() as session:
-            rows = session.page(after, **which)
+            rows = page(session, after)
             items = read(session, rows)
         if not rows:
             return
@@ -259,11 +247,9 @@ class StoredTexts(Collection):
         return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
 
     def _chunks(self, titles: bool) -> Iterator[Batch]:
-        kept = documents_with_texts.where(documents_table.c.state == KEPT)
-        kept = kept.order_by(documents_table.c.number)
         with self._engine.reading() as session:
-            for rows in session.stream(kept, _TEXTS):
-                texts = pa.array([session.text(row) for row in rows], pa.large_string())
+            for rows in session.whole.with_texts(KEPT, _TEXTS):
+                texts = session.texts.of_all(rows)
                 named = pa.array([row["title"] for row in rows], pa.large_string())
                 yield Batch(
                     texts=texts,

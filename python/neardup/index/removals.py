@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_choice, check_string
 from neardup.exceptions import InputError
 from neardup.index.engine import Engine
-from neardup.index.query import as_documents, as_events
+from neardup.index.query import as_documents
 from neardup.index.results import Event, Removal, RemovalFilter
 from neardup.index.retention import decide_again, keep_in
 from neardup.index.store.session import Session
@@ -62,7 +62,7 @@ def _pages(
     limit = _TOGETHER
     while True:
         with engine.reading() as session:
-            places = session.removal_places(place, limit, **_bounds(wanted))
+            places = session.pages.removal_places(place, limit, **_bounds(wanted))
         for begin in range(0, len(places), _TOGETHER):
             with engine.reading() as session:
                 part = list(_read(engine, session, places[begin : begin + _TOGETHER], words))
@@ -76,14 +76,14 @@ def _pages(
 def count_removals(engine: Engine, wanted: RemovalFilter | None) -> int:
     """Return the number of removals of a filter, whatever its `search` is."""
     with engine.reading() as session:
-        return session.count_removals(**_bounds(_checked(wanted)))
+        return session.pages.count_removals(**_bounds(_checked(wanted)))
 
 
 def decisions(engine: Engine, before: int | None) -> Iterator[Event]:
     """Yield what people decided, the latest first."""
     while True:
         with engine.reading() as session:
-            events = as_events(session.latest_events(BY_HAND, before))
+            events = session.events.latest(BY_HAND, before)
         if not events:
             return
         before = events[-1].number
@@ -97,7 +97,7 @@ def confirm(engine: Engine, id: str, details: dict[str, str]) -> None:
 
 
 def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
-    if session.existing(id)["state"] != DROPPED:
+    if session.documents.existing(id)["state"] != DROPPED:
         raise InputError(
             Message(
                 "{location}: the document '{id}' is not dropped, so there is nothing to confirm.",
@@ -105,14 +105,14 @@ def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
                 id=show(id),
             )
         )
-    session.log("confirmed", [(None, id, details)])
+    session.events.log("confirmed", [(None, id, details)])
 
 
 def undo(engine: Engine, id: str, by: dict[str, str], event: int | None) -> None:
     """Undo what a person decided last about a document; an undone decision is made again."""
     # One transaction: between two, another editor may decide.
     with engine.writing() as session:
-        events = as_events(session.events_of(id))
+        events = session.events.of(id)
         last = events[-1] if events else None
         if last is None or last.action not in BY_HAND or event not in (None, last.number):
             raise InputError(
@@ -132,7 +132,7 @@ def undo(engine: Engine, id: str, by: dict[str, str], event: int | None) -> None
         elif last.action == "kept":
             decide_again(engine, session, id, details)
         else:
-            session.log("undone", [(None, id, details)])
+            session.events.log("undone", [(None, id, details)])
 
 
 def _bounds(wanted: RemovalFilter) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _read(
     engine: Engine, session: Session, places: Sequence[tuple[float, int]], words: Sequence[str]
 ) -> Iterator[Removal]:
     """Yield the removals with some places that have all words."""
-    found = session.by_numbers([number for _, number in places])
+    found = session.pages.by_numbers([number for _, number in places])
     rows = [found[number] for _, number in places if number in found]
     rows = [
         row
@@ -173,7 +173,7 @@ def _read(
         # Another process may have decided it meanwhile.
         if row["state"] == DROPPED and (not words or _has_words(session, row, words))
     ]
-    kept_rows = session.by_numbers({row["kept_number"] for row in rows}).values()
+    kept_rows = session.pages.by_numbers({row["kept_number"] for row in rows}).values()
     kept = {
         document.id: document
         for document in as_documents(engine, session, list(kept_rows), texts=True)
@@ -187,6 +187,6 @@ def _read(
 
 
 def _has_words(session: Session, row: RowMapping, words: Sequence[str]) -> bool:
-    parts = (row["id"], row["title"], row["source"], session.text(row))
+    parts = (row["id"], row["title"], row["source"], session.texts.of(row))
     text = "\n".join(part for part in parts if part).casefold()
     return all(word in text for word in words)

@@ -15,7 +15,7 @@ from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.session import Session
-from neardup.index.values import KEPT, STATES
+from neardup.index.values import DROPPED, KEPT, STATES
 from neardup.readers.batch import show
 
 #: Documents that are removed in one transaction, and decided together, which needs their texts.
@@ -31,15 +31,15 @@ Decided = list[tuple[str, Match | None]]
 def remove(engine: Engine, id: str) -> Removed:
     """Remove a document."""
     with engine.writing() as session:
-        decided = take_out(engine, session, [session.existing(id)], "removed")
+        decided = take_out(engine, session, [session.documents.existing(id)], "removed")
     return _removed(engine, 1, decided)
 
 
 def rename(engine: Engine, old: str, new: str) -> None:
     """Give a document another id; what is known of it follows."""
     with engine.writing() as session:
-        row = session.existing(old)
-        if session.by_ids([new]):
+        row = session.documents.existing(old)
+        if session.documents.by_ids([new]):
             raise InputError(
                 Message(
                     "{location}: '{id}' already belongs to a document. Choose another id, or "
@@ -49,9 +49,9 @@ def rename(engine: Engine, old: str, new: str) -> None:
                     id=show(new),
                 )
             )
-        session.rename(row["number"], old, new)
+        session.documents.rename(row["number"], old, new)
         # Under the old id, so that the last decision stays the last event of the document.
-        session.log("renamed", [(row["number"], old, {"to": new})])
+        session.events.log("renamed", [(row["number"], old, {"to": new})])
 
 
 def expire(engine: Engine, until: int) -> Removed:
@@ -60,11 +60,12 @@ def expire(engine: Engine, until: int) -> Removed:
     decided: Decided = []
     while True:
         with engine.writing() as session:
-            first = session.arrived_before(until, _TOGETHER)
+            first = session.documents.arrived_before(until, _TOGETHER)
             if not first:
                 break
             # Documents that were dropped for one of them, and expire too, go in one transaction.
-            rows = {row["number"]: row for row in [*first, *session.dropped_before(first, until)]}
+            repeated = session.documents.dropped_before(first, until)
+            rows = {row["number"]: row for row in [*first, *repeated]}
             decided += take_out(engine, session, list(rows.values()), "expired")
             removed += len(rows)
     # What one transaction decided, a later one may have decided again.
@@ -79,7 +80,7 @@ def keep(engine: Engine, id: str, details: dict[str, str]) -> None:
 
 def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Keep a dropped document, in an open transaction."""
-    row = session.existing(id)
+    row = session.documents.existing(id)
     if row["state"] == KEPT:
         raise InputError(
             Message(
@@ -88,26 +89,26 @@ def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) 
                 id=show(id),
             )
         )
-    repeats = session.matches([row], engine.rule.measure)[row["number"]]
+    repeats = session.documents.matches([row], engine.rule.measure)[row["number"]]
     assert repeats is not None, "a dropped document repeats another"
-    batch = _stored_batch(engine, session, session.still_dropped([row["number"]]))
-    counters = session.counters()
+    batch = _stored_batch(engine, session, session.documents.with_texts([row["number"]], DROPPED))
+    counters = session.statistics.counters()
     verdicts = engine.decider(session, counters["background"]).keep(batch.corpus, counters["next"])
-    session.delete([row["number"]])
-    write(session, batch, [0], counters["next"], verdicts)
-    session.add_to_counters({"dropped": -1})
-    session.log("kept", [(None, id, {"repeats": repeats.id, **details})])
+    session.documents.delete([row["number"]])
+    write(session, batch, [0], counters, verdicts)
+    session.statistics.count({"dropped": -1})
+    session.events.log("kept", [(None, id, {"repeats": repeats.id, **details})])
 
 
 def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Decide a document that a person kept as if it were added now, and those dropped for it."""
-    row = session.existing(id)
+    row = session.documents.existing(id)
     _unfile(engine, session, [row])
-    others = list(session.dropped_numbers([row["number"]]))
-    session.set_dropped(row["number"])
-    session.add_to_counters({"kept": -1, "dropped": 1})
+    others = list(session.documents.dropped_numbers([row["number"]]))
+    session.documents.set_dropped(row["number"])
+    session.statistics.count({"kept": -1, "dropped": 1})
     _decide(engine, session, [row["number"]])
-    session.log("undone", [(None, id, details)])
+    session.events.log("undone", [(None, id, details)])
     reason = {"repeated": id, "which": "undone"}
     _log(session, _decide(engine, session, others), [reason] * len(others))
 
@@ -116,7 +117,7 @@ def reconsider(engine: Engine, ids: Sequence[str] | None) -> Decided:
     """Decide dropped documents again; all of them without `ids`."""
     decided: Decided = []
     with engine.reading() as session:
-        numbers = session.dropped(ids)
+        numbers = session.documents.dropped(ids)
     for begin in range(0, len(numbers), _WITH_TEXTS):
         with engine.writing() as session:
             pairs = _decide(engine, session, numbers[begin : begin + _WITH_TEXTS])
@@ -143,16 +144,17 @@ def take_out(
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
     _unfile(engine, session, kept)
-    others = session.dropped_numbers([row["number"] for row in kept])
-    session.delete(list(ids))
+    others = session.documents.dropped_numbers([row["number"] for row in kept])
+    session.documents.delete(list(ids))
     if action != "expired":
-        session.log(action, [(number, id, {}) for number, id in ids.items()])
+        session.events.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
-        session.log(action, [(None, None, {"documents": len(rows)})])
+        session.events.log(action, [(None, None, {"documents": len(rows)})])
         # What was decided about an id is not about a later document with this id.
-        session.log(action, [(None, id, {}) for id in session.with_events(list(ids.values()))])
+        known = session.events.ids_with_events(list(ids.values()))
+        session.events.log(action, [(None, id, {}) for id in known])
     states = [row["state"] for row in rows]
-    session.add_to_counters({name: -states.count(state) for state, name in enumerate(STATES)})
+    session.statistics.count({name: -states.count(state) for state, name in enumerate(STATES)})
     again = [number for number in others if number not in ids]
     decided = _decide(engine, session, again)
     reasons = [{"repeated": ids[others[number]], "which": action} for number in again]
@@ -164,14 +166,14 @@ def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> Decided
     """Decide those of some documents that are dropped as if they were added now, in order."""
     decided: Decided = []
     for begin in range(0, len(numbers), _WITH_TEXTS):
-        rows = session.still_dropped(numbers[begin : begin + _WITH_TEXTS])
+        rows = session.documents.with_texts(numbers[begin : begin + _WITH_TEXTS], DROPPED)
         batch = _stored_batch(engine, session, rows)
-        session.delete([row["number"] for row in rows])
-        counters = session.counters()
+        session.documents.delete([row["number"] for row in rows])
+        counters = session.statistics.counters()
         decider, first = engine.decider(session, counters["background"]), counters["next"]
         verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
-        write(session, batch, range(len(rows)), first, verdicts)
-        session.add_to_counters({"dropped": -len(rows)})
+        write(session, batch, range(len(rows)), counters, verdicts)
+        session.statistics.count({"dropped": -len(rows)})
         decided += zip(batch.ids, verdicts.matches, strict=True)
     return decided
 
@@ -182,7 +184,7 @@ def _log(session: Session, decided: Decided, reasons: Sequence[Mapping[str, str]
         (None, id, dict(reason) if match is None else {**reason, "repeats": match.id})
         for (id, match), reason in zip(decided, reasons, strict=True)
     ]
-    session.log("reconsidered", happened)
+    session.events.log("reconsidered", happened)
 
 
 def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> None:
@@ -194,7 +196,7 @@ def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> Non
         for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)
-    session.delete_postings(postings)
+    session.postings.delete(postings)
 
 
 def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:
@@ -202,7 +204,7 @@ def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) 
     batch = Incoming(
         engine,
         ids=[row["id"] for row in rows],
-        texts=pa.array([session.text(row) for row in rows], pa.large_string()),
+        texts=pa.array([session.texts.of(row) for row in rows], pa.large_string()),
         units=None,
         titles=pa.array([row["title"] for row in rows], pa.large_string()),
         times=[row["at"] for row in rows],

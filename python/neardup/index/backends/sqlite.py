@@ -11,12 +11,15 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import orjson
+import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
@@ -33,6 +36,8 @@ _KEPT_CONNECTIONS = 4
 _APPLICATION = int.from_bytes(b"ndup", "big")
 #: Seconds since the last commit after which a writer has time for a checkpoint.
 _IDLE = 1.0
+#: The most parameters of one statement; every version allows as many.
+_PARAMETERS = 999
 #: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
 _BACKUP_PAGES = 4096
 #: Held while a log is compared with its file, so that no other thread opens them meanwhile.
@@ -81,6 +86,7 @@ class SQLiteFile(Database):
     dialect: ClassVar[str] = "sqlite"
     _elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
     _driver_error = sqlite3.Error
+    keeps_recent_keys = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = os.fspath(path)
@@ -344,6 +350,57 @@ class SQLiteFile(Database):
         with self._upkeep() as connection:
             line = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().first()
         return None if line == "ok" else Message("{reason}", reason=line)
+
+    @classmethod
+    def values_table(cls, of: str = "numbers") -> sa.FromClause:
+        """Return the values of an array in JSON."""
+        kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
+        given = sa.bindparam("values", type_=sa.Text())
+        return sa.func.json_each(given).table_valued(sa.column("value", kind))
+
+    @classmethod
+    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the array."""
+        return {"values": orjson.dumps(values).decode()}
+
+    @classmethod
+    def joined(
+        cls,
+        given: sa.FromClause,
+        table: sa.Table,
+        condition: sa.ColumnElement[bool],
+        columns: Sequence[Any],
+        beside: tuple[sa.Table, sa.ColumnElement[bool]] | None = None,
+    ) -> sa.Select[Any]:
+        """Return a plain join, which SQLite does in this order."""
+        source = given.join(table, condition)
+        return sa.select(*columns).select_from(
+            source if beside is None else source.outerjoin(*beside)
+        )
+
+    @classmethod
+    def insert_rows(
+        cls, connection: Connection, table: sa.Table, columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Insert as many rows as a statement can have, in statements of few sizes."""
+        row = f"({', '.join('?' * len(columns))})"
+        # Otherwise SQLite saves every page that a statement of several rows changes, to undo it
+        # alone. Nothing needs that: a failure undoes the transaction.
+        head = f"INSERT OR FAIL INTO {table.name} ({', '.join(columns)}) VALUES "
+        for count, values in _rows_together(columns):
+            connection.exec_driver_sql(head + ", ".join([row] * count), values)
+
+
+def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
+    width = len(columns)
+    values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
+    most = 1 << (_PARAMETERS // width).bit_length() - 1
+    begin, left = 0, len(values) // width
+    while left:
+        count = min(most, 1 << left.bit_length() - 1)
+        yield count, values[begin : begin + count * width]
+        begin, left = begin + count * width, left - count
 
 
 def copy_into(source: sqlite3.Connection, path: str) -> None:

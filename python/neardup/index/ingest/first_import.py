@@ -73,7 +73,7 @@ def first_import(
                 decided = _Decided(engine, corpus, waiting.ids, progress)
         if decided is None and engine.settings.counts and len(corpus):
             with engine.writing() as session:
-                counters = session.counters()
+                counters = session.statistics.counters()
                 if not has_documents(counters):
                     store(session, corpus, counted_at=counters["arrived"] + len(corpus))
         progress.stage("add", len(corpus))
@@ -291,7 +291,7 @@ def _write_group(
     if end > decided.end:
         return _OTHERS
     with engine.writing() as session:
-        counters = session.counters()
+        counters = session.statistics.counters()
         if next_number is None and not has_documents(counters):
             if decided.background is not None:
                 store(session, decided.corpus, counted_at=counters["arrived"] + len(decided.ids))
@@ -302,8 +302,8 @@ def _write_group(
         verdicts = decided.verdicts(new + begin, counters["next"])
         columns = [pa.array(column).to_pylist() for column in decided.corpus.rows(begin, end)]
         batch.sketches = columns[0], columns[1], columns[2]
-        write(session, batch, rows, counters["next"], verdicts)
-        session.add_to_counters({"arrived": len(rows)})
+        write(session, batch, rows, counters, verdicts)
+        session.statistics.count({"arrived": len(rows)})
     log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
     return counters["next"] + len(rows)
 

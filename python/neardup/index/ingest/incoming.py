@@ -17,7 +17,7 @@ from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index.engine import Engine
 from neardup.index.results import NewDocument
-from neardup.index.store.session import packer
+from neardup.index.store.rows import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run

@@ -86,8 +86,7 @@ def _add_source(
     new = already = replaced = problem_count = bytes_read = 0
     has_naive_times = False
     problems: list[Problem] = []
-    with engine.reading() as session:
-        counters = session.counters()
+    counters = engine.counters()
     is_first = not has_documents(counters)
 
     def report(new_problems: Sequence[Problem]) -> None:

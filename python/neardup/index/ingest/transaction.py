@@ -114,15 +114,15 @@ def _add_first(
     not_before = EVER if within is None else earlier(batch.times[0], within)
     again: list[tuple[str, Match | None]] = []
     with engine.writing() as session:
-        stored = session.by_ids(batch.ids)
+        stored = session.documents.by_ids(batch.ids)
         # Only the first document replaces another: those before it must be stored by then.
         ends = [*_replacing(session, batch, stored), len(batch)]
         replaces = ends[0] == 0 and len(batch) > 0
         if replaces:
             again = take_out(engine, session, [stored[batch.ids[0]]], "replaced")
-            stored = session.by_ids(batch.ids)
+            stored = session.documents.by_ids(batch.ids)
             del ends[0]
-        counters = session.counters()
+        counters = session.statistics.counters()
         new, present, refused = _sort(batch, stored, ends[0])
         counted_end = _end_at_count(engine, counters, new)
         end = ends[0] if counted_end is None else counted_end
@@ -131,15 +131,15 @@ def _add_first(
         verdicts = decider.decide(
             session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
         )
-        write(session, batch, rows, counters["next"], verdicts)
-        session.add_to_counters({"arrived": len(rows)})
+        write(session, batch, rows, counters, verdicts)
+        session.statistics.count({"arrived": len(rows)})
         later = ends[1:]
         if counted_end is not None:
             recount(session, engine.settings, workers=engine.workers)
             arrived = counters["arrived"] + len(rows)
             later = [end + next_count(arrived) - arrived]
         matches = dict(zip(rows, verdicts.matches, strict=True))
-        known = session.matches(list(present.values()), engine.rule.measure)
+        known = session.documents.matches(list(present.values()), engine.rule.measure)
     if again:
         log_decisions(engine.location, *zip(*again, strict=True))
     log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
@@ -179,10 +179,9 @@ def _replacing(session: Session, batch: Incoming, stored: Mapping[str, RowMappin
             else:
                 rows.append(row)
         earlier_ids.add(id)
-    with_texts = session.by_numbers(alike.values()) if alike else {}
-    for row, number in alike.items():
-        if session.text(with_texts[number]) != batch.texts[row].as_py():
-            rows.append(row)
+    stored_texts = session.documents.with_texts(list(alike.values())) if alike else []
+    texts = {row["number"]: session.texts.of(row) for row in stored_texts}
+    rows += [row for row, number in alike.items() if texts[number] != batch.texts[row].as_py()]
     return sorted(rows)
 
 

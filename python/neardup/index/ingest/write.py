@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.index.decide import Verdicts
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Match
-from neardup.index.store.rows import UNLISTED
+from neardup.index.store.rows import RECENT, UNLISTED
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, SIMILAR
 
@@ -17,9 +17,14 @@ _LOG = logging.getLogger("neardup.index")
 
 
 def write(
-    session: Session, batch: Incoming, rows: Sequence[int], first: int, verdicts: Verdicts
+    session: Session,
+    batch: Incoming,
+    rows: Sequence[int],
+    counters: Mapping[str, int],
+    verdicts: Verdicts,
 ) -> None:
-    """Store some rows of a batch, numbered from `first` on."""
+    """Store some rows of a batch, with the next numbers; the counters are the current ones."""
+    first = counters["next"]
     identities, features, sketches = batch.sketches
     matches = verdicts.matches
     titles: list[Any] = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
@@ -39,10 +44,11 @@ def write(
         "distance": [None if match is None else match.distance for match in matches],
         "reason": [_reason(match) for match in matches],
     }
-    session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
+    packed = [batch.packed[row] for row in rows]
+    session.insert(columns, packed, verdicts.postings, counters[RECENT])
     kept = matches.count(None)
     changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
-    session.add_to_counters({**changes, UNLISTED: verdicts.unlisted})
+    session.statistics.count({**changes, UNLISTED: verdicts.unlisted})
 
 
 def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:
