@@ -7,14 +7,17 @@ documents, at moments that depend only on how many have arrived: boilerplate com
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.index.decide import empty_corpus
 from neardup.index.settings import Settings
-from neardup.index.store.session import Session
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
+
+if TYPE_CHECKING:
+    from neardup.index.store.session import Session
 
 #: The most documents that one count reads, and how many of them together.
 NEWEST, _READ = 20_000, 1000

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.base.progress import Progress
-from neardup.index.engine import Engine
 from neardup.index.store.rows import extra_of
-from neardup.index.store.session import Session
 from neardup.index.values import IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
 from neardup.writers.rows import REMOVED, write_rows
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import NewDocument
 from neardup.index.store.rows import damage
-from neardup.index.store.session import Session
 from neardup.index.values import STATES
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Size of the sample, spread evenly over all documents, and documents read at once.
 _SAMPLE, _TOGETHER = 1000, 200

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -15,7 +15,6 @@ from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
-from neardup.index.engine import Engine
 from neardup.index.results import NewDocument
 from neardup.index.store.rows import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
@@ -25,6 +24,9 @@ from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 from neardup.recipe.text_inputs import checked_text
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
 
 
 @dataclass

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
-
-from sqlalchemy import RowMapping
+from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.retention import take_out
-from neardup.index.store.session import Session
 from neardup.index.values import EVER, STATES, earlier
 from neardup.readers.batch import show
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: The most documents that one transaction adds.
 BATCH = _core.MAX_BATCH
@@ -140,9 +143,9 @@ def _add_first(
             later = [end + next_count(arrived) - arrived]
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.documents.matches(list(present.values()), engine.rule.measure)
-    if again:
-        log_decisions(engine.location, *zip(*again, strict=True))
-    log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
+    ids = [batch.ids[row] for row in rows]
+    log_decisions(engine.location, again)
+    log_decisions(engine.location, list(zip(ids, verdicts.matches, strict=True)))
     decided_row = {batch.ids[row]: row for row in rows}
     decisions: list[Decision | None] = []
     for row, id in enumerate(batch.ids[:end]):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.index.decide import Verdicts
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Match
 from neardup.index.store.rows import RECENT, UNLISTED
-from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, SIMILAR
+
+if TYPE_CHECKING:
+    from neardup.index.store.session import Session
 
 _LOG = logging.getLogger("neardup.index")
 
@@ -51,18 +53,19 @@ def write(
     session.statistics.count({**changes, UNLISTED: verdicts.unlisted})
 
 
-def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:
+def log_decisions(location: str, decided: Sequence[tuple[str, Match | None]]) -> None:
     """Log decisions after their commit."""
-    if not ids or not _LOG.isEnabledFor(logging.INFO):
+    if not decided or not _LOG.isEnabledFor(logging.INFO):
         return
-    for id, match in zip(ids, matches, strict=True):
+    for id, match in decided:
         if match is None:
             _LOG.info("%s: kept %r", location, id)
         else:
             similarity = match.similarity
             _LOG.info("%s: dropped %r, repeats %r, %.4f", location, id, match.id, similarity)
-    kept = matches.count(None)
-    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(ids), kept, len(ids) - kept)
+    kept = sum(match is None for _, match in decided)
+    dropped = len(decided) - kept
+    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(decided), kept, dropped)
 
 
 def _reason(match: Match | None) -> int | None:
