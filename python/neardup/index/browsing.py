@@ -1,4 +1,4 @@
-"""What people browse: pages of documents, clusters and removals, with filters and counts."""
+"""Lists for people: pages of documents, clusters and removals, with filters and counts."""
 
 from __future__ import annotations
 
