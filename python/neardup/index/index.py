@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_path
+from neardup.exceptions import InputError
 from neardup.index import copies, integrity
 from neardup.index.background import recount
 from neardup.index.browsing import Browsing
 from neardup.index.decisions import Decisions
 from neardup.index.export import write_records
 from neardup.index.ingest import reading, transaction
+from neardup.index.ingest.incoming import Incoming
 from neardup.index.query import Queries
 from neardup.index.results import Added, Decision, Match, NewDocument
 from neardup.index.retention import Retention
@@ -164,7 +167,20 @@ class Index(Queries, Browsing, Decisions, Retention):
         """
         given = completed(Index.add, options)
         document = NewDocument(id, text, title, at, source, extra, given["replace"])
-        return transaction.add(self._engine, document, given["at_zone"], given["within"])
+        batch = Incoming.of(self._engine, [document], given["at_zone"])
+        batch.check()
+        decision = transaction.add_batch(self._engine, batch, given["within"])[0]
+        assert decision is not None
+        if decision.problem is not None:
+            raise InputError(
+                Message(
+                    "{location}: a document {reason}. Replace it with {given[replace=True]}, or "
+                    "choose another id.",
+                    location=self._engine.location,
+                    reason=decision.problem,
+                )
+            )
+        return decision.repeats
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents of several callers, with a separate result for each.
@@ -197,7 +213,23 @@ class Index(Queries, Browsing, Decisions, Retention):
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         if not is_list or not all(isinstance(document, NewDocument) for document in documents):
             raise bad("documents", "a list of NewDocument", documents)
-        return transaction.add_together(self._engine, documents)
+        answers: list[Decision] = []
+        for begin in range(0, len(documents), transaction.BATCH):
+            part = documents[begin : begin + transaction.BATCH]
+            batch = Incoming.of(self._engine, part)
+            problems = batch.problems_of(part)
+            can_add = len(problems) < len(part)
+            decisions = (
+                transaction.add_batch(self._engine, batch) if can_add else [None] * len(part)
+            )
+            for row, decision in enumerate(decisions):
+                if decision is None:
+                    decision = Decision(part[row].id, False, None, problems[row])
+                elif decision.problem is not None:
+                    reason = Message("A document {reason}.", reason=decision.problem)
+                    decision = replace(decision, problem=reason)
+                answers.append(decision)
+        return answers
 
     @takes_options
     def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> Added:

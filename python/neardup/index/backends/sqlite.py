@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,8 +27,9 @@ from neardup.base.confinement import watch_databases
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
+from neardup.index.backends.copies import copy_into
 from neardup.index.backends.database import OPEN, Database, identity_of
-from neardup.index.backends.own_log import mark_anew, next_mark, refuse_foreign_log, states_of
+from neardup.index.backends.own_log import next_mark, refuse_foreign_log, states_of
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -38,8 +39,6 @@ _APPLICATION = int.from_bytes(b"ndup", "big")
 _IDLE = 1.0
 #: The most parameters of one statement; every version allows as many.
 _PARAMETERS = 999
-#: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
-_BACKUP_PAGES = 4096
 #: Held while a log is compared with its file, so that no other thread opens them meanwhile.
 _LOOKING = threading.Lock()
 #: Milliseconds that the log of a replaced file waits for its readers.
@@ -52,8 +51,6 @@ _KINDS = {
     stat.S_IFCHR: N_("a device"),
     stat.S_IFBLK: N_("a device"),
 }
-#: Where the header has the versions for writers and readers: 2 with a log, else 1.
-_VERSIONS_AT = 18
 # Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
     # Every commit is on disk when it returns; on macOS also past the disk's own cache.
@@ -401,20 +398,6 @@ def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, 
         count = min(most, 1 << left.bit_length() - 1)
         yield count, values[begin : begin + count * width]
         begin, left = begin + count * width, left - count
-
-
-def copy_into(source: sqlite3.Connection, path: str) -> None:
-    """Copy a database into a new file, which no log of the old one belongs to."""
-    # Without SQLite's locks, which some systems mix with the lock of the writer.
-    uri = f"{Path(path).as_uri()}?nolock=1"
-    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
-        source.backup(copy, pages=_BACKUP_PAGES)
-    with open(path, "r+b") as file:
-        # Not in WAL mode, so that the file is complete by itself; SQLite needs locks for that.
-        file.seek(_VERSIONS_AT)
-        file.write(b"\1\1")
-        mark_anew(file)
-        os.fsync(file.fileno())
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

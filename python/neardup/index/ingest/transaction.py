@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta, tzinfo
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.base.messages import Message
-from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.write import log_decisions, write
-from neardup.index.results import Decision, Match, NewDocument
+from neardup.index.results import Decision, Match
 from neardup.index.retention import take_out
 from neardup.index.values import EVER, STATES, earlier
 from neardup.readers.batch import show
@@ -37,49 +35,6 @@ def batch_size(within: timedelta | None) -> int:
 def has_documents(counters: Mapping[str, int]) -> bool:
     """Return whether an index with these counters has documents."""
     return any(counters[state] for state in STATES)
-
-
-def add(
-    engine: Engine, document: NewDocument, zone: tzinfo, within: timedelta | None
-) -> Match | None:
-    """Add one document of a caller; see `Index.add`."""
-    batch = Incoming.of(engine, [document], zone)
-    batch.check()
-    decision = add_batch(engine, batch, within)[0]
-    assert decision is not None
-    if decision.problem is not None:
-        values = {"location": engine.location, "reason": decision.problem}
-        raise InputError(
-            Message(
-                "{location}: a document {reason}. Replace it with {given[replace=True]}, or choose "
-                "another id.",
-                **values,
-            )
-        )
-    return decision.repeats
-
-
-def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decision]:
-    """Add documents of several callers; see `Index.add_together`."""
-    answers: list[Decision] = []
-    for begin in range(0, len(documents), BATCH):
-        part = documents[begin : begin + BATCH]
-        batch = Incoming.of(engine, part)
-        problems = {row: error.args[0] for row, error in batch.errors.items()}
-        for unread in batch.problems:
-            row = (unread.record or 1) - 1
-            named = Message("document '{id}'", id=show(part[row].id))
-            problems[row] = replace(unread, source=named, record=None).message
-        can_add = len(problems) < len(part)
-        decisions = add_batch(engine, batch) if can_add else [None] * len(part)
-        for row, decision in enumerate(decisions):
-            if decision is None:
-                decision = Decision(part[row].id, False, None, problems[row])
-            elif decision.problem is not None:
-                reason = Message("A document {reason}.", reason=decision.problem)
-                decision = replace(decision, problem=reason)
-            answers.append(decision)
-    return answers
 
 
 def add_batch(
