@@ -200,7 +200,7 @@ def _make(database: Database, settings: Settings) -> bool:
         statistics = Statistics(connection, database)
         made = {"created": now.isoformat(), "neardup": __version__}
         statistics.set_meta(settings.to_rows() | made)
-        statistics.make_counters({"next": 1})
+        statistics.make_counters()
 
     # Checks everything that follows from the settings before anything is created.
     Decider(settings)

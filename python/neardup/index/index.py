@@ -17,7 +17,7 @@ from neardup.index.background import recount
 from neardup.index.browsing import Browsing
 from neardup.index.decisions import Decisions
 from neardup.index.export import write_records
-from neardup.index.ingest import reading, transaction
+from neardup.index.ingest import transaction
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.query import Queries
 from neardup.index.results import Added, Decision, Match, NewDocument
@@ -265,7 +265,9 @@ class Index(Queries, Browsing, Decisions, Retention):
         as it was made; a later replacement may have changed it. An `at` that is not a valid time is
         reported as a problem of its document.
         """
-        return reading.add_table(self._engine, data, completed(Index.add_many, options))
+        from neardup.index.ingest.reading import add_table
+
+        return add_table(self._engine, data, completed(Index.add_many, options))
 
     @takes_options
     def add_files(
@@ -299,7 +301,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         The first files of an empty index are decided together, as in :meth:`add_many`: the index
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
-        return reading.add_files(self._engine, inputs, completed(Index.add_files, options))
+        # Loads readers of all formats, which take longer than a query.
+        from neardup.index.ingest.reading import add_files
+
+        return add_files(self._engine, inputs, completed(Index.add_files, options))
 
     def recount(self) -> int:
         """Recompute the background statistics; return how many texts were read.

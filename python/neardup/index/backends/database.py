@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Select, Table
+from sqlalchemy import Connection, Engine, FromClause, Select, Table
 from sqlalchemy.exc import DBAPIError
 
 from neardup.base.files import told_after
@@ -328,18 +328,8 @@ class Database(ABC):
 
     @classmethod
     @abstractmethod
-    def joined(
-        cls,
-        given: FromClause,
-        table: Table,
-        condition: ColumnElement[bool],
-        columns: Sequence[Any],
-        beside: tuple[Table, ColumnElement[bool]] | None = None,
-    ) -> Select[Any]:
-        """Return the rows of a table that match a value of a `values_table`, looked up by value.
-
-        `beside` is another table for an outer join.
-        """
+    def joined(cls, given: FromClause, wanted: Select[Any]) -> Select[Any]:
+        """Return the rows of a query that match a value of a `values_table`, found by value."""
 
     @classmethod
     @abstractmethod

@@ -226,19 +226,10 @@ class PostgreSQLSchema(Database):
         return {"values": _array(values)}
 
     @classmethod
-    def joined(
-        cls,
-        given: sa.FromClause,
-        table: sa.Table,
-        condition: sa.ColumnElement[bool],
-        columns: Sequence[Any],
-        beside: tuple[sa.Table, sa.ColumnElement[bool]] | None = None,
-    ) -> sa.Select[Any]:
+    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
         """Return a lateral join: for a long list, a plain one would read the whole table."""
-        rows = table if beside is None else table.outerjoin(*beside)
-        wanted = sa.select(*columns).select_from(rows).where(condition).correlate(given)
         # The offset keeps PostgreSQL from flattening the subquery into a plain join.
-        each = wanted.offset(sa.literal_column("0")).lateral("each")
+        each = wanted.correlate(given).offset(sa.literal_column("0")).lateral("each")
         return sa.select(*each.c).select_from(given.join(each, sa.true()))
 
     @classmethod

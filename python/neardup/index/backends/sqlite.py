@@ -361,19 +361,9 @@ class SQLiteFile(Database):
         return {"values": orjson.dumps(values).decode()}
 
     @classmethod
-    def joined(
-        cls,
-        given: sa.FromClause,
-        table: sa.Table,
-        condition: sa.ColumnElement[bool],
-        columns: Sequence[Any],
-        beside: tuple[sa.Table, sa.ColumnElement[bool]] | None = None,
-    ) -> sa.Select[Any]:
-        """Return a plain join, which SQLite does in this order."""
-        source = given.join(table, condition)
-        return sa.select(*columns).select_from(
-            source if beside is None else source.outerjoin(*beside)
-        )
+    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+        """Return a plain join, which SQLite does in the best order."""
+        return wanted.select_from(given)
 
     @classmethod
     def insert_rows(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -40,27 +39,23 @@ _KEPT_WITH = sa.select(documents.c.number).where(
 @cache
 def _by_ids(kind: type[Database]) -> sa.Executable:
     ids = kind.values_table("text")
-    return kind.joined(ids, documents, documents.c.id == ids.c.value, list(documents.c))
+    return kind.joined(ids, sa.select(documents).where(documents.c.id == ids.c.value))
 
 
 @cache
 def _kept(kind: type[Database], with_texts: bool) -> sa.Executable:
-    number, given = documents.c.number, kind.values_table()
-    is_wanted = sa.and_(number == given.c.value, documents.c.state == _KEPT, _ARRIVED)
-    columns: list[Any] = [documents.c[name] for name in _SKETCHED]
-    beside = None
+    given = kind.values_table()
+    wanted = sa.select(*(documents.c[name] for name in _SKETCHED)).where(
+        documents.c.number == given.c.value, documents.c.state == _KEPT, _ARRIVED
+    )
     if with_texts:
-        columns.append(texts.c.text)
-        beside = (texts, texts.c.number == number)
-    return kind.joined(given, documents, is_wanted, columns, beside)
+        rows = documents.outerjoin(texts, texts.c.number == documents.c.number)
+        wanted = wanted.add_columns(texts.c.text).select_from(rows)
+    return kind.joined(given, wanted)
 
 
 class Documents(Statements):
     """Statements on the rows of documents."""
-
-    def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Store documents given as columns."""
-        self.insert(documents, columns)
 
     def by_ids(self, ids: Sequence[str]) -> dict[str, sa.RowMapping]:
         """Return the existing documents with these ids, without texts."""

@@ -40,8 +40,8 @@ def _of_keys(kind: type[Database]) -> list[sa.Executable]:
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
         given = kind.values_table()
-        columns: list[Any] = [table.c.key, table.c.number, table.c.share]
-        statements.append(kind.joined(given, table, table.c.key == given.c.value, columns))
+        wanted = sa.select(table.c.key, table.c.number, table.c.share)
+        statements.append(kind.joined(given, wanted.where(table.c.key == given.c.value)))
     return statements
 
 

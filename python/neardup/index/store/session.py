@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from neardup.base.messages import N_
 from neardup.index.backends import Database
+from neardup.index.schema import documents, texts
 from neardup.index.store.browsing import Pages
 from neardup.index.store.documents import Documents
 from neardup.index.store.events import Events
@@ -47,8 +48,8 @@ class Session:
         `recent` is the number of postings in the table of recent keys.
         """
         try:
-            self.documents.add(columns)
-            self.texts.add(columns["number"], packed)
+            self.documents.insert(documents, columns)
+            self.texts.insert(texts, {"number": columns["number"], "text": packed})
             change = self.postings.add(postings, recent)
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 import zstandard
@@ -45,11 +43,10 @@ class Statistics(Statements):
                 raise damage(template, self.location, name=name)
         return values
 
-    def make_counters(self, values: Mapping[str, int]) -> None:
-        """Create the counters; those without a value are 0."""
-        values = {**dict.fromkeys(COUNTERS, 0), **values}
-        columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
-        self.insert(counters, columns)
+    def make_counters(self) -> None:
+        """Create the counters of an empty index."""
+        values = {**dict.fromkeys(COUNTERS, 0), "next": 1}
+        self.insert(counters, {"name": list(values), "value": list(values.values())})
 
     def count(self, changes: dict[str, int]) -> None:
         """Add changes to the counters."""

@@ -23,20 +23,14 @@ class Texts(Statements):
     def _unpacker(self) -> zstandard.ZstdDecompressor:
         return zstandard.ZstdDecompressor()
 
-    def add(self, numbers: Sequence[int], packed: Sequence[bytes]) -> None:
-        """Store the compressed texts of documents with these numbers."""
-        self.insert(texts, {"number": numbers, "text": packed})
-
     def of(self, row: sa.RowMapping) -> str:
-        """Return the text of a document, fetched if the row lacks it."""
+        """Return the text of a document, decompressed, and fetched if the row lacks it."""
         number = row["number"]
         if "text" in row:
-            return self.unpacked(row["text"], number)
-        query = sa.select(texts.c.text).where(texts.c.number == number)
-        return self.unpacked(self.connection.execute(query).scalar_one_or_none(), number)
-
-    def unpacked(self, packed: bytes | None, number: int) -> str:
-        """Return a stored text, decompressed."""
+            packed = row["text"]
+        else:
+            query = sa.select(texts.c.text).where(texts.c.number == number)
+            packed = self.connection.execute(query).scalar_one_or_none()
         if packed is None:
             raise damage(
                 N_(
