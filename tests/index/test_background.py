@@ -32,7 +32,7 @@ def notices(count):
 
 def recounted(location):
     with Index(location) as index, index._engine.reading() as session:
-        happened = session.connection.execute(events.select()).mappings().all()
+        happened = session.events.connection.execute(events.select()).mappings().all()
         counts = [row["details"] for row in happened if row["action"] == "recounted"]
         return [json.loads(details)["arrived"] for details in counts]
 

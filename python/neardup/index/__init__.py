@@ -1,7 +1,6 @@
 """The persistent index: has this been seen before?
 
-Importing this package loads neither SQLAlchemy nor Arrow: the methods of `Index` load them when
-they are called.
+Importing this package does not load SQLAlchemy: `Index` loads it when an index is opened.
 """
 
 from neardup.index.copies import restore

@@ -7,17 +7,20 @@ documents, at moments that depend only on how many have arrived: boilerplate com
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.index.decide import empty_corpus
 from neardup.index.settings import Settings
-from neardup.index.store.session import Session
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 
-#: The most documents that one count reads.
-NEWEST = 20_000
+if TYPE_CHECKING:
+    from neardup.index.store.session import Session
+
+#: The most documents that one count reads, and how many of them together.
+NEWEST, _READ = 20_000, 1000
 
 #: Arrivals before the first count, and the most arrivals between two counts.
 FIRST, _MOST = 100, 20_000
@@ -37,20 +40,22 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     The session must be in a write transaction.
     """
     corpus = empty_corpus(settings, workers=workers, counts=True)
-    for stored in session.newest_texts(NEWEST):
+    for rows in session.whole.newest_texts(NEWEST, _READ):
+        stored = session.texts.of_all(rows)
         batch = Batch(stored, stored)
         texts, units, _ = readable(batch, settings.recipe, compiled(settings.recipe))
         corpus.push(texts, titles=None, units=units)
     corpus.finish()
-    store(session, corpus, counted_at=session.counters()["arrived"])
+    store(session, corpus, counted_at=session.statistics.counters()["arrived"])
     return len(corpus)
 
 
 def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
-    counters = session.counters()
+    counters = session.statistics.counters()
     version = counters["background"] + 1
-    session.set_background(version, _core.Background(corpus).to_bytes(), datetime.now(UTC))
-    session.add_to_counters({"background": 1, "counted_at": counted_at - counters["counted_at"]})
+    data = _core.Background(corpus).to_bytes()
+    session.statistics.set_background(version, data, datetime.now(UTC))
+    session.statistics.count({"background": 1, "counted_at": counted_at - counters["counted_at"]})
     details = {"texts": len(corpus), "arrived": counters["arrived"], "version": version}
-    session.log("recounted", [(None, None, details)])
+    session.events.log("recounted", [(None, None, details)])

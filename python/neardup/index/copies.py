@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +10,7 @@ from neardup.base.extras import require
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_flag, check_path, index_files
-from neardup.exceptions import IndexFormatError, OutputError, ParameterError
+from neardup.exceptions import OutputError, ParameterError
 from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import FileSink
 
@@ -61,6 +58,9 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
     Index.backup : make a copy.
     """
     require(N_("An index"), "index", "sqlalchemy")
+    from neardup.index.backends.copies import copy_backup, locked
+    from neardup.index.backends.sqlite import SQLiteFile
+
     source, target = check_path(backup, "backup"), check_path(location, "location")
     check_flag(force, "force")
     for name, path in (("backup", source), ("location", target)):
@@ -87,9 +87,9 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
     try:
         if sink.part is None:
             raise OutputError(Message("{file}: must be a regular file.", file=printable(target)))
-        _copy(source, sink.part[1])
+        copy_backup(source, sink.part[1])
         sink.finish()
-        with _locked(target):
+        with locked(target, SQLiteFile.lock_seconds):
             # In this order: a crash in between leaves a log that is refused.
             sink.commit()
             for log in logs:
@@ -100,73 +100,3 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
 
 def _exists(file: str, template: str) -> OutputError:
     return OutputError(Message(template, code="exists", file=printable(file)))
-
-
-def _copy(source: str, part: str) -> None:
-    """Copy an index into a file, and check the copy."""
-    from neardup.index.backends.failures import Moment, explain_failure
-    from neardup.index.backends.own_log import refuse_foreign_log
-    from neardup.index.backends.sqlite import copy_into
-    from neardup.index.schema import SCHEMA
-
-    shown = printable(source)
-    files = [Path(path) for path in index_files(source)]
-    if not files[0].is_file():
-        raise IndexFormatError(Message("{location}: must be the file of an index.", location=shown))
-    refuse_foreign_log(files, shown)
-    has_log = any(log.exists() and log.stat().st_size for log in (files[1], files[3]))
-    # Without a log nothing is written next to the backup, which may be on a read-only disk.
-    uri = f"{files[0].as_uri()}?mode=ro" + ("" if has_log else "&immutable=1")
-    try:
-        with closing(sqlite3.connect(uri, uri=True)) as opened:
-            version = opened.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-            opened.execute("SELECT count(*) FROM documents").fetchone()
-            copy_into(opened, part)
-        with closing(sqlite3.connect(f"{Path(part).as_uri()}?nolock=1", uri=True)) as copied:
-            (line,) = copied.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        meant = explain_failure(error, shown, Moment.READING)
-        raise meant or error from error
-    if version != (str(SCHEMA),):
-        raise IndexFormatError(
-            Message(
-                "{location}: must be an index of format {expected}. Restore it with the version of "
-                "neardup that made it.",
-                code="other_version",
-                location=shown,
-                expected=SCHEMA,
-            )
-        )
-    if line != "ok":
-        raise IndexFormatError(
-            Message(
-                "{location}: is damaged: {fault}. Name another backup.",
-                code="index_damaged",
-                location=shown,
-                fault=line,
-            )
-        )
-
-
-@contextmanager
-def _locked(target: str) -> Iterator[None]:
-    """Keep others from writing to an index, so that no change is acknowledged and lost."""
-    from neardup.index.backends.failures import Moment, explain_failure
-    from neardup.index.backends.own_log import foreign_log
-    from neardup.index.backends.sqlite import SQLiteFile
-
-    files = [Path(path) for path in index_files(target)]
-    if not files[0].exists() or foreign_log(files) is not None:
-        yield
-        return
-    uri = f"{files[0].as_uri()}?mode=rw"
-    seconds = SQLiteFile.lock_seconds
-    with closing(sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None)) as held:
-        try:
-            held.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            # A damaged file, or one of another program, is replaced without.
-            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                meant = explain_failure(error, printable(target), Moment.WRITING)
-                raise meant or error from error
-        yield

@@ -9,12 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.arrays import word_count
@@ -22,11 +21,15 @@ from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
-from neardup.index.store.rows import damage
-from neardup.index.store.session import Postings, Session, as_signed
+from neardup.index.store.rows import Postings, as_signed, damage
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.store.session import Session
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Decider:
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            postings = session.postings(looked_up)
+            postings = session.postings.of(looked_up)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),
@@ -121,12 +124,14 @@ class Decider:
             )
         wanted = set(stored.candidates(corpus).tolist())
         identities = sorted(set(identities_of(corpus)))
-        wanted.update(session.kept_with(identities, not_before=not_before))
-        rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=not_before)
+        wanted.update(session.documents.kept_with(identities, not_before=not_before))
+        rows = session.documents.kept(
+            sorted(wanted), with_texts=self._keeps_texts, not_before=not_before
+        )
         numbers = [row["number"] for row in rows]
         texts = None
         if self._keeps_texts:
-            texts = session.unpacked_all([row["text"] for row in rows], numbers)
+            texts = session.texts.of_all(rows)
         restore(corpus, rows, session.location, texts)
         clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, numbers)
         return BatchContext(clusterer, rows, postings)
@@ -144,34 +149,27 @@ class Decider:
         """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
             return Verdicts([], [], Postings.none())
-        size = len(ids)
-        numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
-        matches: list[Match | None] = []
-        kept_numbers: list[int | None] = []
-        for kept, similarity, distance, identical in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            if kept < 0:
-                matches.append(None)
-                kept_numbers.append(None)
-                continue
-            if kept < size:
-                number, id = numbers[kept], ids[kept]
-            else:
-                stored = context.stored[kept - size]
-                number, id = stored["number"], stored["id"]
-            bits = None if distance < 0 else distance
-            matches.append(Match(id, similarity, self._measure, bits, identical))
-            kept_numbers.append(number)
-        postings = _postings(
-            context.clusterer.new_entries(),
-            np.array(rows),
-            np.arange(first, first + len(rows)),
-        )
+        known = [*ids, *(row["id"] for row in context.stored)]
+        numbers = {row: first + at for at, row in enumerate(rows)}
+        numbers |= {len(ids) + at: row["number"] for at, row in enumerate(context.stored)}
+        kept_numbers = [numbers.get(kept) for kept in columns[0].tolist()]
+        entries = context.clusterer.new_entries()
+        postings = _postings(entries, np.array(rows), np.arange(first, first + len(rows)))
         *_, skipped_documents, _, _ = context.clusterer.statistics()
-        return Verdicts(matches, kept_numbers, postings, skipped_documents)
+        return Verdicts(self.matches(columns, known), kept_numbers, postings, skipped_documents)
+
+    def matches(self, columns: Sequence[NDArray[Any]], ids: Sequence[str]) -> list[Match | None]:
+        """Return decisions of the core, given as columns, with the ids of the kept documents."""
+        return [
+            None
+            if kept < 0
+            else Match(ids[kept], similarity, self._measure, None if bits < 0 else bits, identical)
+            for kept, similarity, bits, identical in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
+        ]
 
     def keep(self, corpus: _core.Corpus, number: int) -> Verdicts:
         """Return verdicts that keep the only document of a corpus, whatever it repeats."""
@@ -241,7 +239,7 @@ class FingerprintScan:
 
     def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
-        new = session.fingerprints(last, self._least)
+        new = session.whole.fingerprints(last, self._least)
         rows = _rows([sketch for _, sketch in new], self._bits)
         if self._fingerprints is None:
             self._fingerprints = _core.Fingerprints(rows, bits=self._bits)

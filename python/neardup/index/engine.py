@@ -27,6 +27,7 @@ from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, differences, new_settings
 from neardup.index.store.rows import damage
 from neardup.index.store.session import Session
+from neardup.index.store.statistics import Statistics
 
 
 class Engine:
@@ -55,13 +56,18 @@ class Engine:
     def reading(self) -> Iterator[Session]:
         """Open a read transaction, which sees one snapshot of the index."""
         with self.database.reading() as connection:
-            yield Session(connection, self.location)
+            yield Session(connection, self.database)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location)
+            yield Session(connection, self.database)
+
+    def counters(self) -> dict[str, int]:
+        """Return the counters of the index."""
+        with self.reading() as session:
+            return session.statistics.counters()
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""
@@ -94,7 +100,7 @@ class Engine:
     def decider(self, session: Session, version: int | None = None) -> Decider:
         """Return the rule with the current background statistics of the index."""
         if version is None:
-            version = session.counters()["background"]
+            version = session.statistics.counters()["background"]
         with self._lock:
             known = self._deciders.get(version)
             if known is not None:
@@ -112,7 +118,7 @@ class Engine:
 
     def _stored_background(self, session: Session, version: int) -> _core.Background:
         try:
-            return _core.Background.from_bytes(session.background(version))
+            return _core.Background.from_bytes(session.statistics.background(version))
         except InputError as error:
             template = N_("{location}: background {number} is damaged: {reason} {remedy}")
             reason = error.args[0]
@@ -137,7 +143,7 @@ def open_index(
         made = not database.exists() and _make(database, new_settings(wanted))
         database.check_schema()
         with database.reading() as connection:
-            rows = Session(connection, database.location).meta()
+            rows = Statistics(connection, database).meta()
         settings = _settings_of(rows, database.location)
         if not made and make_new:
             listed = differences(settings, wanted)
@@ -191,9 +197,10 @@ def _make(database: Database, settings: Settings) -> bool:
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
-        session = Session(connection, database.location)
-        session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
-        session.make_counters({"next": 1})
+        statistics = Statistics(connection, database)
+        made = {"created": now.isoformat(), "neardup": __version__}
+        statistics.set_meta(settings.to_rows() | made)
+        statistics.make_counters()
 
     # Checks everything that follows from the settings before anything is created.
     Decider(settings)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, select, true
 
 from neardup.base.progress import Progress
-from neardup.index.engine import Engine
-from neardup.index.schema import documents, documents_with_texts
 from neardup.index.store.rows import extra_of
-from neardup.index.store.session import Session
-from neardup.index.values import DROPPED, IDENTICAL, KEPT, moment
+from neardup.index.values import IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
 from neardup.writers.rows import REMOVED, write_rows
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200
@@ -58,31 +58,31 @@ def write_records(
 
     The documents are the kept ones, or all if `include_removed`, in the order of their decisions.
     """
-    is_meant = true() if include_removed else documents.c.state == KEPT
+    state = None if include_removed else KEPT
     with engine.reading() as session:
         progress.stage("export", None)
-        count = _write_documents(session, output, is_meant, progress)
+        count = _write_documents(session, output, state, progress)
         if decisions is not None:
             write_rows(decisions, _decisions(session, engine.rule.measure), _DECISIONS)
     return count
 
 
 def _write_documents(
-    session: Session, output: Output, is_meant: ColumnElement[bool], progress: Progress
+    session: Session, output: Output, state: int | None, progress: Progress
 ) -> int:
     if output.format == "jsonl":
         count = 0
-        for records in _records(session, is_meant):
+        for records in _records(session, state):
             output.write(jsonl_bytes(records))
             count += len(records)
             progress.advance(len(records))
         return count
     # A table needs its columns before the first row is written.
-    more = _more_columns(session, is_meant)
+    more = _more_columns(session, state)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for records in _records(session, is_meant):
+        for records in _records(session, state):
             progress.advance(len(records))
             for record in records:
                 for name, kind in more.items():
@@ -96,14 +96,13 @@ def _write_documents(
     return write_rows(output, rows(), schema)
 
 
-def _records(session: Session, is_meant: ColumnElement[bool]) -> Iterator[list[dict[str, Any]]]:
-    query = documents_with_texts.where(is_meant).order_by(documents.c.number)
-    for rows in session.stream(query, _TOGETHER):
+def _records(session: Session, state: int | None) -> Iterator[list[dict[str, Any]]]:
+    for rows in session.whole.with_texts(state, _TOGETHER):
         records = []
         for row in rows:
             record: dict[str, Any] = {
                 "id": row["id"],
-                "text": session.text(row),
+                "text": session.texts.of(row),
                 "title": row["title"],
                 "source": row["source"],
                 "at": moment(row["at"]),
@@ -118,13 +117,10 @@ def _name(name: str) -> str:
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
-def _more_columns(session: Session, is_meant: ColumnElement[bool]) -> dict[str, pa.DataType]:
+def _more_columns(session: Session, state: int | None) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
-    query = select(documents.c.number, documents.c.extra).where(
-        is_meant, documents.c.extra.is_not(None)
-    )
-    for rows in session.stream(query.order_by(documents.c.number), _TOGETHER):
+    for rows in session.whole.extras(state, _TOGETHER):
         for row in rows:
             for name, value in extra_of(row).items():
                 types = kinds.setdefault(_name(name), set())
@@ -135,11 +131,7 @@ def _more_columns(session: Session, is_meant: ColumnElement[bool]) -> dict[str, 
 
 
 def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
-    kept = documents.alias()
-    joined = documents.join(kept, kept.c.number == documents.c.kept_number)
-    query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
-    query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
-    for rows in session.stream(query, _TOGETHER):
+    for rows in session.whole.dropped(_TOGETHER):
         for row in rows:
             yield {
                 "id": row["id"],

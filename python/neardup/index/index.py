@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.base.validation import (
-    bad,
-    check_choice,
-    check_flag,
-    check_path,
-    check_span,
-    check_string,
-    check_whole,
-)
-from neardup.index.results import NewDocument
-from neardup.index.values import MAX_NUMBER, STATES, check_id, check_time, earlier, stamp
+from neardup.base.validation import bad, check_path
+from neardup.exceptions import InputError
+from neardup.index import copies, integrity
+from neardup.index.background import recount
+from neardup.index.browsing import Browsing
+from neardup.index.decisions import Decisions
+from neardup.index.export import write_records
+from neardup.index.ingest import transaction
+from neardup.index.ingest.incoming import IncomingBatch
+from neardup.index.query import Queries
+from neardup.index.results import AddResult, Decision, Match, NewDocument
+from neardup.index.retention import Retention
 from neardup.options.groups import (
     AddFilesParameters,
     AddManyParameters,
@@ -27,34 +29,19 @@ from neardup.options.groups import (
     ExportParameters,
     IndexParameters,
     ProgressParameters,
-    QueryParameters,
 )
 from neardup.options.signatures import complete_options, takes_options
-from neardup.recipe.text_inputs import checked_text
+from neardup.writers import OutputSet
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
-    from neardup.index.query import StoredTexts
-    from neardup.index.results import (
-        AddResult,
-        Cluster,
-        Decision,
-        Document,
-        Event,
-        Explanation,
-        Match,
-        Removal,
-        RemovalFilter,
-        RemoveResult,
-        Stats,
-    )
 
 #: Options that become settings, or are compared with the settings of an existing index.
 _WANTED = ("recipe", "ignore", "measure", "threshold", "max_distance", "expected")
 
 
 @takes_options
-class Index:
+class Index(Queries, Browsing, Decisions, Retention):
     """A store of documents that answers whether a text has been seen before.
 
     Opens the index at a location, or creates one there. Several threads may share one object;
@@ -178,11 +165,22 @@ class Index:
         A replaced document is removed, as :meth:`remove` does, and the new one is added, in one
         transaction.
         """
-        from neardup.index.ingest.transaction import add
-
         given = complete_options(Index.add, options)
         document = NewDocument(id, text, title, at, source, extra, given["replace"])
-        return add(self._engine, document, given["at_zone"], given["within"])
+        batch = IncomingBatch.of(self._engine, [document], given["at_zone"])
+        batch.check()
+        decision = transaction.add_batch(self._engine, batch, given["within"])[0]
+        assert decision is not None
+        if decision.problem is not None:
+            raise InputError(
+                Message(
+                    "{location}: a document {reason}. Replace it with {given[replace=True]}, or "
+                    "choose another id.",
+                    location=self._engine.location,
+                    reason=decision.problem,
+                )
+            )
+        return decision.repeats
 
     def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents of several callers, with a separate result for each.
@@ -212,12 +210,26 @@ class Index:
         The documents are decided in their order, each against those before it, as if by
         :meth:`add` one after the other, but with one durable commit.
         """
-        from neardup.index.ingest.transaction import add_together
-
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         if not is_list or not all(isinstance(document, NewDocument) for document in documents):
             raise bad("documents", "a list of NewDocument", documents)
-        return add_together(self._engine, documents)
+        answers: list[Decision] = []
+        for begin in range(0, len(documents), transaction.BATCH):
+            part = documents[begin : begin + transaction.BATCH]
+            batch = IncomingBatch.of(self._engine, part)
+            problems = batch.problems_of(part)
+            can_add = len(problems) < len(part)
+            decisions = (
+                transaction.add_batch(self._engine, batch) if can_add else [None] * len(part)
+            )
+            for row, decision in enumerate(decisions):
+                if decision is None:
+                    decision = Decision(part[row].id, False, None, problems[row])
+                elif decision.problem is not None:
+                    reason = Message("A document {reason}.", reason=decision.problem)
+                    decision = replace(decision, problem=reason)
+                answers.append(decision)
+        return answers
 
     @takes_options
     def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> AddResult:
@@ -289,429 +301,10 @@ class Index:
         The first files of an empty index are decided together, as in :meth:`add_many`: the index
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
+        # Loads readers of all formats, which take longer than a query.
         from neardup.index.ingest.reading import add_files
 
         return add_files(self._engine, inputs, complete_options(Index.add_files, options))
-
-    @takes_options
-    def query(
-        self,
-        text: str,
-        k: int = 10,
-        *,
-        title: str | None = None,
-        at: datetime | str | None = None,
-        **options: Unpack[QueryParameters],
-    ) -> list[Match]:
-        """Return the kept documents that a text repeats; stores nothing.
-
-        Parameters
-        ----------
-        text : str
-        k : int, default=10
-            The most documents to return; at least 1.
-        title : str or None, default=None
-            Used by recipes that weigh titles.
-        at : datetime, str or None, default=None
-            The end of the `within` window; now by default.
-        {options}
-
-        Returns
-        -------
-        list of Match
-            The most similar first; ties in the order of arrival.
-        """
-        from neardup.index.query import query
-
-        within = complete_options(Index.query, options)["within"]
-        return query(self._engine, text, k, title=title, at=at, within=within)
-
-    def near_misses(self, text: str, k: int = 3, *, title: str | None = None) -> list[Match]:
-        """Return the kept documents that are most similar to a text without being duplicates.
-
-        Parameters
-        ----------
-        text : str
-        k : int, default=3
-            The most documents to return; at least 1.
-        title : str or None, default=None
-            Used by recipes that weigh titles.
-
-        Returns
-        -------
-        list of Match
-            The most similar first. Empty if no document shares a rare passage with the text, and
-            for a rule that searches without keys.
-        """
-        from neardup.index.query import near_misses
-
-        return near_misses(self._engine, text, k, title=title)
-
-    def get(self, id: str) -> Document | None:
-        """Return a stored document; None if there is none with this id.
-
-        Parameters
-        ----------
-        id : str
-        """
-        return self.get_many([check_string(id, "id")]).get(id)
-
-    def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
-        """Return stored documents by id.
-
-        Parameters
-        ----------
-        ids : sequence of str
-        texts : bool, default=True
-            Whether to fetch texts; otherwise `text` is None.
-
-        Returns
-        -------
-        dict of str to Document
-            In the order of `ids`; ids that do not exist are left out.
-        """
-        from neardup.index.query import get_many
-
-        if isinstance(ids, str) or not isinstance(ids, Sequence):
-            raise bad("ids", "a list of text", ids)
-        wanted = [check_string(id, "ids") for id in ids]
-        return get_many(self._engine, wanted, texts=check_flag(texts, "texts"))
-
-    def explain(self, id: str) -> Explanation:
-        """Return why a document is kept or dropped, and its later events.
-
-        Parameters
-        ----------
-        id : str
-
-        Returns
-        -------
-        Explanation
-
-        Raises
-        ------
-        InputError
-            If the index has neither the document nor events of it.
-        """
-        from neardup.index.query import explain
-
-        return explain(self._engine, check_string(id, "id"))
-
-    def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
-        """Yield each kept document for which others were dropped, oldest first.
-
-        Parameters
-        ----------
-        search : str or None, default=None
-            Only clusters in which the id or the title of a document contains this text;
-            the case of ASCII letters is ignored.
-        after : int, default=0
-            Only clusters after the one with this `number`.
-
-        Yields
-        ------
-        Cluster
-            Documents added or removed during the iteration may or may not appear.
-
-        Notes
-        -----
-        A search reads all documents in the worst case.
-        """
-        from neardup.index.query import clusters
-
-        if search is not None:
-            search = checked_text(check_string(search, "search"), "search")
-        return clusters(
-            self._engine, search=search, after=check_whole(after, "after", 0, MAX_NUMBER)
-        )
-
-    def removals(
-        self, wanted: RemovalFilter | None = None, *, after: str = ""
-    ) -> Iterator[Removal]:
-        """Yield dropped documents, each with the kept one that it repeats, for review.
-
-        Parameters
-        ----------
-        wanted : RemovalFilter or None, default=None
-            Which of them, and their order; by default all, the least similar first.
-        after : str, default=""
-            Only those after the one with this `position`.
-
-        Yields
-        ------
-        Removal
-            Documents decided during the iteration may or may not appear.
-
-        Notes
-        -----
-        Reads all documents in the worst case, and with `search` their texts.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> from neardup.index import RemovalFilter
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     for id, end in (("a1", "."), ("a2", "!")):
-        ...         _ = index.add(id, f"The council will open the new bridge on Sunday{end}")
-        ...     for removal in index.removals():
-        ...         removal.document.id, removal.kept.id, removal.confirmed
-        ...     index.confirm("a2", by="Li")
-        ...     unconfirmed = RemovalFilter(confirmed=False)
-        ...     index.count_removals(unconfirmed)
-        ...     index.undo("a2", by="Li")
-        ...     [(event.action, event.details["by"]) for event in index.decisions()]
-        ('a2', 'a1', False)
-        0
-        [('undone', 'Li'), ('confirmed', 'Li')]
-        >>> folder.cleanup()
-        """
-        from neardup.index.removals import removals
-
-        return removals(self._engine, wanted, check_string(after, "after"))
-
-    def count_removals(self, wanted: RemovalFilter | None = None) -> int:
-        """Return how many removals a filter has, whatever its `search` is.
-
-        Parameters
-        ----------
-        wanted : RemovalFilter or None, default=None
-
-        Returns
-        -------
-        int
-        """
-        from neardup.index.removals import count_removals
-
-        return count_removals(self._engine, wanted)
-
-    def count_arrivals(self, since: datetime | str) -> tuple[int, int]:
-        """Return how many documents arrived since a moment, and how many of them are not kept.
-
-        Parameters
-        ----------
-        since : datetime or str
-            Inclusive.
-
-        Returns
-        -------
-        arrived, dropped : int
-        """
-        with self._engine.reading() as session:
-            return session.count_arrivals(stamp(check_time(since, "since")))
-
-    def decisions(self, *, before: int | None = None) -> Iterator[Event]:
-        """Yield what :meth:`keep`, :meth:`confirm` and :meth:`undo` did, the latest first.
-
-        Parameters
-        ----------
-        before : int or None, default=None
-            Only events before the one with this `number`.
-
-        Yields
-        ------
-        Event
-        """
-        from neardup.index.removals import decisions
-
-        if before is not None:
-            before = check_whole(before, "before", 1, MAX_NUMBER)
-        return decisions(self._engine, before)
-
-    def documents(self, state: str | None = None) -> Iterator[Document]:
-        """Yield all documents in the order of arrival.
-
-        Parameters
-        ----------
-        state : {"kept", "dropped"} or None, default=None
-            Only documents in this state.
-
-        Yields
-        ------
-        Document
-        """
-        from neardup.index.query import all_documents
-
-        if state is not None:
-            check_choice(state, "state", STATES)
-        return all_documents(self._engine, state)
-
-    def stats(self) -> Stats:
-        """Return the size and the settings of the index."""
-        from neardup.index.query import stats
-
-        return stats(self._engine)
-
-    def __len__(self) -> int:
-        """Return the number of documents in any state."""
-        with self._engine.reading() as session:
-            counters = session.counters()
-        return sum(counters[state] for state in STATES)
-
-    def __contains__(self, id: object) -> bool:
-        """Return whether the index has a document with this id, in any state."""
-        if not isinstance(id, str):
-            return False
-        with self._engine.reading() as session:
-            return bool(session.by_ids([id]))
-
-    def remove(self, id: str) -> RemoveResult:
-        """Remove a document, and decide those that were dropped for it as if they were added now.
-
-        Parameters
-        ----------
-        id : str
-
-        Returns
-        -------
-        RemoveResult
-
-        Raises
-        ------
-        InputError
-            If there is no such document.
-        """
-        from neardup.index.retention import remove
-
-        return remove(self._engine, check_string(id, "id"))
-
-    def rename(self, old: str, new: str) -> None:
-        """Change the id of a document.
-
-        Documents that were dropped for it, and its events, follow. :meth:`explain` of the old id
-        shows the new one.
-
-        Parameters
-        ----------
-        old : str
-        new : str
-            An id that no document has.
-
-        Raises
-        ------
-        InputError
-            If there is no document with the old id, or one with the new id.
-        """
-        from neardup.index.retention import rename
-
-        rename(self._engine, check_string(old, "old"), check_id(new, "new"))
-
-    def keep(self, id: str, *, by: str | None = None) -> None:
-        """Keep a dropped document, whatever it repeats.
-
-        This reverses the decision: from now on others may be dropped for this document.
-        :meth:`explain` shows the event, and :meth:`undo` undoes it.
-
-        Parameters
-        ----------
-        id : str
-        by : str or None, default=None
-            Who decided it.
-
-        Raises
-        ------
-        InputError
-            If there is no such document, or it is kept already.
-        """
-        from neardup.index.retention import keep
-
-        keep(self._engine, check_string(id, "id"), _details(by))
-
-    def confirm(self, id: str, *, by: str | None = None) -> None:
-        """Log that a removal is right; see :meth:`removals`.
-
-        Parameters
-        ----------
-        id : str
-        by : str or None, default=None
-            Who decided it.
-
-        Raises
-        ------
-        InputError
-            If there is no such document, or it is not dropped.
-        """
-        from neardup.index.removals import confirm
-
-        confirm(self._engine, check_string(id, "id"), _details(by))
-
-    def undo(self, id: str, *, by: str | None = None, event: int | None = None) -> None:
-        """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
-
-        A document that was kept is decided as if it were added now, and then those that were
-        dropped for it, in one transaction.
-
-        Parameters
-        ----------
-        id : str
-        by : str or None, default=None
-            Who decided it.
-        event : int or None, default=None
-            The `number` of the decision, such as one of :meth:`decisions`; None means the last
-            one.
-
-        Raises
-        ------
-        InputError
-            If there is no such decision, or something else has happened to the document since.
-        """
-        from neardup.index.removals import undo
-
-        if event is not None:
-            event = check_whole(event, "event", 1, MAX_NUMBER)
-        undo(self._engine, check_string(id, "id"), _details(by), event)
-
-    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
-        """Decide dropped documents again, with the current background statistics.
-
-        Parameters
-        ----------
-        ids : sequence of str or None, default=None
-            Ids of kept or unknown documents are ignored. None means all dropped documents.
-
-        Returns
-        -------
-        list of (str, Match or None)
-            In the order of arrival. Each is decided as if it were added now; None means that
-            it is kept.
-        """
-        from neardup.index.retention import reconsider
-
-        if ids is not None:
-            if isinstance(ids, str) or not isinstance(ids, Sequence):
-                raise bad("ids", "a list of ids or None", ids)
-            ids = [check_string(id, "ids") for id in ids]
-        return reconsider(self._engine, ids)
-
-    def expire(
-        self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
-    ) -> RemoveResult:
-        """Remove all documents that arrived before a moment.
-
-        Later ones that were dropped for them are decided as if they were added now.
-
-        Parameters
-        ----------
-        before : datetime, str or None, default=None
-            The moment, exclusive.
-        older_than : timedelta, str or None, default=None
-            A time span before now, such as ``90d``. Give exactly one of the two.
-
-        Returns
-        -------
-        RemoveResult
-        """
-        from neardup.index.retention import expire
-
-        if before is None and older_than is None:
-            raise bad("before", "given, unless 'older_than' is", before)
-        if before is not None and older_than is not None:
-            raise bad("before", "left out if 'older_than' is given", before)
-        if before is not None:
-            until = stamp(check_time(before, "before"))
-        else:
-            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
-        return expire(self._engine, until)
 
     def recount(self) -> int:
         """Recompute the background statistics; return how many texts were read.
@@ -723,8 +316,6 @@ class Index:
         -------
         int
         """
-        from neardup.index.background import recount
-
         engine = self._engine
         if not engine.settings.counts:
             return 0
@@ -769,9 +360,6 @@ class Index:
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
         documents; with `include_removed`, the removed ones too.
         """
-        from neardup.index.export import write_records
-        from neardup.writers import OutputSet
-
         given = complete_options(Index.export, options)
         force = given["force"]
         output = check_path(output, "output")
@@ -807,9 +395,7 @@ class Index:
         --------
         neardup.index.restore : put a copy in the place of an index.
         """
-        from neardup.index.copies import backup
-
-        backup(self._engine, copy)
+        copies.backup(self._engine, copy)
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""
@@ -834,9 +420,7 @@ class Index:
         1,000 documents, spread evenly, are sketched again. The check reads one snapshot, so
         others may write meanwhile.
         """
-        from neardup.index.integrity import check
-
-        check(self._engine, complete_options(Index.check, options)["progress"])
+        integrity.check(self._engine, complete_options(Index.check, options)["progress"])
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""
@@ -852,12 +436,6 @@ class Index:
             )
         )
 
-    def _open_stored_texts(self) -> StoredTexts:
-        """Return the kept documents as the other collection of a run; readers call it."""
-        from neardup.index.query import StoredTexts
-
-        return StoredTexts(self._engine)
-
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
         self._engine.database.close()
@@ -867,8 +445,3 @@ class Index:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _details(by: str | None) -> dict[str, str]:
-    """Return the log entry of a person's decision."""
-    return {} if by is None else {"by": checked_text(check_string(by, "by"), "by")}

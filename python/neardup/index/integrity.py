@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from typing import TYPE_CHECKING
 
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.results import NewDocument
-from neardup.index.schema import documents, documents_with_texts
 from neardup.index.store.rows import damage
-from neardup.index.store.session import Session
 from neardup.index.values import STATES
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Size of the sample, spread evenly over all documents, and documents read at once.
 _SAMPLE, _TOGETHER = 1000, 200
@@ -27,11 +28,10 @@ def check(engine: Engine, progress: Progress) -> None:
     if fault is not None:
         raise _damaged(engine, fault)
     with engine.reading() as session:
-        _check_counters(engine, session)
+        numbers = session.whole.numbers()
+        _check_counters(engine, session, max(numbers, default=0))
         # Raises if the background statistics are damaged.
         engine.decider(session)
-        query = select(documents.c.number).order_by(documents.c.number)
-        numbers = list(session.connection.scalars(query))
         sample = numbers[:: max(1, len(numbers) // _SAMPLE)]
         progress.stage("check", len(sample))
         for begin in range(0, len(sample), _TOGETHER):
@@ -43,10 +43,9 @@ def _damaged(engine: Engine, fault: Message) -> IndexFormatError:
     return damage(N_("{location}: is damaged: {fault}. {remedy}"), engine.location, fault=fault)
 
 
-def _check_counters(engine: Engine, session: Session) -> None:
-    counters = session.counters()
-    query = select(documents.c.state, func.count()).group_by(documents.c.state)
-    rows = {row[0]: row[1] for row in session.connection.execute(query)}
+def _check_counters(engine: Engine, session: Session, last: int) -> None:
+    counters = session.statistics.counters()
+    rows = session.whole.count_states()
     expected = {name: rows.get(state, 0) for state, name in enumerate(STATES)}
     for name, count in expected.items():
         if counters[name] != count:
@@ -59,7 +58,6 @@ def _check_counters(engine: Engine, session: Session) -> None:
                     value=counters[name],
                 ),
             )
-    last = session.connection.scalar(select(func.max(documents.c.number))) or 0
     if counters["next"] <= last:
         raise _damaged(
             engine,
@@ -74,9 +72,8 @@ def _check_counters(engine: Engine, session: Session) -> None:
 
 def _check_sketches(engine: Engine, session: Session, numbers: list[int]) -> None:
     """Sketch the texts of some documents again, and compare."""
-    query = documents_with_texts.where(session.is_one_of(documents.c.number))
-    rows = session.run(query.order_by(documents.c.number), numbers).mappings().all()
-    given = [NewDocument("-", session.text(row), row["title"]) for row in rows]
+    rows = session.documents.with_texts(numbers)
+    given = [NewDocument("-", session.texts.of(row), row["title"]) for row in rows]
     again = IncomingBatch.of(engine, given)
     again.check()
     columns = zip(*again.sketches, strict=True)

@@ -1,31 +1,31 @@
-"""Reading an index: what a text repeats, stored documents, clusters, sizes."""
+"""Reading an index: what a text repeats, stored documents, and why they are kept or dropped."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import RowMapping
 
 from neardup import _core
-from neardup.base.validation import check_whole
+from neardup.base.validation import bad, check_flag, check_string, check_whole
 from neardup.index.decide import restore
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_text
-from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
-from neardup.index.schema import documents as documents_table
-from neardup.index.schema import documents_with_texts
+from neardup.index.results import Document, Explanation, Match, NewDocument, Stats
 from neardup.index.store.rows import SKIPPED_DOCUMENTS, extra_of, unknown_document
-from neardup.index.store.session import Session
-from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, plain_text, stamp
+from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, stamp
+from neardup.options.groups import QueryParameters
+from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 from neardup.readers.collection import Collection
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Documents that are compared for each near miss; those that share most keys with the text.
 _COMPARED = 4
@@ -34,95 +34,169 @@ _COMPARED = 4
 _TEXTS = 1000
 
 
-def query(
-    engine: Engine,
-    text: str,
-    k: int,
-    *,
-    title: str | None,
-    at: datetime | str | None,
-    within: timedelta | None,
-) -> list[Match]:
-    """Return the kept documents that a text repeats."""
-    corpus = _sketched(engine, text, k, title)
-    until = datetime.now(UTC) if at is None else check_time(at, "at")
-    not_before = EVER if within is None else earlier(stamp(until), within)
-    with engine.reading() as session:
-        context = engine.decider(session).context(session, corpus, not_before=not_before)
-        matches = context.clusterer.similar(corpus, 0)
-    measure = engine.rule.measure
-    return [
-        Match(context.stored[row - 1]["id"], similarity, measure, distance, identical)
-        for row, similarity, distance, identical in matches[:k]
-    ]
+class Queries:
+    """The methods of `Index` that read single documents, or the whole."""
 
+    _engine: Engine
 
-def _sketched(engine: Engine, text: str, k: int, title: str | None) -> _core.Corpus:
-    """Return a corpus of the text that is looked up; raise if a parameter is out of bounds."""
-    check_text(text, "text")
-    check_whole(k, "k", 1)
-    incoming = IncomingBatch.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
-    incoming.check()
-    return incoming.corpus
+    @takes_options
+    def query(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        **options: Unpack[QueryParameters],
+    ) -> list[Match]:
+        """Return the kept documents that a text repeats; stores nothing.
 
+        Parameters
+        ----------
+        text : str
+        k : int, default=10
+            The most documents to return; at least 1.
+        title : str or None, default=None
+            Used by recipes that weigh titles.
+        at : datetime, str or None, default=None
+            The end of the `within` window; now by default.
+        {options}
 
-def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list[Match]:
-    """Return the kept documents most similar to a text that are not duplicates of it."""
-    corpus, rule = _sketched(engine, text, k, title), engine.rule
-    with engine.reading() as session:
-        context = engine.decider(session).context(session, corpus)
-        similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}
-        if context.postings is None:
-            return []
-        duplicates = {context.stored[row - 1]["number"] for row in similar}
-        numbers, counts = np.unique(context.postings.numbers, return_counts=True)
-        by_shared_keys = numbers[np.lexsort((numbers, -counts))].tolist()
-        others = [number for number in by_shared_keys if number not in duplicates]
-        rows = session.kept(others[: _COMPARED * k], with_texts=True)
-        first = len(corpus)
-        texts = session.unpacked_all([row["text"] for row in rows], [row["number"] for row in rows])
-        restore(corpus, rows, session.location, texts)
-    judged = [
-        _core.judge(
-            corpus,
-            0,
-            first + at,
-            measure=rule.measured,
-            shingle=rule.shingle,
-            threshold=rule.threshold,
-            max_distance=rule.max_distance,
-            min_features=rule.min_features,
-        )
-        for at in range(len(rows))
-    ]
-    matches = [
-        Match(row["id"], pair["similarity"], rule.measure, pair["distance"], identical=False)
-        for row, pair in zip(rows, judged, strict=True)
-        if not pair["duplicate"] and pair["similarity"]
-    ]
-    return sorted(matches, key=lambda match: -match.similarity)[:k]
+        Returns
+        -------
+        list of Match
+            The most similar first; ties in the order of arrival.
+        """
+        within = complete_options(Queries.query, options)["within"]
+        corpus = self._sketched(text, k, title)
+        until = datetime.now(UTC) if at is None else check_time(at, "at")
+        not_before = EVER if within is None else earlier(stamp(until), within)
+        with self._engine.reading() as session:
+            decider = self._engine.decider(session)
+            context = decider.context(session, corpus, not_before=not_before)
+            matches = context.clusterer.similar(corpus, 0)
+        measure = self._engine.rule.measure
+        return [
+            Match(context.stored[row - 1]["id"], similarity, measure, distance, identical)
+            for row, similarity, distance, identical in matches[:k]
+        ]
 
+    def near_misses(self, text: str, k: int = 3, *, title: str | None = None) -> list[Match]:
+        """Return the kept documents that are most similar to a text without being duplicates.
 
-def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
-    """Return stored documents by id, in the order of `ids`."""
-    with engine.reading() as session:
-        rows = list(session.by_ids(ids).values())
-        stored = {
-            document.id: document for document in as_documents(engine, session, rows, texts=texts)
-        }
-    return {id: stored[id] for id in ids if id in stored}
+        Parameters
+        ----------
+        text : str
+        k : int, default=3
+            The most documents to return; at least 1.
+        title : str or None, default=None
+            Used by recipes that weigh titles.
 
+        Returns
+        -------
+        list of Match
+            The most similar first. Empty if no document shares a rare passage with the text, and
+            for a rule that searches without keys.
+        """
+        corpus, rule = self._sketched(text, k, title), self._engine.rule
+        with self._engine.reading() as session:
+            context = self._engine.decider(session).context(session, corpus)
+            similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}
+            if context.postings is None:
+                return []
+            duplicates = {context.stored[row - 1]["number"] for row in similar}
+            numbers, counts = np.unique(context.postings.numbers, return_counts=True)
+            by_shared_keys = numbers[np.lexsort((numbers, -counts))].tolist()
+            others = [number for number in by_shared_keys if number not in duplicates]
+            rows = session.documents.kept(others[: _COMPARED * k], with_texts=True)
+            first = len(corpus)
+            restore(corpus, rows, session.location, session.texts.of_all(rows))
+        judged = [
+            _core.judge(
+                corpus,
+                0,
+                first + at,
+                measure=rule.measured,
+                shingle=rule.shingle,
+                threshold=rule.threshold,
+                max_distance=rule.max_distance,
+                min_features=rule.min_features,
+            )
+            for at in range(len(rows))
+        ]
+        matches = [
+            Match(row["id"], pair["similarity"], rule.measure, pair["distance"], identical=False)
+            for row, pair in zip(rows, judged, strict=True)
+            if not pair["duplicate"] and pair["similarity"]
+        ]
+        return sorted(matches, key=lambda match: -match.similarity)[:k]
 
-def explain(engine: Engine, id: str) -> Explanation:
-    """Return why a document is kept or dropped, and its later events."""
-    with engine.reading() as session:
-        row = session.by_ids([id]).get(id)
-        events = tuple(as_events(session.events_of(id)))
-        if row is None and not events:
-            raise unknown_document(engine.location, id)
-        rows = [] if row is None else [row]
-        documents = as_documents(engine, session, rows, texts=True)
-        dropped = _dropped(engine, session, rows)
+    def _sketched(self, text: str, k: int, title: str | None) -> _core.Corpus:
+        """Return a corpus of the text that is looked up; raise if a parameter is out of bounds."""
+        check_text(text, "text")
+        check_whole(k, "k", 1)
+        document = NewDocument("-", text, check_optional(title, "title"))
+        incoming = IncomingBatch.of(self._engine, [document])
+        incoming.check()
+        return incoming.corpus
+
+    def get(self, id: str) -> Document | None:
+        """Return a stored document; None if there is none with this id.
+
+        Parameters
+        ----------
+        id : str
+        """
+        return self.get_many([check_string(id, "id")]).get(id)
+
+    def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
+        """Return stored documents by id.
+
+        Parameters
+        ----------
+        ids : sequence of str
+        texts : bool, default=True
+            Whether to fetch texts; otherwise `text` is None.
+
+        Returns
+        -------
+        dict of str to Document
+            In the order of `ids`; ids that do not exist are left out.
+        """
+        if isinstance(ids, str) or not isinstance(ids, Sequence):
+            raise bad("ids", "a list of text", ids)
+        wanted, texts = [check_string(id, "ids") for id in ids], check_flag(texts, "texts")
+        with self._engine.reading() as session:
+            rows = list(session.documents.by_ids(wanted).values())
+            read = as_documents(self._engine, session, rows, texts=texts)
+        stored = {document.id: document for document in read}
+        return {id: stored[id] for id in wanted if id in stored}
+
+    def explain(self, id: str) -> Explanation:
+        """Return why a document is kept or dropped, and its later events.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        InputError
+            If the index has neither the document nor events of it.
+        """
+        engine = self._engine
+        with engine.reading() as session:
+            row = session.documents.by_ids([check_string(id, "id")]).get(id)
+            events = tuple(session.events.of(id))
+            if row is None and not events:
+                raise unknown_document(engine.location, id)
+            rows = [] if row is None else [row]
+            documents = as_documents(engine, session, rows, texts=True)
+            dropped = dropped_for(engine, session, rows)
         return Explanation(
             document=documents[0] if documents else None,
             measure=engine.rule.measure,
@@ -131,65 +205,59 @@ def explain(engine: Engine, id: str) -> Explanation:
             events=events,
         )
 
+    def stats(self) -> Stats:
+        """Return the size and the settings of the index."""
+        engine, settings, rule = self._engine, self._engine.settings, self._engine.rule
+        with engine.reading() as session:
+            counters = session.statistics.counters()
+            first, last = session.whole.arrivals()
+            background = engine.decider(session, counters["background"]).background
+        kept, dropped = (counters[name] for name in STATES)
+        texts = 0 if background is None else background.counts()[0]
+        return Stats(
+            location=engine.location,
+            documents=kept + dropped,
+            kept=kept,
+            dropped=dropped,
+            bytes=engine.database.size(),
+            recipe_id=settings.recipe.id,
+            measure=rule.measure,
+            threshold=rule.threshold,
+            max_distance=rule.max_distance,
+            scheme=rule.scheme,
+            background_texts=texts if settings.counts else None,
+            skipped_documents=counters[SKIPPED_DOCUMENTS],
+            first=None if first is None else moment(first),
+            last=None if last is None else moment(last),
+            created=datetime.fromisoformat(engine.created),
+        )
 
-def clusters(engine: Engine, *, search: str | None, after: int) -> Iterator[Cluster]:
-    """Yield each kept document for which others were dropped, oldest first."""
+    def __len__(self) -> int:
+        """Return the number of documents in any state."""
+        counters = self._engine.counters()
+        return sum(counters[state] for state in STATES)
 
-    def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
-        dropped = _dropped(engine, session, rows)
-        return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
+    def __contains__(self, id: object) -> bool:
+        """Return whether the index has a document with this id, in any state."""
+        if not isinstance(id, str):
+            return False
+        with self._engine.reading() as session:
+            return bool(session.documents.by_ids([id]))
 
-    named = None if search is None else plain_text(search)
-    return _paged(engine, read, after=after, state=KEPT, clusters_only=True, search=named)
-
-
-def all_documents(engine: Engine, state: str | None) -> Iterator[Document]:
-    """Yield all documents in the order of arrival."""
-
-    def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
-        return as_documents(engine, session, rows, texts=True)
-
-    wanted = None if state is None else STATES.index(state)
-    return _paged(engine, read, state=wanted, with_texts=True)
-
-
-def stats(engine: Engine) -> Stats:
-    """Return the size and the settings of the index."""
-    settings, rule = engine.settings, engine.rule
-    with engine.reading() as session:
-        counters = session.counters()
-        first, last = session.arrivals()
-        background = engine.decider(session, counters["background"]).background
-    kept, dropped = (counters[name] for name in STATES)
-    texts = 0 if background is None else background.counts()[0]
-    return Stats(
-        location=engine.location,
-        documents=kept + dropped,
-        kept=kept,
-        dropped=dropped,
-        bytes=engine.database.size(),
-        recipe_id=settings.recipe.id,
-        measure=rule.measure,
-        threshold=rule.threshold,
-        max_distance=rule.max_distance,
-        scheme=rule.scheme,
-        background_texts=texts if settings.counts else None,
-        skipped_documents=counters[SKIPPED_DOCUMENTS],
-        first=None if first is None else moment(first),
-        last=None if last is None else moment(last),
-        created=datetime.fromisoformat(engine.created),
-    )
+    def _open_stored_texts(self) -> StoredTexts:
+        """Return the kept documents as the other collection of a run; readers call it."""
+        return StoredTexts(self._engine)
 
 
 def as_documents(
     engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool
 ) -> list[Document]:
     """Return rows of documents with what they repeat."""
-    repeats = session.matches(rows, engine.rule.measure)
+    repeats = session.documents.matches(rows, engine.rule.measure)
     return [
         Document(
             id=row["id"],
-            text=session.text(row) if texts else None,
+            text=session.texts.of(row) if texts else None,
             title=row["title"],
             source=row["source"],
             at=moment(row["at"]),
@@ -201,48 +269,15 @@ def as_documents(
     ]
 
 
-def as_events(rows: Sequence[RowMapping]) -> list[Event]:
-    """Return rows of the log as events."""
-    return [
-        Event(
-            row["event"],
-            moment(row["at"]),
-            row["action"],
-            row["id"],
-            json.loads(row["details"]),
-            bool(row["is_last"]),
-        )
-        for row in rows
-    ]
-
-
-def _dropped(
+def dropped_for(
     engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
-    for number, id, match in session.dropped_for(ids, engine.rule.measure):
+    for number, id, match in session.documents.dropped_for(ids, engine.rule.measure):
         by_number[number].append((id, match))
     return {number: tuple(dropped) for number, dropped in by_number.items()}
-
-
-def _paged(
-    engine: Engine,
-    read: Callable[[Session, Sequence[RowMapping]], list[T]],
-    *,
-    after: int = 0,
-    **which: Any,
-) -> Iterator[T]:
-    """Yield rows page by page; each page is a separate snapshot."""
-    while True:
-        with engine.reading() as session:
-            rows = session.page(after, **which)
-            items = read(session, rows)
-        if not rows:
-            return
-        after = rows[-1]["number"]
-        yield from items
 
 
 class StoredTexts(Collection):
@@ -259,11 +294,9 @@ class StoredTexts(Collection):
         return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
 
     def _chunks(self, titles: bool) -> Iterator[Batch]:
-        kept = documents_with_texts.where(documents_table.c.state == KEPT)
-        kept = kept.order_by(documents_table.c.number)
         with self._engine.reading() as session:
-            for rows in session.stream(kept, _TEXTS):
-                texts = pa.array([session.text(row) for row in rows], pa.large_string())
+            for rows in session.whole.with_texts(KEPT, _TEXTS):
+                texts = session.texts.of_all(rows)
                 named = pa.array([row["title"] for row in rows], pa.large_string())
                 yield Batch(
                     texts=texts,

@@ -1,22 +1,27 @@
-"""Removing, renaming, expiring, keeping and reconsidering documents of an index."""
+"""Removing, renaming, expiring and reconsidering documents of an index."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
+from neardup.base.validation import bad, check_span, check_string
 from neardup.exceptions import InputError
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Match, RemoveResult
-from neardup.index.store.session import Session
-from neardup.index.values import KEPT, STATES
+from neardup.index.values import DROPPED, KEPT, STATES, check_id, check_time, earlier, stamp
 from neardup.readers.batch import show
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: Documents that are removed in one transaction, and decided together, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
@@ -28,109 +33,153 @@ _LISTED = 10_000
 NewDecisions = list[tuple[str, Match | None]]
 
 
-def remove(engine: Engine, id: str) -> RemoveResult:
-    """Remove a document."""
-    with engine.writing() as session:
-        decided = take_out(engine, session, [session.existing(id)], "removed")
-    return _removed(engine, 1, decided)
+class Retention:
+    """The methods of `Index` by which documents leave it, or are decided again."""
 
+    _engine: Engine
 
-def rename(engine: Engine, old: str, new: str) -> None:
-    """Give a document another id; what is known of it follows."""
-    with engine.writing() as session:
-        row = session.existing(old)
-        if session.by_ids([new]):
-            raise InputError(
-                Message(
-                    "{location}: '{id}' already belongs to a document. Choose another id, or "
-                    "remove that document first.",
-                    code="id_taken",
-                    location=engine.location,
-                    id=show(new),
+    def remove(self, id: str) -> RemoveResult:
+        """Remove a document, and decide those that were dropped for it as if they were added now.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        RemoveResult
+
+        Raises
+        ------
+        InputError
+            If there is no such document.
+        """
+        id = check_string(id, "id")
+        with self._engine.writing() as session:
+            row = session.documents.existing(id)
+            decided = take_out(self._engine, session, [row], "removed")
+        return self._removed(1, decided)
+
+    def rename(self, old: str, new: str) -> None:
+        """Change the id of a document.
+
+        Those that were dropped for it, and its events, follow. :meth:`explain` of the old id shows
+        the new one.
+
+        Parameters
+        ----------
+        old : str
+        new : str
+            An id that no document has.
+
+        Raises
+        ------
+        InputError
+            If there is no document with the old id, or one with the new id.
+        """
+        old, new = check_string(old, "old"), check_id(new, "new")
+        with self._engine.writing() as session:
+            row = session.documents.existing(old)
+            if session.documents.by_ids([new]):
+                raise InputError(
+                    Message(
+                        "{location}: '{id}' already belongs to a document. Choose another id, or "
+                        "remove that document first.",
+                        code="id_taken",
+                        location=self._engine.location,
+                        id=show(new),
+                    )
                 )
-            )
-        session.rename(row["number"], old, new)
-        # Under the old id, so that the last decision stays the last event of the document.
-        session.log("renamed", [(row["number"], old, {"to": new})])
+            session.documents.rename(row["number"], old, new)
+            # Under the old id, so that the last decision stays the last event of the document.
+            session.events.log("renamed", [(row["number"], old, {"to": new})])
 
+    def expire(
+        self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
+    ) -> RemoveResult:
+        """Remove all documents that arrived before a moment.
 
-def expire(engine: Engine, until: int) -> RemoveResult:
-    """Remove all documents that arrived before a stamp."""
-    removed = 0
-    decided: NewDecisions = []
-    while True:
-        with engine.writing() as session:
-            first = session.arrived_before(until, _TOGETHER)
-            if not first:
-                break
-            # Documents that were dropped for one of them, and expire too, go in one transaction.
-            rows = {row["number"]: row for row in [*first, *session.dropped_before(first, until)]}
-            decided += take_out(engine, session, list(rows.values()), "expired")
-            removed += len(rows)
-    # What one transaction decided, a later one may have decided again.
-    return _removed(engine, removed, list(dict(decided).items()))
+        Later ones that were dropped for them are decided as if they were added now.
 
+        Parameters
+        ----------
+        before : datetime, str or None, default=None
+            The moment, exclusive.
+        older_than : timedelta, str or None, default=None
+            A time span before now, such as ``90d``. Give exactly one of the two.
 
-def keep(engine: Engine, id: str, details: dict[str, str]) -> None:
-    """Keep a dropped document, whatever it repeats."""
-    with engine.writing() as session:
-        keep_in(engine, session, id, details)
+        Returns
+        -------
+        RemoveResult
+        """
+        if before is None and older_than is None:
+            raise bad("before", "given, unless 'older_than' is", before)
+        if before is not None and older_than is not None:
+            raise bad("before", "left out if 'older_than' is given", before)
+        if before is not None:
+            until = stamp(check_time(before, "before"))
+        else:
+            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
+        removed = 0
+        decided: NewDecisions = []
+        while True:
+            with self._engine.writing() as session:
+                first = session.documents.arrived_before(until, _TOGETHER)
+                if not first:
+                    break
+                # Those that were dropped for one of them, and expire too, go in one transaction.
+                repeated = session.documents.dropped_before(first, until)
+                rows = {row["number"]: row for row in [*first, *repeated]}
+                decided += take_out(self._engine, session, list(rows.values()), "expired")
+                removed += len(rows)
+        # What one transaction decided, a later one may have decided again.
+        return self._removed(removed, list(dict(decided).items()))
 
+    def _removed(self, count: int, decided: NewDecisions) -> RemoveResult:
+        log_decisions(self._engine.location, decided)
+        return RemoveResult(count, tuple(decided[:_LISTED]), len(decided))
 
-def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
-    """Keep a dropped document, in an open transaction."""
-    row = session.existing(id)
-    if row["state"] == KEPT:
-        raise InputError(
-            Message(
-                "{location}: the document '{id}' is kept already.",
-                location=engine.location,
-                id=show(id),
-            )
-        )
-    repeats = session.matches([row], engine.rule.measure)[row["number"]]
-    assert repeats is not None, "a dropped document repeats another"
-    batch = _stored_batch(engine, session, session.still_dropped([row["number"]]))
-    counters = session.counters()
-    verdicts = engine.decider(session, counters["background"]).keep(batch.corpus, counters["next"])
-    session.delete([row["number"]])
-    write(session, batch, [0], counters["next"], verdicts)
-    session.add_to_counters({"dropped": -1})
-    session.log("kept", [(None, id, {"repeats": repeats.id, **details})])
+    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
+        """Decide dropped documents again, with the current background statistics.
+
+        Parameters
+        ----------
+        ids : sequence of str or None, default=None
+            Ids of kept or unknown documents are ignored. None means all dropped documents.
+
+        Returns
+        -------
+        list of (str, Match or None)
+            In the order of arrival. Each is decided as if it were added now; None means that
+            it is kept.
+        """
+        if ids is not None:
+            if isinstance(ids, str) or not isinstance(ids, Sequence):
+                raise bad("ids", "a list of ids or None", ids)
+            ids = [check_string(id, "ids") for id in ids]
+        decided: NewDecisions = []
+        with self._engine.reading() as session:
+            numbers = session.documents.dropped(ids)
+        for begin in range(0, len(numbers), _WITH_TEXTS):
+            with self._engine.writing() as session:
+                pairs = _decide(self._engine, session, numbers[begin : begin + _WITH_TEXTS])
+                _log(session, pairs, [{}] * len(pairs))
+            log_decisions(self._engine.location, pairs)
+            decided += pairs
+        return decided
 
 
 def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Decide a document that a person kept as if it were added now, and those dropped for it."""
-    row = session.existing(id)
+    row = session.documents.existing(id)
     _unfile(engine, session, [row])
-    others = list(session.dropped_numbers([row["number"]]))
-    session.set_dropped(row["number"])
-    session.add_to_counters({"kept": -1, "dropped": 1})
+    others = list(session.documents.dropped_numbers([row["number"]]))
+    session.documents.set_dropped(row["number"])
+    session.statistics.count({"kept": -1, "dropped": 1})
     _decide(engine, session, [row["number"]])
-    session.log("undone", [(None, id, details)])
+    session.events.log("undone", [(None, id, details)])
     reason = {"repeated": id, "which": "undone"}
     _log(session, _decide(engine, session, others), [reason] * len(others))
-
-
-def reconsider(engine: Engine, ids: Sequence[str] | None) -> NewDecisions:
-    """Decide dropped documents again; all of them without `ids`."""
-    decided: NewDecisions = []
-    with engine.reading() as session:
-        numbers = session.dropped(ids)
-    for begin in range(0, len(numbers), _WITH_TEXTS):
-        with engine.writing() as session:
-            pairs = _decide(engine, session, numbers[begin : begin + _WITH_TEXTS])
-            _log(session, pairs, [{}] * len(pairs))
-        if pairs:
-            log_decisions(engine.location, *zip(*pairs, strict=True))
-        decided += pairs
-    return decided
-
-
-def _removed(engine: Engine, count: int, decided: NewDecisions) -> RemoveResult:
-    if decided:
-        log_decisions(engine.location, *zip(*decided, strict=True))
-    return RemoveResult(count, tuple(decided[:_LISTED]), len(decided))
 
 
 def take_out(
@@ -143,16 +192,17 @@ def take_out(
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
     _unfile(engine, session, kept)
-    others = session.dropped_numbers([row["number"] for row in kept])
-    session.delete(list(ids))
+    others = session.documents.dropped_numbers([row["number"] for row in kept])
+    session.documents.delete(list(ids))
     if action != "expired":
-        session.log(action, [(number, id, {}) for number, id in ids.items()])
+        session.events.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
-        session.log(action, [(None, None, {"documents": len(rows)})])
+        session.events.log(action, [(None, None, {"documents": len(rows)})])
         # What was decided about an id is not about a later document with this id.
-        session.log(action, [(None, id, {}) for id in session.with_events(list(ids.values()))])
+        known = session.events.ids_with_events(list(ids.values()))
+        session.events.log(action, [(None, id, {}) for id in known])
     states = [row["state"] for row in rows]
-    session.add_to_counters({name: -states.count(state) for state, name in enumerate(STATES)})
+    session.statistics.count({name: -states.count(state) for state, name in enumerate(STATES)})
     again = [number for number in others if number not in ids]
     decided = _decide(engine, session, again)
     reasons = [{"repeated": ids[others[number]], "which": action} for number in again]
@@ -164,14 +214,14 @@ def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> NewDeci
     """Decide the dropped ones of some documents as if they were added now, in order."""
     decided: NewDecisions = []
     for begin in range(0, len(numbers), _WITH_TEXTS):
-        rows = session.still_dropped(numbers[begin : begin + _WITH_TEXTS])
-        batch = _stored_batch(engine, session, rows)
-        session.delete([row["number"] for row in rows])
-        counters = session.counters()
+        rows = session.documents.with_texts(numbers[begin : begin + _WITH_TEXTS], DROPPED)
+        batch = stored_batch(engine, session, rows)
+        session.documents.delete([row["number"] for row in rows])
+        counters = session.statistics.counters()
         decider, first = engine.decider(session, counters["background"]), counters["next"]
         verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
-        write(session, batch, range(len(rows)), first, verdicts)
-        session.add_to_counters({"dropped": -len(rows)})
+        write(session, batch, range(len(rows)), counters, verdicts)
+        session.statistics.count({"dropped": -len(rows)})
         decided += zip(batch.ids, verdicts.matches, strict=True)
     return decided
 
@@ -182,7 +232,7 @@ def _log(session: Session, decided: NewDecisions, reasons: Sequence[Mapping[str,
         (None, id, dict(reason) if match is None else {**reason, "repeats": match.id})
         for (id, match), reason in zip(decided, reasons, strict=True)
     ]
-    session.log("reconsidered", happened)
+    session.events.log("reconsidered", happened)
 
 
 def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> None:
@@ -194,15 +244,15 @@ def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> Non
         for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)
-    session.delete_postings(postings)
+    session.postings.delete(postings)
 
 
-def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:
+def stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:
     """Return stored documents as a batch to add, with their stored sketches."""
     batch = IncomingBatch(
         engine,
         ids=[row["id"] for row in rows],
-        texts=pa.array([session.text(row) for row in rows], pa.large_string()),
+        texts=pa.array([session.texts.of(row) for row in rows], pa.large_string()),
         units=None,
         titles=pa.array([row["title"] for row in rows], pa.large_string()),
         times=[row["at"] for row in rows],

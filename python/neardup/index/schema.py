@@ -102,7 +102,7 @@ keys = sa.Table(
     sqlite_with_rowid=False,
 )
 
-#: Keys of the latest documents, in SQLite: see `MOST_RECENT` in `neardup.index.store.session`.
+#: Keys of the latest documents, in SQLite: see `MOST_RECENT` in `neardup.index.store.postings`.
 recent_keys = sa.Table(
     "recent_keys",
     METADATA,

@@ -36,15 +36,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import RowMapping, and_, delete, func, select
+from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexUnavailableError, OutputError
 from neardup.index.engine import Engine
-from neardup.index.schema import documents, passages, texts
-from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import extra_of
+from neardup.index.store.shingles import Present
 from neardup.writers.sink import FileSink
 
 #: Position of a document that is no longer in the index.
@@ -73,93 +72,31 @@ _HEAD = 3
 # The table of shingles
 
 
-class Present(NamedTuple):
-    """The documents of an index: numbers, ascending, and when each was added."""
-
-    numbers: NDArray[np.int64]
-    times: NDArray[np.int64]
-
-
-def numbers_and_times(engine: Engine) -> Present:
-    """Return which documents there are."""
-    # An index of the table has both columns, so no document is read.
-    query = select(documents.c.number, documents.c.at)
-    parts = [np.zeros((0, 2), np.int64)]
-    with engine.reading() as session:
-        cursor = session.connection.execute(query).cursor
-        assert cursor is not None
-        # There may be a million rows: the driver's plain tuples are fastest.
-        while rows := cursor.fetchmany(10_000):
-            flat = (value for row in rows for value in row)
-            parts.append(np.fromiter(flat, np.int64, 2 * len(rows)).reshape(-1, 2))
-    unsorted = np.concatenate(parts)
-    numbers, times = unsorted[np.argsort(unsorted[:, 0])].T.copy()
-    return Present(numbers, times)
-
-
-def count_missing(engine: Engine, made_by: str, after: int) -> int:
-    """Return how many documents with a text, numbered after `after`, have no such shingles."""
-    with engine.reading() as session:
-        connection = session.connection
-        with_text = select(func.count()).select_from(texts).where(texts.c.number > after)
-        made = (
-            select(func.count())
-            .select_from(passages)
-            .where(passages.c.number > after, passages.c.made_by == made_by)
-        )
-        count: int = (
-            connection.execute(with_text).scalar_one() - connection.execute(made).scalar_one()
-        )
-        return count
-
-
 def make_missing(
     engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]], after: int
 ) -> Iterator[int]:
     """Compute and store missing shingles; yield the number of documents after each batch."""
-    is_made = and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
-    query = (
-        select(texts)
-        .select_from(texts.outerjoin(passages, is_made))
-        .where(passages.c.number.is_(None))
-        .order_by(texts.c.number)
-        .limit(_WRITTEN)
-    )
     while True:
         with engine.writing() as session:
-            connection = session.connection
-            rows = connection.execute(query.where(texts.c.number > after)).all()
+            rows = session.shingles.missing(made_by, after, _WRITTEN)
             if not rows:
                 return
-            numbers = [row.number for row in rows]
-            made = sketch([session.unpacked(row.text, row.number) for row in rows])
-            session.run(delete(passages).where(session.is_one_of(passages.c.number)), numbers)
-            columns: dict[str, Sequence[object]] = {
-                "number": numbers,
-                "made_by": [made_by] * len(numbers),
-                "shingles": made,
-            }
-            insert_rows(connection, passages, columns)
+            numbers = [row["number"] for row in rows]
+            made = sketch([session.texts.of(row) for row in rows])
+            session.shingles.store(numbers, made_by, made)
         after = numbers[-1]
         yield len(numbers)
 
 
 def stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield number, time and shingles of documents after a number, ordered by number."""
-    query = (
-        select(passages.c.number, documents.c.at, passages.c.shingles)
-        .select_from(passages.join(documents, documents.c.number == passages.c.number))
-        .where(passages.c.made_by == made_by)
-        .order_by(passages.c.number)
-        .limit(_READ)
-    )
     while True:
         # In short transactions: a long one would keep the log of SQLite from being emptied.
         with engine.reading() as session:
-            rows = session.connection.execute(query.where(passages.c.number > after)).all()
+            rows = session.shingles.made(made_by, after, _READ)
         if not rows:
             return
-        yield from ((row[0], row[1], row[2]) for row in rows)
+        yield from rows
         after = rows[-1][0]
 
 
@@ -168,22 +105,8 @@ def texts_of(
 ) -> dict[int, tuple[RowMapping, str, dict[str, Any]]]:
     """Return the rows (id and title), texts and further fields of some documents, by number."""
     with engine.reading() as session:
-        query = (
-            select(
-                *(documents.c[name] for name in ("number", "id", "title", "extra")), texts.c.text
-            )
-            .select_from(documents.join(texts, texts.c.number == documents.c.number))
-            .where(session.is_one_of(documents.c.number))
-        )
-        rows = session.run(query, numbers).mappings().all()
-        return {
-            row["number"]: (
-                row,
-                session.unpacked(row["text"], row["number"]),
-                extra_of(row),
-            )
-            for row in rows
-        }
+        rows = session.documents.with_texts(numbers)
+        return {row["number"]: (row, session.texts.of(row), extra_of(row)) for row in rows}
 
 
 # Sorted shingles
@@ -346,16 +269,18 @@ def stored_shingles(
         path = files[0].with_name(f"{files[0].name}-shingles")
         mode = files[0].stat().st_mode & 0o666
         with engine.reading() as session:
-            file = ShingleFile(path, f"{session.meta().get(_MARK)} {made_by}", mode)
+            file = ShingleFile(path, f"{session.statistics.meta().get(_MARK)} {made_by}", mode)
     sorted_before = None if file is None else file.read()
     after = 0 if sorted_before is None else sorted_before.last
-    missing = count_missing(engine, made_by, after)
+    with engine.reading() as session:
+        missing = session.shingles.count_missing(made_by, after)
     if missing:
         progress.stage("library", missing)
         for made in make_missing(engine, made_by, sketch, after):
             progress.advance(made)
     newer = _sorted(engine, made_by, after, file is not None, workers)
-    present = numbers_and_times(engine)
+    with engine.reading() as session:
+        present = session.shingles.present()
     parts = newer if sorted_before is None else [sorted_before, *newer]
     count = 0 if sorted_before is None else len(sorted_before.numbers)
     joined = _joined(parts, present)
@@ -371,7 +296,7 @@ def stored_shingles(
         return joined
     # Until then nobody uses the file.
     with suppress(IndexUnavailableError), engine.writing() as session:
-        session.set_meta({_MARK: mark})
+        session.statistics.set_meta({_MARK: mark})
     return _joined([written], present)
 
 

@@ -157,10 +157,10 @@ def earlier(stamp: int, span: timedelta) -> int:
     return max(stamp - span // _MICROSECOND, EVER)
 
 
-def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:
-    """Return why a value is not a valid time; None if it is."""
+def stamp_of(value: Any, zone: tzinfo = UTC) -> int | Message:
+    """Return the stamp of a time in `zone`, or why the value is not a time."""
     try:
-        check_time(value, "at", zone)
+        return stamp(check_time(value, "at", zone))
     except ParameterError:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return Message(
@@ -168,4 +168,3 @@ def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:
                 "plain number does not say its unit"
             )
         return Message("must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00")
-    return None

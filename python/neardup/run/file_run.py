@@ -248,6 +248,6 @@ def _states(others: list[str], format: str | None) -> list[Any]:
             continue
         from neardup.index import Index
 
-        with Index(path, must_exist=True) as index, index._engine.reading() as session:
-            states.append((path, sorted(session.counters().items())))
+        with Index(path, must_exist=True) as index:
+            states.append((path, sorted(index._engine.counters().items())))
     return states

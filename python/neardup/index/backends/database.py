@@ -11,12 +11,12 @@ import os
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, FromClause, Select, Table
 from sqlalchemy.exc import DBAPIError
 
 from neardup.base.files import call_after
@@ -309,6 +309,34 @@ class Database(ABC):
     @abstractmethod
     def _make_room(self, connection: Connection) -> None:
         """Create what the tables need around them, such as a schema, in a write transaction."""
+
+    # Statements that the two databases write differently. They depend on the class alone, so that
+    # each is built once.
+
+    #: Whether new keys wait in the small table of recent keys; see `neardup.index.store.postings`.
+    keeps_recent_keys: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def values_table(cls, of: Literal["numbers", "text"] = "numbers") -> FromClause:
+        """Return a table of one column, `value`, of numbers or text; bind it with `values_of`."""
+
+    @classmethod
+    @abstractmethod
+    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the parameter of a `values_table`."""
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, given: FromClause, wanted: Select[Any]) -> Select[Any]:
+        """Return the rows of a query that match a value of a `values_table`, found by value."""
+
+    @classmethod
+    @abstractmethod
+    def insert_rows(
+        cls, connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Insert rows given as columns of equal length."""
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

@@ -6,9 +6,12 @@ All settings apply to one transaction, since a pooler may give each another conn
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import sqlalchemy as sa
 from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import ArgumentError
 
 from neardup.base.extras import require
@@ -207,3 +210,45 @@ class PostgreSQLSchema(Database):
         with self._taking_turn(), self._upkeep() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))
+
+    @classmethod
+    def values_table(cls, of: str = "numbers") -> sa.FromClause:
+        """Return the elements of an array."""
+        kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
+        given = sa.bindparam("values", type_=sa.Text() if of == "numbers" else ARRAY(kind))
+        array = sa.func.unnest(sa.cast(given, ARRAY(kind)))
+        return array.table_valued(sa.column("value", kind), name="given").render_derived()
+
+    @classmethod
+    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the array."""
+        return {"values": _array(values)}
+
+    @classmethod
+    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+        """Return a lateral join: for a long list, a plain one would read the whole table."""
+        # The offset keeps PostgreSQL from flattening the subquery into a plain join.
+        each = wanted.correlate(given).offset(sa.literal_column("0")).lateral("each")
+        return sa.select(*each.c).select_from(given.join(each, sa.true()))
+
+    @classmethod
+    def insert_rows(
+        cls, connection: Connection, table: sa.Table, columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Insert all rows with one statement, a parameter for each column."""
+        # A collation is no part of the type.
+        kinds = [
+            table.c[name].type.compile(connection.dialect).partition(" COLLATE")[0]
+            for name in columns
+        ]
+        arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
+        head = f"INSERT INTO {table.name} ({', '.join(columns)})"
+        statement = f"{head} SELECT * FROM unnest({arrays})"
+        connection.exec_driver_sql(statement, tuple(map(_array, columns.values())))
+
+
+def _array(values: Sequence[Any]) -> list[Any] | str:
+    """Return a list as a parameter. Numbers as text are ten times as fast."""
+    if values and all(value.__class__ is int for value in values):
+        return f"{{{','.join(map(str, values))}}}"
+    return list(values)

@@ -11,12 +11,15 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import orjson
+import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
@@ -24,8 +27,9 @@ from neardup.base.confinement import watch_databases
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
+from neardup.index.backends.copies import copy_into
 from neardup.index.backends.database import OPEN, Database, identity_of
-from neardup.index.backends.own_log import mark_anew, next_mark, refuse_foreign_log, states_of
+from neardup.index.backends.own_log import next_mark, refuse_foreign_log, states_of
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -33,8 +37,8 @@ _KEPT_CONNECTIONS = 4
 _APPLICATION = int.from_bytes(b"ndup", "big")
 #: Seconds since the last commit after which a writer has time for a checkpoint.
 _IDLE = 1.0
-#: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
-_BACKUP_PAGES = 4096
+#: The most parameters of one statement; every version allows as many.
+_PARAMETERS = 999
 #: Held while a log is compared with its file, so that no other thread opens them meanwhile.
 _LOOKING = threading.Lock()
 #: Milliseconds that the log of a replaced file waits for its readers.
@@ -47,9 +51,7 @@ _KINDS = {
     stat.S_IFCHR: N_("a device"),
     stat.S_IFBLK: N_("a device"),
 }
-#: Where the header has the versions for writers and readers: 2 with a log, else 1.
-_VERSIONS_AT = 18
-# Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
+# MeasureScores with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
     # Every commit is on disk when it returns; on macOS also past the disk's own cache.
     "synchronous = FULL",
@@ -81,6 +83,7 @@ class SQLiteFile(Database):
     dialect: ClassVar[str] = "sqlite"
     _elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
     _driver_error = sqlite3.Error
+    keeps_recent_keys = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = os.fspath(path)
@@ -345,19 +348,46 @@ class SQLiteFile(Database):
             line = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().first()
         return None if line == "ok" else Message("{reason}", reason=line)
 
+    @classmethod
+    def values_table(cls, of: str = "numbers") -> sa.FromClause:
+        """Return the values of an array in JSON."""
+        kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
+        given = sa.bindparam("values", type_=sa.Text())
+        return sa.func.json_each(given).table_valued(sa.column("value", kind))
 
-def copy_into(source: sqlite3.Connection, path: str) -> None:
-    """Copy a database into a new file, which no log of the old one belongs to."""
-    # Without SQLite's locks, which some systems mix with the lock of the writer.
-    uri = f"{Path(path).as_uri()}?nolock=1"
-    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
-        source.backup(copy, pages=_BACKUP_PAGES)
-    with open(path, "r+b") as file:
-        # Not in WAL mode, so that the file is complete by itself; SQLite needs locks for that.
-        file.seek(_VERSIONS_AT)
-        file.write(b"\1\1")
-        mark_anew(file)
-        os.fsync(file.fileno())
+    @classmethod
+    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the array."""
+        return {"values": orjson.dumps(values).decode()}
+
+    @classmethod
+    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+        """Return a plain join, which SQLite does in the best order."""
+        return wanted.select_from(given)
+
+    @classmethod
+    def insert_rows(
+        cls, connection: Connection, table: sa.Table, columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Insert as many rows as a statement can have, in statements of few sizes."""
+        row = f"({', '.join('?' * len(columns))})"
+        # Otherwise SQLite saves every page that a statement of several rows changes, to undo it
+        # alone. Nothing needs that: a failure undoes the transaction.
+        head = f"INSERT OR FAIL INTO {table.name} ({', '.join(columns)}) VALUES "
+        for count, values in _rows_together(columns):
+            connection.exec_driver_sql(head + ", ".join([row] * count), values)
+
+
+def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
+    width = len(columns)
+    values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
+    most = 1 << (_PARAMETERS // width).bit_length() - 1
+    begin, left = 0, len(values) // width
+    while left:
+        count = min(most, 1 << left.bit_length() - 1)
+        yield count, values[begin : begin + count * width]
+        begin, left = begin + count * width, left - count
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

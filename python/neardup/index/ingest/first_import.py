@@ -14,7 +14,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,6 @@ from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.index.background import store
 from neardup.index.decide import Decider, Verdicts, identities_of
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.transaction import add_batch, has_documents, id_is_taken
 from neardup.index.ingest.write import log_decisions, write
@@ -38,6 +37,9 @@ from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
 
 #: Documents per transaction, in whole batches.
 _WRITTEN = 20_000
@@ -73,7 +75,7 @@ def first_import(
                 decided = _ImportDecisions(engine, corpus, waiting.ids, progress)
         if decided is None and engine.settings.counts and len(corpus):
             with engine.writing() as session:
-                counters = session.counters()
+                counters = session.statistics.counters()
                 if not has_documents(counters):
                     store(session, corpus, counted_at=counters["arrived"] + len(corpus))
         progress.stage("add", len(corpus))
@@ -142,7 +144,6 @@ class _ImportDecisions:
     ) -> None:
         self.corpus, self.ids = corpus, ids
         self.background = _core.Background(corpus) if engine.settings.counts else None
-        self._measure = engine.rule.measure
         self.decider = Decider(engine.settings, self.background)
         self.filing = self.decider.filing()
         count = len(ids)
@@ -157,34 +158,22 @@ class _ImportDecisions:
         order = order[: check_memory(None) // 4 // _LISTED]
         #: The row after the last one that is decided here.
         self.end = count if len(order) == is_new.sum() else int(order[-1]) + 1
-        self.kept_for = np.full(count, -1, np.int64)
-        self.similarity = np.zeros(count)
-        self.distance = np.full(count, -1, np.int32)
-        self.identical = np.zeros(count, np.bool_)
         #: The numbers of the documents that are stored.
         self.numbers = np.zeros(count, np.int64)
+        decided = _core.Decisions(count)
         clusterer = _core.Clusterer(corpus, self.decider.rule)
         for begin in range(0, len(order), _STEP):
-            step = order[begin : begin + _STEP]
-            columns = clusterer.decide(corpus, step)
-            self.kept_for[step], self.similarity[step] = columns[0], columns[1]
-            self.distance[step], self.identical[step] = columns[2], columns[3]
+            clusterer.decide_into(corpus, order[begin : begin + _STEP], decided)
             progress.advance(0)
+        kinds: list[Any] = [np.int64, np.float64, np.int32, np.bool_]
+        columns = zip(decided.columns(), kinds, strict=True)
+        #: The kept document of each dropped one, similarity, distance, and whether it is identical.
+        self.columns = [np.frombuffer(column, kind) for column, kind in columns]
         self._identities = identities_of(corpus)
 
     def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
         """Return what some documents repeat."""
-        columns = (self.kept_for, self.similarity, self.distance, self.identical)
-        return [
-            None
-            if kept < 0
-            else Match(
-                self.ids[kept], similarity, self._measure, None if bits < 0 else bits, identical
-            )
-            for kept, similarity, bits, identical in zip(
-                *(column[rows].tolist() for column in columns), strict=True
-            )
-        ]
+        return self.decider.matches([column[rows] for column in self.columns], self.ids)
 
     def decisions(self, begin: int, end: int) -> list[Decision | None]:
         """Return what became of a range of documents; None for one without a text."""
@@ -204,7 +193,7 @@ class _ImportDecisions:
     def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
         """Return the decisions on new documents that get the numbers from `first` on."""
         self.numbers[rows] = np.arange(first, first + len(rows))
-        kept_for = self.kept_for[rows]
+        kept_for = self.columns[0][rows]
         kept = rows[kept_for < 0]
         before = self.filing.skipped_documents()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
@@ -295,7 +284,7 @@ def _write_group(
     if end > decided.end:
         return _OTHERS
     with engine.writing() as session:
-        counters = session.counters()
+        counters = session.statistics.counters()
         if next_number is None and not has_documents(counters):
             if decided.background is not None:
                 store(session, decided.corpus, counted_at=counters["arrived"] + len(decided.ids))
@@ -306,9 +295,10 @@ def _write_group(
         verdicts = decided.verdicts(new + begin, counters["next"])
         columns = [pa.array(column).to_pylist() for column in decided.corpus.rows(begin, end)]
         batch.sketches = columns[0], columns[1], columns[2]
-        write(session, batch, rows, counters["next"], verdicts)
-        session.add_to_counters({"arrived": len(rows)})
-    log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
+        write(session, batch, rows, counters, verdicts)
+        session.statistics.count({"arrived": len(rows)})
+    ids = [batch.ids[row] for row in rows]
+    log_decisions(engine.location, list(zip(ids, verdicts.matches, strict=True)))
     return counters["next"] + len(rows)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -15,16 +15,18 @@ from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
-from neardup.index.engine import Engine
 from neardup.index.results import NewDocument
-from neardup.index.store.session import packer
+from neardup.index.store.rows import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
-from neardup.readers.batch import Run
+from neardup.readers.batch import Run, show
 from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 from neardup.recipe.text_inputs import checked_text
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
 
 
 @dataclass
@@ -88,6 +90,15 @@ class IncomingBatch:
             raise next(iter(self.errors.values()))
         if self.problems:
             raise InputError(replace(self.problems[0], record=None).message)
+
+    def problems_of(self, documents: Sequence[NewDocument]) -> dict[int, Message]:
+        """Return why documents of callers cannot be stored, by row."""
+        problems: dict[int, Message] = {row: error.args[0] for row, error in self.errors.items()}
+        for unread in self.problems:
+            row = (unread.record or 1) - 1
+            named = Message("document '{id}'", id=show(documents[row].id))
+            problems[row] = replace(unread, source=named, record=None).message
+        return problems
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,30 +19,31 @@ from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST
-from neardup.index.engine import Engine
 from neardup.index.ingest.first_import import Stored, first_import
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
-from neardup.index.results import AddResult, Match
+from neardup.index.results import AddResult, Decision, Match
 from neardup.index.values import (
     NUL,
-    check_time,
     id_fault,
     json_of,
     lacks_zone,
     plain_text,
     stamp,
-    time_fault,
+    stamp_of,
 )
 from neardup.options.reader_parameters import reader_parameters
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
-from neardup.readers.batch import REMEMBERED, place_of, show, strings
+from neardup.readers.batch import REMEMBERED, Run, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.fit import fit_notes
 from neardup.writers.rows import removed_table
+
+if TYPE_CHECKING:
+    from neardup.index.engine import Engine
 
 
 def _extra_fields(options: Mapping[str, Any]) -> list[str]:
@@ -60,7 +62,7 @@ def add_files(
 ) -> AddResult:
     """Add the documents of files; see `Index.add_files`."""
     sources = open_inputs(inputs, options)
-    added = _add_source(engine, sources, options, needs_ids=False)
+    added = _Addition(engine, sources, options, needs_ids=False).run()
     of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)
 
@@ -70,126 +72,217 @@ def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> AddResul
     # The column of ids is read as it is, so that one that is missing is noticed.
     fields = [options["id_field"] or DEFAULT_ID, *_extra_fields(options)]
     table = open_table(data, **reader_parameters(options, fields))
-    return _add_source(engine, table, options, needs_ids=True)
+    return _Addition(engine, table, options, needs_ids=True).run()
 
 
-def _add_source(
-    engine: Engine, source: Sources | TableSource, options: Mapping[str, Any], *, needs_ids: bool
-) -> AddResult:
-    """Add all documents of a source; reading runs ahead of the store."""
-    within: timedelta | None = options["within"]
-    progress: Progress = options["progress"]
-    at_field, id_field = options["at_field"], options["id_field"] or DEFAULT_ID
-    #: Fields without a value in any record so far.
-    empty = dict.fromkeys((at_field, options["source_field"], *options["extra_fields"]))
-    empty.pop(None, None)
-    keep: list[bool] = []
-    dropped: list[tuple[str, Match]] = []
-    new = already = replaced = problem_count = bytes_read = 0
-    has_naive_times = False
-    problems: list[Problem] = []
-    with engine.reading() as session:
-        counters = session.counters()
-    is_first = not has_documents(counters)
+class _Addition:
+    """One addition of a table or of files, and what became of its records."""
 
-    def report(new_problems: Sequence[Problem]) -> None:
-        nonlocal problem_count
-        for problem in new_problems:
-            progress.problem(problem)
-        problem_count += sum(problem.count for problem in new_problems)
-        problems.extend(new_problems[: REMEMBERED - len(problems)])
+    def __init__(
+        self,
+        engine: Engine,
+        source: Sources | TableSource,
+        options: Mapping[str, Any],
+        *,
+        needs_ids: bool,
+    ) -> None:
+        self._engine, self._source, self._options = engine, source, options
+        self._needs_ids = needs_ids
+        self._within: timedelta | None = options["within"]
+        self._progress: Progress = options["progress"]
+        self._id_field: str = options["id_field"] or DEFAULT_ID
+        counters = engine.counters()
+        self._is_first = not has_documents(counters)
+        #: How many documents have arrived since the last count.
+        self._uncounted = counters["arrived"] - counters["counted_at"]
+        #: Fields without a value in any record so far.
+        self._empty = [*dict.fromkeys(_extra_fields(options))]
+        self._has_naive_times = False
+        self._bytes_read = 0
+        self._keep: list[bool] = []
+        self._dropped: list[tuple[str, Match]] = []
+        self._new = self._already = self._replaced = self._problem_count = 0
+        self._problems: list[Problem] = []
 
-    def prepared() -> Iterator[IncomingBatch]:
-        nonlocal has_naive_times, bytes_read
-        size = batch_size(within)
-        for batch in source.batches(titles=True):
-            bytes_read += batch.bytes_read
-            # A list of texts has no fields, and is refused below.
-            given = {name: batch.extra.get(name, ()) for name in empty}
-            for name in [n for n, values in given.items() if any(v is not None for v in values)]:
-                del empty[name]
-            if at_field is not None and options["at_zone"] is UTC and not has_naive_times:
-                has_naive_times = any(map(lacks_zone, batch.extra.get(at_field, ())))
-            incoming = _incoming(engine, batch, options, needs_ids)
+    def run(self) -> AddResult:
+        """Add all documents; reading runs ahead of the store."""
+        # Closing also ends the reading thread if an error leaves the loop.
+        with closing(prefetch(self._prepared())) as batches:
+            stage = "read and sketch" if self._is_first else "add"
+            self._progress.stage(stage, None, share_of(self._source))
+            if self._is_first:
+                added = first_import(
+                    self._engine, batches, self._within, self._report, self._progress
+                )
+            else:
+                added = self._batch_by_batch(batches)
+            for runs, begin, decisions in added:
+                self._collect(runs, begin, decisions)
+        self._note()
+        removed = removed_table(
+            [id for id, _ in self._dropped],
+            [match.id for _, match in self._dropped],
+            [match.similarity for _, match in self._dropped],
+            [match.distance for _, match in self._dropped],
+            self._engine.rule.measure,
+        )
+        kept = np.array(self._keep, np.bool_)
+        counts = self._new, self._already, self._problem_count
+        return AddResult(kept, removed, *counts, self._problems, self._replaced)
+
+    def _prepared(self) -> Iterator[IncomingBatch]:
+        size = batch_size(self._within)
+        for batch in self._source.batches(titles=True):
+            self._bytes_read += batch.bytes_read
+            self._look(batch)
+            incoming = _incoming(self._engine, batch, self._options, self._needs_ids)
             for begin in range(0, max(len(incoming), 1), size):
                 part = incoming.part(begin, begin + size)
-                _ = part.packed if is_first else part.prepare()
+                _ = part.packed if self._is_first else part.prepare()
                 yield part
 
-    # Closing also ends the reading thread if an error leaves the loop.
-    with closing(prefetch(prepared())) as batches:
-        progress.stage("read and sketch" if is_first else "add", None, share_of(source))
-        if is_first:
-            added = first_import(engine, batches, within, report, progress)
-        else:
-            added = _batch_by_batch(engine, batches, within, report, progress)
-        for runs, begin, decisions in added:
-            refused = []
-            for row, decision in enumerate(decisions):
-                if decision is None or decision.problem is not None:
-                    keep.append(False)
-                    if decision is not None and decision.problem is not None:
-                        place = place_of(runs, begin + row)
-                        remedy = Message("Replace it with {given[replace=True]}.")
-                        refused.append(Problem(*place, id_field, decision.problem, None, remedy))
-                    continue
-                keep.append(decision.repeats is None)
-                new, already = new + decision.new, already + (not decision.new)
-                replaced += decision.replaced
-                if decision.repeats is not None:
-                    dropped.append((decision.id, decision.repeats))
-            report(refused)
-    if keep:
-        for name in empty:
-            progress.note(
+    def _look(self, batch: Batch) -> None:
+        """Look for fields that have no value, and for times that name no zone."""
+        # A list of texts has no fields, and is refused later.
+        self._empty = [
+            name
+            for name in self._empty
+            if all(value is None for value in batch.extra.get(name, ()))
+        ]
+        at_field = self._options["at_field"]
+        if at_field is not None and self._options["at_zone"] is UTC and not self._has_naive_times:
+            self._has_naive_times = any(map(lacks_zone, batch.extra.get(at_field, ())))
+
+    def _batch_by_batch(self, batches: Iterator[IncomingBatch]) -> Iterator[Stored]:
+        """Add batches, each in a transaction, to an index that has documents."""
+        for batch in batches:
+            self._report(batch.problems)
+            decisions = add_batch(self._engine, batch, self._within, self._progress.advance)
+            yield batch.runs, batch.begin, decisions
+            self._progress.advance(0, batch.bytes_read)
+
+    def _report(self, problems: Sequence[Problem]) -> None:
+        for problem in problems:
+            self._progress.problem(problem)
+        self._problem_count += sum(problem.count for problem in problems)
+        self._problems.extend(problems[: REMEMBERED - len(self._problems)])
+
+    def _collect(self, runs: list[Run], begin: int, decisions: list[Decision | None]) -> None:
+        """Count what became of the documents of a batch, whose first row in the runs is `begin`."""
+        refused = []
+        for row, decision in enumerate(decisions, begin):
+            if decision is None or decision.problem is not None:
+                self._keep.append(False)
+                if decision is not None and decision.problem is not None:
+                    remedy = Message("Replace it with {given[replace=True]}.")
+                    place = place_of(runs, row)
+                    refused.append(Problem(*place, self._id_field, decision.problem, None, remedy))
+                continue
+            self._keep.append(decision.repeats is None)
+            self._new += decision.new
+            self._already += not decision.new
+            self._replaced += decision.replaced
+            if decision.repeats is not None:
+                self._dropped.append((decision.id, decision.repeats))
+        self._report(refused)
+
+    def _note(self) -> None:
+        """Report what a person should know of the whole addition."""
+        note, engine = self._progress.note, self._engine
+        for name in self._empty if self._keep else ():
+            note(
                 Message("No record has a value in the field '{field}'. Check its name.", field=name)
             )
-    if has_naive_times:
-        progress.note(
-            Message(
-                "Times without a zone in the field '{field}' are read as UTC. To set "
-                "their zone, for example: {given[at_zone='Asia/Shanghai']}",
-                field=at_field,
+        if self._has_naive_times:
+            note(
+                Message(
+                    "Times without a zone in the field '{field}' are read as UTC. To set "
+                    "their zone, for example: {given[at_zone='Asia/Shanghai']}",
+                    field=self._options["at_field"],
+                )
             )
-        )
-    uncounted = new - (counters["counted_at"] - counters["arrived"])
-    if new and dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
-        progress.note(
-            Message(
-                "{new:,} documents were decided with statistics of earlier documents: text that "
-                "only the new ones share counted as content, and some may have been dropped "
-                "wrongly. To decide all dropped ones again, run: neardup index recount {index}, "
-                "and then: neardup index reconsider {index}",
-                index=engine.location,
-                new=new,
+        is_counted = engine.settings.counts and not self._is_first
+        if self._new and self._dropped and is_counted and self._uncounted + self._new >= FIRST:
+            note(
+                Message(
+                    "{new:,} documents were decided with statistics of earlier documents: text "
+                    "that only the new ones share counted as content, and some may have been "
+                    "dropped wrongly. To decide all dropped ones again, run: neardup index recount "
+                    "{index}, and then: neardup index reconsider {index}",
+                    index=engine.location,
+                    new=self._new,
+                )
             )
-        )
-    near = sum(not match.identical for _, match in dropped)
-    for note in fit_notes(near, len(keep), bytes_read, engine.rule):
-        progress.note(note)
-    removed = removed_table(
-        [id for id, _ in dropped],
-        [match.id for _, match in dropped],
-        [match.similarity for _, match in dropped],
-        [match.distance for _, match in dropped],
-        engine.rule.measure,
-    )
-    kept = np.array(keep, np.bool_)
-    return AddResult(kept, removed, new, already, problem_count, problems, replaced)
+        near = sum(not match.identical for _, match in self._dropped)
+        for words in fit_notes(near, len(self._keep), self._bytes_read, engine.rule):
+            note(words)
 
 
-def _batch_by_batch(
-    engine: Engine,
-    batches: Iterator[IncomingBatch],
-    within: timedelta | None,
-    report: Callable[[Sequence[Problem]], None],
-    progress: Progress,
-) -> Iterator[Stored]:
-    """Add batches, each in a transaction, to an index that has documents."""
-    for batch in batches:
-        report(batch.problems)
-        yield batch.runs, batch.begin, add_batch(engine, batch, within, progress.advance)
-        progress.advance(0, batch.bytes_read)
+class _Fields:
+    """The fields of a batch in stored form, and why rows cannot be stored."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        #: For each refused row: the field, the first reason, and the value.
+        self.faults: dict[int, tuple[str, Message, Any]] = {}
+
+    def ids(self, field: str, needs_ids: bool) -> list[str]:
+        """Return the ids."""
+        ids = strings(self._batch.ids)
+        given = self._batch.extra.get(field) if needs_ids else None
+        if needs_ids and given is None:
+            raise InputError(
+                Message(
+                    "A list of texts has no ids, and an index needs them. Give dicts with "
+                    "the fields '{field}' and 'text', or a table.",
+                    field=field,
+                )
+            )
+        for row, id in enumerate(ids):
+            if given is not None and as_id(given[row]) != id:
+                # The reader found no usable id and used the position instead.
+                reason = Message("must be an id: text or a whole number")
+                self.faults[row] = field, reason, given[row]
+            elif (fault := id_fault(id)) is not None:
+                self.faults[row] = field, fault, id
+        return ids
+
+    def column(self, field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
+        """Return a field's values in stored form; None for a missing or faulty value."""
+        values: list[Any] = [None] * len(self._batch)
+        for row, value in enumerate([] if field is None else self._batch.extra[field]):
+            form = None if value is None else stored(value)
+            if field is not None and isinstance(form, Message):
+                self.faults.setdefault(row, (field, form, value))
+            else:
+                values[row] = form
+        return values
+
+    def extras(self, names: Sequence[str]) -> list[str | None]:
+        """Return further fields as JSON."""
+        extras: list[str | None] = [None] * len(self._batch)
+        for row in range(len(self._batch) if names else 0):
+            values = {name: self._batch.extra[name][row] for name in names}
+            try:
+                extras[row] = json_of({n: v for n, v in values.items() if v is not None})
+            except (TypeError, RecursionError) as error:
+                reason = Message(
+                    "must be a value that JSON can represent ({reason})", reason=str(error)
+                )
+                self.faults.setdefault(row, (names[0], reason, None))
+        return extras
+
+    def problems(self) -> list[Problem]:
+        """Return the reasons for which rows cannot be stored."""
+        return [
+            Problem(
+                *place_of(self._batch.runs, row),
+                field,
+                reason,
+                None if value is None else show(value),
+            )
+            for row, (field, reason, value) in sorted(self.faults.items())
+        ]
 
 
 def _incoming(
@@ -203,59 +296,15 @@ def _incoming(
         titles = with_first_lines(titles, texts)
     if titles is not None:
         titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
-    #: For each refused row: the field, the first reason, and the value.
-    faults: dict[int, tuple[str, Message, Any]] = {}
-    ids, id_field = strings(batch.ids), options["id_field"] or DEFAULT_ID
-    given = batch.extra.get(id_field) if needs_ids else None
-    if needs_ids and given is None:
-        raise InputError(
-            Message(
-                "A list of texts has no ids, and an index needs them. Give dicts with "
-                "the fields '{field}' and 'text', or a table.",
-                field=id_field,
-            )
-        )
-    for row, id in enumerate(ids):
-        if given is not None and as_id(given[row]) != id:
-            # The reader found no usable id and used the position instead.
-            faults[row] = id_field, Message("must be an id: text or a whole number"), given[row]
-        elif (fault := id_fault(id)) is not None:
-            faults[row] = id_field, fault, id
-
-    def column(field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
-        """Return a field's values in stored form; None for a missing or faulty value."""
-        values: list[Any] = [None] * len(batch)
-        for row, value in enumerate([] if field is None else batch.extra[field]):
-            form = None if value is None else stored(value)
-            if field is not None and isinstance(form, Message):
-                faults.setdefault(row, (field, form, value))
-            else:
-                values[row] = form
-        return values
-
-    zone, more = options["at_zone"], options["extra_fields"]
-    stamps = column(
-        options["at_field"],
-        lambda value: time_fault(value, zone) or stamp(check_time(value, "at", zone)),
-    )
-    sources = column(options["source_field"], _stored_text)
-    extras: list[str | None] = [None] * len(batch)
-    for row in range(len(batch) if more else 0):
-        values = {name: batch.extra[name][row] for name in more}
-        try:
-            extras[row] = json_of({n: value for n, value in values.items() if value is not None})
-        except (TypeError, RecursionError) as error:
-            reason = Message(
-                "must be a value that JSON can represent ({reason})", reason=str(error)
-            )
-            faults.setdefault(row, (more[0], reason, None))
+    fields = _Fields(batch)
+    ids = fields.ids(options["id_field"] or DEFAULT_ID, needs_ids)
+    stamps = fields.column(options["at_field"], partial(stamp_of, zone=options["at_zone"]))
+    sources = fields.column(options["source_field"], _stored_text)
+    extras = fields.extras(options["extra_fields"])
+    faults = fields.faults
     if faults:
         refused = pa.array([row in faults for row in range(len(batch))])
         texts = pc.if_else(refused, pa.scalar(None, pa.large_string()), texts)
-    refusals = [
-        Problem(*place_of(batch.runs, row), field, reason, None if value is None else show(value))
-        for row, (field, reason, value) in sorted(faults.items())
-    ]
     now = stamp(datetime.now(UTC))
     return IncomingBatch(
         engine,
@@ -267,7 +316,7 @@ def _incoming(
         sources=sources,
         extras=extras,
         replaces=[options["replace"]] * len(batch),
-        problems=problems + refusals,
+        problems=problems + fields.problems(),
         runs=batch.runs,
         bytes_read=batch.bytes_read,
     )

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta, tzinfo
-
-from sqlalchemy import RowMapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.base.messages import Message
-from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
-from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
-from neardup.index.results import Decision, Match, NewDocument
+from neardup.index.results import Decision, Match
 from neardup.index.retention import take_out
-from neardup.index.store.session import Session
 from neardup.index.values import EVER, STATES, earlier
 from neardup.readers.batch import show
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+    from neardup.index.engine import Engine
+    from neardup.index.store.session import Session
 
 #: The most documents that one transaction adds.
 BATCH = _core.MAX_BATCH
@@ -34,49 +35,6 @@ def batch_size(within: timedelta | None) -> int:
 def has_documents(counters: Mapping[str, int]) -> bool:
     """Return whether an index with these counters has documents."""
     return any(counters[state] for state in STATES)
-
-
-def add(
-    engine: Engine, document: NewDocument, zone: tzinfo, within: timedelta | None
-) -> Match | None:
-    """Add one document of a caller; see `Index.add`."""
-    batch = IncomingBatch.of(engine, [document], zone)
-    batch.check()
-    decision = add_batch(engine, batch, within)[0]
-    assert decision is not None
-    if decision.problem is not None:
-        values = {"location": engine.location, "reason": decision.problem}
-        raise InputError(
-            Message(
-                "{location}: a document {reason}. Replace it with {given[replace=True]}, or choose "
-                "another id.",
-                **values,
-            )
-        )
-    return decision.repeats
-
-
-def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decision]:
-    """Add documents of several callers; see `Index.add_together`."""
-    answers: list[Decision] = []
-    for begin in range(0, len(documents), BATCH):
-        part = documents[begin : begin + BATCH]
-        batch = IncomingBatch.of(engine, part)
-        problems = {row: error.args[0] for row, error in batch.errors.items()}
-        for unread in batch.problems:
-            row = (unread.record or 1) - 1
-            named = Message("document '{id}'", id=show(part[row].id))
-            problems[row] = replace(unread, source=named, record=None).message
-        can_add = len(problems) < len(part)
-        decisions = add_batch(engine, batch) if can_add else [None] * len(part)
-        for row, decision in enumerate(decisions):
-            if decision is None:
-                decision = Decision(part[row].id, False, None, problems[row])
-            elif decision.problem is not None:
-                reason = Message("A document {reason}.", reason=decision.problem)
-                decision = replace(decision, problem=reason)
-            answers.append(decision)
-    return answers
 
 
 def add_batch(
@@ -114,15 +72,15 @@ def _add_first(
     not_before = EVER if within is None else earlier(batch.times[0], within)
     again: list[tuple[str, Match | None]] = []
     with engine.writing() as session:
-        stored = session.by_ids(batch.ids)
+        stored = session.documents.by_ids(batch.ids)
         # Only the first document replaces another: those before it must be stored by then.
         ends = [*_replacing(session, batch, stored), len(batch)]
         replaces = ends[0] == 0 and len(batch) > 0
         if replaces:
             again = take_out(engine, session, [stored[batch.ids[0]]], "replaced")
-            stored = session.by_ids(batch.ids)
+            stored = session.documents.by_ids(batch.ids)
             del ends[0]
-        counters = session.counters()
+        counters = session.statistics.counters()
         new, present, refused = _sort(batch, stored, ends[0])
         counted_end = _end_at_count(engine, counters, new)
         end = ends[0] if counted_end is None else counted_end
@@ -131,18 +89,18 @@ def _add_first(
         verdicts = decider.decide(
             session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
         )
-        write(session, batch, rows, counters["next"], verdicts)
-        session.add_to_counters({"arrived": len(rows)})
+        write(session, batch, rows, counters, verdicts)
+        session.statistics.count({"arrived": len(rows)})
         later = ends[1:]
         if counted_end is not None:
             recount(session, engine.settings, workers=engine.workers)
             arrived = counters["arrived"] + len(rows)
             later = [end + next_count(arrived) - arrived]
         matches = dict(zip(rows, verdicts.matches, strict=True))
-        known = session.matches(list(present.values()), engine.rule.measure)
-    if again:
-        log_decisions(engine.location, *zip(*again, strict=True))
-    log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
+        known = session.documents.matches(list(present.values()), engine.rule.measure)
+    ids = [batch.ids[row] for row in rows]
+    log_decisions(engine.location, again)
+    log_decisions(engine.location, list(zip(ids, verdicts.matches, strict=True)))
     decided_row = {batch.ids[row]: row for row in rows}
     decisions: list[Decision | None] = []
     for row, id in enumerate(batch.ids[:end]):
@@ -181,10 +139,9 @@ def _replacing(
             else:
                 rows.append(row)
         earlier_ids.add(id)
-    with_texts = session.by_numbers(alike.values()) if alike else {}
-    for row, number in alike.items():
-        if session.text(with_texts[number]) != batch.texts[row].as_py():
-            rows.append(row)
+    stored_texts = session.documents.with_texts(list(alike.values())) if alike else []
+    texts = {row["number"]: session.texts.of(row) for row in stored_texts}
+    rows += [row for row, number in alike.items() if texts[number] != batch.texts[row].as_py()]
     return sorted(rows)
 
 

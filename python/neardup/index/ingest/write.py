@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from neardup.index.decide import Verdicts
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.results import Match
-from neardup.index.store.rows import SKIPPED_DOCUMENTS
-from neardup.index.store.session import Session
+from neardup.index.store.rows import RECENT, SKIPPED_DOCUMENTS
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, SIMILAR
+
+if TYPE_CHECKING:
+    from neardup.index.store.session import Session
 
 _LOG = logging.getLogger("neardup.index")
 
 
 def write(
-    session: Session, batch: IncomingBatch, rows: Sequence[int], first: int, verdicts: Verdicts
+    session: Session,
+    batch: IncomingBatch,
+    rows: Sequence[int],
+    counters: Mapping[str, int],
+    verdicts: Verdicts,
 ) -> None:
-    """Store some rows of a batch, numbered from `first` on."""
+    """Store some rows of a batch, with the next numbers; the counters are the current ones."""
+    first = counters["next"]
     identities, features, sketches = batch.sketches
     matches = verdicts.matches
     titles: list[Any] = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
@@ -39,24 +46,26 @@ def write(
         "distance": [None if match is None else match.distance for match in matches],
         "reason": [_reason(match) for match in matches],
     }
-    session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
+    packed = [batch.packed[row] for row in rows]
+    session.insert(columns, packed, verdicts.postings, counters[RECENT])
     kept = matches.count(None)
     changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
-    session.add_to_counters({**changes, SKIPPED_DOCUMENTS: verdicts.skipped_documents})
+    session.statistics.count({**changes, SKIPPED_DOCUMENTS: verdicts.skipped_documents})
 
 
-def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:
+def log_decisions(location: str, decided: Sequence[tuple[str, Match | None]]) -> None:
     """Log decisions after their commit."""
-    if not ids or not _LOG.isEnabledFor(logging.INFO):
+    if not decided or not _LOG.isEnabledFor(logging.INFO):
         return
-    for id, match in zip(ids, matches, strict=True):
+    for id, match in decided:
         if match is None:
             _LOG.info("%s: kept %r", location, id)
         else:
             similarity = match.similarity
             _LOG.info("%s: dropped %r, repeats %r, %.4f", location, id, match.id, similarity)
-    kept = matches.count(None)
-    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(ids), kept, len(ids) - kept)
+    kept = sum(match is None for _, match in decided)
+    dropped = len(decided) - kept
+    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(decided), kept, dropped)
 
 
 def _reason(match: Match | None) -> int | None:

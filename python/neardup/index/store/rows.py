@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import RowMapping
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
 
 from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.readers.batch import show
 
-#: Number of documents that at least one capped list left out when they were added, by its name in
-#: stored indexes.
-SKIPPED_DOCUMENTS = "unlisted"
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+#: Number of documents that at least one full posting list left out when they were added.
+SKIPPED_DOCUMENTS = "skipped_documents"
 
 #: Number of postings in the table of recent keys.
 RECENT = "recent"
@@ -24,6 +29,31 @@ COUNTERS = (
     *("next", "kept", "dropped", "arrived", "counted_at", "background"),
     *(SKIPPED_DOCUMENTS, RECENT),
 )
+
+
+@dataclass(frozen=True)
+class Postings:
+    """Rows of the table of keys, by column; keys are signed as in the store."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    shares: NDArray[np.int64]
+
+    @classmethod
+    def none(cls) -> Postings:
+        """Return no rows."""
+        return cls(*(np.zeros(0, np.int64) for _ in range(3)))
+
+
+def as_signed(keys: Sequence[int]) -> list[int]:
+    """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
+    converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
+    return converted
+
+
+def packer() -> zstandard.ZstdCompressor:
+    """Return a compressor for texts and background statistics; not shared between threads."""
+    return zstandard.ZstdCompressor(level=3)
 
 
 def remedy(location: str) -> Message:

@@ -193,10 +193,8 @@ class Libraries:
             return tuple(_files(place.location))
         if place.index is None:
             place.index = Index(place.location, must_exist=True, workers=self._workers)
-        with place.index._engine.reading() as session:
-            counters = session.counters()
         # Numbers are never reused: this one is larger after each addition.
-        return counters["next"]
+        return place.index._engine.counters()["next"]
 
     def _drop(self, place: _Place, opened: OpenLibrary | None, *, keep_index: bool = False) -> None:
         """Forget a library; it is closed when its last user is done."""

@@ -5,7 +5,6 @@ from sqlalchemy.exc import IntegrityError
 from tests.index.databases import BOTH
 
 from neardup.index.schema import keys
-from neardup.index.store.bulk import insert_rows
 
 pytestmark = BOTH
 
@@ -19,7 +18,7 @@ def test_all_rows_are_stored(count, location, opened):
     rows = [((-1) ** number * number << 40, number + 1, number % 7) for number in range(count)]
     database = opened(location)
     with database.writing() as connection:
-        insert_rows(connection, keys, columns(rows))
+        database.insert_rows(connection, keys, columns(rows))
     with database.reading() as connection:
         assert sorted(map(tuple, connection.execute(keys.select()))) == sorted(rows)
 
@@ -29,12 +28,12 @@ def test_a_row_that_is_there_undoes_the_transaction(position, location, opened):
     rows = [(key, 1, 0) for key in range(300)]
     database = opened(location)
     with database.writing() as connection:
-        insert_rows(connection, keys, columns(rows[position : position + 1]))
+        database.insert_rows(connection, keys, columns(rows[position : position + 1]))
 
     def insert():
         with database.writing() as connection:
-            insert_rows(connection, keys, columns([(-1, 1, 0)]))
-            insert_rows(connection, keys, columns(rows))
+            database.insert_rows(connection, keys, columns([(-1, 1, 0)]))
+            database.insert_rows(connection, keys, columns(rows))
 
     with pytest.raises(IntegrityError):
         insert()

@@ -6,7 +6,7 @@ from tests.index.consistency import check_consistent, entries_of, verdicts
 import neardup
 from neardup.index.backends import open_database
 from neardup.index.schema import keys, recent_keys
-from neardup.index.store import session
+from neardup.index.store import postings
 
 
 def records(count):
@@ -28,7 +28,7 @@ def sizes(location):
 def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
     result = {}
     for most in (1, 60, 500_000):
-        monkeypatch.setattr(session, "MOST_RECENT", most)
+        monkeypatch.setattr(postings, "MOST_RECENT", most)
         place = str(tmp_path / f"{most}.db")
         with neardup.Index(place, workers=1) as index:
             index.add_many(records(20))

@@ -1,0 +1,76 @@
+"""Statements on the shingles by which a paper check finds documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from neardup.index.schema import documents, passages, texts
+from neardup.index.store.statements import Statements
+
+
+class Present(NamedTuple):
+    """The documents of an index: numbers, ascending, and when each was added."""
+
+    numbers: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+
+class Shingles(Statements):
+    """Statements on the table of passages; `made_by` says how their shingles are made."""
+
+    def present(self) -> Present:
+        """Return which documents there are."""
+        # An index of the table has both columns, so no document is read.
+        query = sa.select(documents.c.number, documents.c.at)
+        parts = [np.zeros((0, 2), np.int64)]
+        cursor = self.connection.execute(query).cursor
+        assert cursor is not None
+        # There may be a million rows: the driver's plain tuples are fastest.
+        while rows := cursor.fetchmany(10_000):
+            flat = (value for row in rows for value in row)
+            parts.append(np.fromiter(flat, np.int64, 2 * len(rows)).reshape(-1, 2))
+        unsorted = np.concatenate(parts)
+        numbers, times = unsorted[np.argsort(unsorted[:, 0])].T.copy()
+        return Present(numbers, times)
+
+    def count_missing(self, made_by: str, after: int) -> int:
+        """Return how many documents with a text, numbered after `after`, have none."""
+        with_text = sa.select(sa.func.count()).select_from(texts).where(texts.c.number > after)
+        made = sa.select(sa.func.count()).select_from(passages)
+        made = made.where(passages.c.number > after, passages.c.made_by == made_by)
+        counts = [self.connection.execute(query).scalar_one() for query in (with_text, made)]
+        return int(counts[0] - counts[1])
+
+    def missing(self, made_by: str, after: int, limit: int) -> Sequence[sa.RowMapping]:
+        """Return number and text of the first documents after a number that have none."""
+        is_made = sa.and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
+        query = sa.select(texts).select_from(texts.outerjoin(passages, is_made))
+        query = query.where(passages.c.number.is_(None), texts.c.number > after)
+        query = query.order_by(texts.c.number).limit(limit)
+        return self.connection.execute(query).mappings().all()
+
+    def store(self, numbers: Sequence[int], made_by: str, shingles: Sequence[bytes]) -> None:
+        """Store the shingles of some documents, in place of others."""
+        self.run(sa.delete(passages).where(self.is_one_of(passages.c.number)), numbers)
+        columns: dict[str, Sequence[Any]] = {
+            "number": numbers,
+            "made_by": [made_by] * len(numbers),
+            "shingles": shingles,
+        }
+        self.insert(passages, columns)
+
+    def made(self, made_by: str, after: int, limit: int) -> list[tuple[int, int, bytes]]:
+        """Return number, time and shingles of the first documents after a number."""
+        query = (
+            sa.select(passages.c.number, documents.c.at, passages.c.shingles)
+            .select_from(passages.join(documents, documents.c.number == passages.c.number))
+            .where(passages.c.made_by == made_by, passages.c.number > after)
+            .order_by(passages.c.number)
+            .limit(limit)
+        )
+        return [(row[0], row[1], row[2]) for row in self.connection.execute(query)]
