@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from neardup.readers.sandbox import Exchange
     from neardup.server.jobs.libraries import OpenLibrary
 
-#: The program of `check_paper`, and what it is told of the library.
+#: The program of `check_paper`.
 CHECK_PROCESS = Path(__file__).with_name("check_process.py")
-_STATED = ("name", "workers", "notes", "problems", "blank", "papers")
 
 _log = logging.getLogger(__name__)
 
@@ -96,7 +95,6 @@ def check_paper(
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
-    stated = {name: getattr(both, name) for name in _STATED}
     checking = {
         "excluded": excluded,
         "least": least,
@@ -104,7 +102,7 @@ def check_paper(
         "among": others is not None,
         "count_shared": count_shared,
     }
-    process.send((paper, label, (stated, len(both)), checking, skip, seconds))
+    process.send((paper, label, both.facts(), checking, skip, seconds))
     prepared = None
     while True:
         match process.receive():
@@ -133,18 +131,13 @@ class _Shared(Library):
 
     def __init__(self, shared: OpenLibrary, done: Callable[[float], None]) -> None:
         library = shared.library
-        super().__init__(shared.name, library.workers)
+        super().__init__(**library.facts() | {"name": shared.name})
         self._shared = shared
         self._library = library
         self._done = done
         self._candidates = 0
         self._fetched_so_far = 0
-        self.problems = library.problems
-        self.blank = library.blank
         self.notes = [self._note(note) for note in library.notes]
-
-    def __len__(self) -> int:
-        return len(self._library)
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
         self._done(0.0)
@@ -158,15 +151,10 @@ class _Shared(Library):
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
         self._done(min(1.0, self._fetched_so_far / max(1, self._candidates)))
         with self._shared.lock:
-            documents = self._fetched(positions)
+            documents = list(self._library.documents(positions))
         self._fetched_so_far += len(positions)
-        yield from documents
-
-    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
-        return [
-            replace(document, id=self._without_place(document.id))
-            for document in self._library.documents(positions)
-        ]
+        for document in documents:
+            yield replace(document, id=self._without_place(document.id))
 
     def _without_place(self, text: str) -> str:
         # Clients must not see the folders of this machine.
@@ -183,6 +171,3 @@ class _Shared(Library):
             for name, value in note.values.items()
         }
         return note.with_values(**values)
-
-    def close(self) -> None:
-        """Do nothing: other checks use the library too."""
