@@ -12,7 +12,7 @@ from tests.papers.texts import Told
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import check_files
-from neardup.papers.batch import papers_in, passed_over
+from neardup.papers.reading import papers_in, passed_over
 from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.run_tags import tags_of
 from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
@@ -257,6 +256,11 @@ class Report(ReprMixin):
         return text
 
 
+def shortened(report: Report) -> Report:
+    """Return a report without text and evidence, for tables of many: papers may be large."""
+    return replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
+
+
 def _write(path: str | Path, text: str, *, force: bool) -> None:
     from neardup.writers import OutputSet
 
@@ -346,13 +350,6 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
     words = load_words(language, "report")
     shown_date = check_date(date)
     marks = marks_of(report)
-    counts = None
-    if report.runs is not None and report.rates is not None:
-        # The page gives no verdict where the report has none.
-        thresholds = (report.verdict and report.thresholds) or Thresholds()
-        counts = parts.counted_again(
-            report.runs, thresholds, report.passages, report.sections, language
-        )
 
     def passage_title(number: int) -> str:
         source = report.passages[number].source
@@ -400,10 +397,19 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         # An empty section has no place in the text.
         in_text={block.section for block in marks.blocks},
         lazy=parts.lazy_parts(len(report.text), len(report.passages)),
-        counts=counts,
+        counts=_counts(report, language),
         paper_language=language_of(report.text),
         numbers=parts.numbers,
         others=others,
-        tags_of=tags_of([passage.source for passage in report.passages]),
+        tags_of=parts.tags_of([passage.source for passage in report.passages]),
         title=passage_title,
     )
+
+
+def _counts(report: Report, language: str) -> str | None:
+    """Return what the page counts again; None if nothing can be set aside on it."""
+    if report.runs is None or report.rates is None:
+        return None
+    # The page gives no verdict where the report has none.
+    thresholds = (report.verdict and report.thresholds) or Thresholds()
+    return parts.counted_again(report.runs, thresholds, report.passages, report.sections, language)

@@ -1,15 +1,16 @@
-"""What the page of a report shows beside the text: strip, asides, findings, and what it counts."""
+"""Parts of the page of a report: strip, asides, findings, and the counts of its script."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from neardup.base.messages import Message, in_language
 from neardup.pages.excerpts import beginning
-from neardup.pages.marking import Marks
+from neardup.pages.marking import Marks, Run
 from neardup.pages.templating import look
 from neardup.papers.results import (
     EXCLUDED,
@@ -200,3 +201,24 @@ def lazy_parts(characters: int, passages: int) -> str:
 def numbers(passages: Sequence[int]) -> str:
     """Return the numbers of passages, from 1, as an attribute of a page."""
     return " ".join(str(number + 1) for number in passages)
+
+
+def tags_of(sources: Sequence[int]) -> Callable[[Run], tuple[str, str]]:
+    """Return a function of a run that returns its tags; `sources` has one for each passage.
+
+    It is for runs that nothing begins or ends with: most lines of a long copy. The template writes
+    the other runs, which have anchors, numbers and titles.
+    """
+
+    @cache
+    def tags(passages: tuple[int, ...], repeated: bool, aside: str) -> tuple[str, str]:
+        if not passages:
+            return (f'<span class="aside {aside}">', "</span>") if aside else ("", "")
+        names = ["copy", look(sources[passages[0]])]
+        names += ["gap"] * (not repeated) + ["aside", aside] * bool(aside)
+        opening = (
+            f'<a class="{" ".join(names)}" href="#p{passages[0] + 1}" data-p="{numbers(passages)}"'
+        )
+        return f'{opening} tabindex="-1">', "</a>"
+
+    return lambda run: tags(run.passages, run.repeated, run.aside)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import depths, marked
+from neardup.papers.marks import depths, marked
 
 if TYPE_CHECKING:
     from neardup import _core

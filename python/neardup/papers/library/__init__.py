@@ -1,8 +1,8 @@
 """Libraries: the documents that a paper is compared with.
 
-All answer four questions: which documents may have a passage of a paper (`candidates`), how many
-documents have a shingle (`shingle_counts`), what a document is (`documents`), and where a file is
-among them (`positions_of`).
+All answer four questions. `candidates` are the documents that may have a passage of a paper;
+`shingle_counts` the numbers of documents that have its shingles; `documents` the texts at some
+positions; `positions_of` where a file is among them.
 
 | module | contents |
 |---|---|

@@ -1,4 +1,4 @@
-"""What all libraries answer."""
+"""The questions that all libraries answer."""
 
 from __future__ import annotations
 

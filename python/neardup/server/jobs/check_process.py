@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.check import Checking
 from neardup.papers.hiding import revealed
 from neardup.papers.library.interface import Library, LibraryDocument, batches
-from neardup.papers.limits import ReportLimits
-from neardup.papers.report import Report
+from neardup.papers.report import Report, shortened
+from neardup.papers.steps import check_paper
 from neardup.readers.sandbox import other_side
 
 if TYPE_CHECKING:
@@ -48,9 +47,9 @@ class _Asked(Library):
 
 
 def main() -> None:
-    """Send the report of a paper; then receive it with its cover, and send its pages."""
+    """Send the report of a paper without its text, then its pages."""
     receive, send = other_side()
-    paper, label, facts, checking, skip, seconds = receive()
+    settings, facts, paper, seconds = receive()
     if hasattr(os, "nice"):
         # Requests have priority over this process.
         os.nice(5)
@@ -62,9 +61,10 @@ def main() -> None:
         send(question)
         return receive()
 
-    asked = _Asked(facts, revealed(paper)[0], ask)
-    report = Checking(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
-    send(_pages(ask("report", report)))
+    library = _Asked(facts, revealed(paper.file)[0], ask)
+    report = check_paper(settings, library, paper)
+    send(("report", shortened(report)))
+    send(_pages(report))
 
 
 def _pages(report: Report) -> dict[str, str]:
