@@ -4,7 +4,7 @@ import random
 
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
-from neardup.papers.rates import Marks
+from neardup.papers.marks import Marks
 from neardup.papers.report import Report, marks_of
 from neardup.papers.results import (
     ExcludedSpan,

@@ -11,7 +11,7 @@ from tests.index.written import letters
 from tests.readers import making
 
 from neardup.papers import among, check_files
-from neardup.papers.batch import CheckResult
+from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import ReportFolder, summary_page
 from neardup.readers import read_bytes
 from neardup.writers.cells import spreadsheet_bytes

@@ -1,5 +1,6 @@
 """Many papers: in which order, against what, and the folder of their reports."""
 
+import ast
 import json
 import os
 import random
@@ -11,9 +12,13 @@ from tests.kit.progress import RecordedProgress
 from tests.papers.test_rates import check_consistent
 
 from neardup import InputError, OutputError, ParameterError, check
-from neardup.papers import check_files
-from neardup.papers.batch import notes_on_other_files, papers_in
+from neardup.papers import Cover, ReportLimits, Thresholds, check_files, open_library, steps
+from neardup.papers.cover import Covers, table_of
+from neardup.papers.paper_check import PaperCheck
+from neardup.papers.reading import Reading, notes_on_other_files, papers_in
 from neardup.papers.report_files import ReportFolder
+from neardup.papers.settings import CheckSettings
+from neardup.readers import read_file
 
 RNG = random.Random(11)
 PARTS = [letters(RNG, 60) for _ in range(4)]
@@ -326,3 +331,35 @@ class TestReportFolder:
         make("out", "a file")
         with pytest.raises(OutputError, match=r"^out: cannot be created"):
             folder_of(["a.txt"])
+
+
+def test_check_with_cover_thresholds_and_descriptions_makes_finished_reports(class_):
+    described = table_of("id,title\na.txt,甲\n".encode(), "d.csv", ("id", "title"))
+    covers = table_of("file,author\nben.txt,林岚\n".encode(), "c.csv", ("file", "author"))
+    with open_library("library", workers=1) as library:
+        limits, thresholds = ReportLimits(max_passages=1), Thresholds(reject_above=0.1)
+        settings = CheckSettings(limits=limits, thresholds=thresholds, descriptions=described)
+        paper_check = PaperCheck(settings, library, covers=Covers(Cover("题"), covers))
+        readings = [
+            Reading("no.txt", None, "damaged"),
+            Reading("ben.txt", read_file(class_ + "/ben.txt")),
+        ]
+        unread, checked = paper_check.reports(readings, 2)
+        late = list(paper_check.reports(readings, 2, lambda *_: "took too long"))
+    assert (unread.report, unread.problem) == (None, "damaged")
+    assert [one.problem for one in late] == ["damaged", "took too long"]
+    report = checked.report
+    assert (report.cover.title, report.cover.author) == ("题", "林岚")
+    assert (report.thresholds, report.settings["max_passages"]) == (thresholds, 1)
+    assert [source.title for source in report.sources] == ["甲"]
+
+
+def test_each_step_is_one_short_function_of_the_name_of_its_file():
+    for path in sorted(Path(steps.__path__[0]).glob("[a-z]*.py")):
+        functions = {
+            node.name: node
+            for node in ast.parse(path.read_text("utf-8")).body
+            if isinstance(node, ast.FunctionDef)
+        }
+        assert path.stem == "draft" or path.stem in functions
+        assert all(one.end_lineno - one.lineno < 40 for one in functions.values()), path.name

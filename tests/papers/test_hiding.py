@@ -9,8 +9,8 @@ from tests.readers.making import column, docx, pdf, run
 
 from neardup import check
 from neardup.papers import check_files
-from neardup.papers.batch import CheckResult
 from neardup.papers.hiding import MOST_PLACES, as_shown, reveal, unmask
+from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import HIDING
 from neardup.readers import read_bytes

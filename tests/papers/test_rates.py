@@ -11,10 +11,10 @@ from tests.papers.texts import FILLERS
 
 from neardup import _core, check
 from neardup.papers import ExcludedSpan, open_library
-from neardup.papers.check import PaperChecker
-from neardup.papers.limits import ReportLimits
-from neardup.papers.rates import Marks, mark_spans
+from neardup.papers.marks import Marks, mark_spans
 from neardup.papers.results import Rates
+from neardup.papers.settings import CheckSettings, Paper
+from neardup.papers.steps import check_paper
 from neardup.readers.file_text import FileText, Heading
 
 spans_within = st.lists(
@@ -180,7 +180,7 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     paper = paper_of(rng, parts)
     excluded = [parts[0]] if excludes else []
     report, again = (
-        PaperChecker(library, excluded, 20, ReportLimits(), n).report(paper, "paper")
+        check_paper(CheckSettings(excluded=excluded, workers=n), library, Paper("paper", paper))
         for n in (1, 2)
     )
     check_consistent(report)

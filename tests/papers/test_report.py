@@ -18,8 +18,8 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import LANGUAGES, Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import load_words
-from neardup.papers.batch import CheckResult
 from neardup.papers.cover import Cover
+from neardup.papers.paper_check import CheckResult
 from neardup.papers.report import (
     VERSION,
     Report,

@@ -17,8 +17,8 @@ from tests.papers.texts import letters
 from neardup import check
 from neardup.pages.words import load_words
 from neardup.papers import ExcludedSpan, Thresholds, check_files
-from neardup.papers.batch import CheckResult
-from neardup.papers.rates import Marks
+from neardup.papers.marks import Marks
+from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import ReportFolder, summary_page
 
 # One worker, so that one browser is started.

@@ -65,8 +65,8 @@ class TestTwin:
         alphabet = string.ascii_lowercase[:length]
         assert bool(sketch(CORE, alphabet)) == (length >= 10)
 
-    def test_stored_sketch_has_pinned_bytes(self):
-        """Whoever changes it changes `neardup.papers.library._FORMAT` too."""
+    def test_what_indexes_have_stored(self):
+        """Whoever changes it changes `neardup.papers.library.stored._FORMAT` too."""
         (packed,) = CORE.sketches(pa.array(["".join(LONG_BASES)], pa.large_string()), workers=1)
         assert len(packed) == 4 * 48
         assert hashlib.sha256(packed).hexdigest()[:16] == "f6feebc7b96df651"

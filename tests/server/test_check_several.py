@@ -114,11 +114,11 @@ def test_archive_of_one_paper_is_refused(client):
 def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
     clock, real = ManualClock(), queue.check_paper
 
-    def check(process, text, label, *rest, **options):
-        if label == "a.txt":
+    def check(process, settings, library, paper, **options):
+        if paper.name == "a.txt":
             clock.advance(601)
             process.receive()
-        return real(process, text, label, *rest, **options)
+        return real(process, settings, library, paper, **options)
 
     monkeypatch.setattr(queue, "time", clock)
     monkeypatch.setattr(queue, "check_paper", check)

@@ -313,8 +313,8 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     progress = RecordedProgress()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
-        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (min_item_length=): "
-        "clean.",
+        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for "
+        "(min_item_length=): clean.",
         "in.jsonl has both documents and test items, so all of its items are found.",
     ]
     assert result.summary.findings == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neardup.papers.cover import stated_property
 
 if TYPE_CHECKING:
-    from neardup.papers.batch import CheckResult
+    from neardup.papers.paper_check import CheckResult
 
 #: Papers are in one group if a pair of them has this rate, unless a verdict sets a threshold.
 GROUPED = 0.15

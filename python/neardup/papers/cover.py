@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_path
-from neardup.exceptions import InputError
+from neardup.exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
     from neardup.readers.file_text import FileText
@@ -83,23 +83,43 @@ class Cover:
     institution: str | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for one in fields(self):
+            value = getattr(self, one.name)
             if value is not None and not isinstance(value, str):
-                raise bad(field.name, "text or None", value)
+                raise bad(one.name, "text or None", value)
             if value is not None:
                 # JSON cannot represent half of a pair of code units.
                 sound = value.encode("utf-8", "replace").decode()
-                object.__setattr__(self, field.name, sound)
+                object.__setattr__(self, one.name, sound)
 
     def over(self, other: Cover) -> Cover:
         """Return this cover, with the values of another one in place of None."""
         return Cover(
             *(
-                getattr(other if getattr(self, field.name) is None else self, field.name)
-                for field in fields(self)
+                getattr(other if getattr(self, one.name) is None else self, one.name)
+                for one in fields(self)
             )
         )
+
+
+def stated_cover(values: Mapping[str, str | None], *, several: bool) -> Cover:
+    """Return the cover with these values.
+
+    Raises
+    ------
+    ParameterError
+        If there are `several` papers, and a value that no two have in common.
+    """
+    for name, value in values.items():
+        if several and value is not None and name != "institution":
+            raise ParameterError(
+                Message(
+                    "{parameter:named} is for one paper. For several papers, give a table: "
+                    "{given[title_pages=FILE]}.",
+                    parameter=name,
+                )
+            )
+    return Cover(**values)
 
 
 def cover_of(paper: FileText) -> Cover:
@@ -158,6 +178,24 @@ class RecordTable:
         parts = _key(path).split("/")
         ends = ("/".join(parts[begin:]) for begin in range(len(parts)))
         return next((end for end in ends if end in self._records), None)
+
+
+@dataclass(frozen=True)
+class Covers:
+    """Statements on papers: a cover for all, and a table with lines for some."""
+
+    common: Cover = field(default_factory=Cover)
+    table: RecordTable | None = None
+
+    def of(self, paper: str) -> Cover:
+        """Return what is stated of a paper."""
+        if self.table is None:
+            return self.common
+        return self.common.over(Cover(**self.table.record(paper)))
+
+    def notes(self, papers: Sequence[str]) -> list[Message]:
+        """Return notes on papers that the table does not list, and on lines without a paper."""
+        return [] if self.table is None else self.table.notes(papers)
 
 
 def _key(file: str) -> str:

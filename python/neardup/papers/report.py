@@ -5,27 +5,25 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from neardup.base import __version__
 from neardup.base.display import ReprMixin
 from neardup.base.messages import Message, in_language
 from neardup.base.validation import bad, check_path
 from neardup.pages import marking
-from neardup.pages.excerpts import beginning
 from neardup.pages.marking import Marks, Run
-from neardup.pages.templating import language_of, look, plain, render
+from neardup.pages.templating import language_of, plain, render
 from neardup.pages.words import load_words
+from neardup.papers import report_parts as parts
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
 from neardup.papers.results import (
     EXCLUDED,
-    HIDING,
     WORDING,
     CountedRuns,
     ExcludedSpan,
@@ -35,7 +33,6 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.run_tags import tags_of
 from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
@@ -46,19 +43,6 @@ _SHOWN = 5
 
 #: Hex digits of the number of a report.
 _NUMBER = 16
-
-_STRIP = 1000
-#: A thinner mark on the strip would be invisible.
-_THINNEST = 1.0
-# A browser lays out a longer text, and more passages, lazily while scrolling. A shorter
-# page is laid out at once, so that all lengths and positions are exact from the start.
-_CODE_POINTS_AT_ONCE = 200_000
-_PASSAGES_AT_ONCE = 100
-#: Code points shown of each part that is set aside.
-_ASIDE_HEAD = 48
-#: Places that the page shows of each finding, and code points on either side of each.
-_PLACES = 50
-_BESIDE = 16
 
 #: The note on a file of the library follows the file's name.
 _OF_FILES = ("{file}: {said:inside}", "{file}: {said:inside} {count:,} in all ({places}).")
@@ -272,6 +256,11 @@ class Report(ReprMixin):
         return text
 
 
+def shortened(report: Report) -> Report:
+    """Return a report without text and evidence, for tables of many: papers may be large."""
+    return replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
+
+
 def _write(path: str | Path, text: str, *, force: bool) -> None:
     from neardup.writers import OutputSet
 
@@ -382,7 +371,7 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         version=__version__,
         sha256=sha256_of(report.text),
         marks=marks,
-        gaps=_has_gaps(report, marks),
+        gaps=parts.has_gaps(report.text, marks),
         footnotes={
             number for number, part in enumerate(report.sections) if part.level and not part.title
         },
@@ -393,188 +382,34 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
             report.pages,
             marks,
         ),
-        strip=_strip(report, marks),
-        strip_asides=[_tick(aside.begin, aside.end, len(report.text)) for aside in report.asides],
-        asides=_asides(report),
-        hiding=_hiding(report),
+        strip=parts.strip(marks, report.passages, len(report.text)),
+        strip_asides=[
+            parts.tick(aside.begin, aside.end, len(report.text)) for aside in report.asides
+        ],
+        asides=parts.aside_kinds(report.text, report.asides, report.pages),
+        hiding=parts.hiding(report.text, report.findings),
         pictures=sum(finding.count for finding in report.findings if finding.kind == "pictures"),
         wording=WORDING,
         given=any(aside.kind == "given" for aside in report.asides),
-        first_of=_first_of(report, marks),
+        first_of=parts.first_of(report.passages, marks),
         shown_of=Counter(passage.source for passage in report.passages),
         found=sum(source.passages for source in report.sources),
         # An empty section has no place in the text.
         in_text={block.section for block in marks.blocks},
-        lazy=_lazy(report),
+        lazy=parts.lazy_parts(len(report.text), len(report.passages)),
         counts=_counts(report, language),
         paper_language=language_of(report.text),
-        numbers=_numbers,
+        numbers=parts.numbers,
         others=others,
-        tags_of=tags_of([passage.source for passage in report.passages]),
+        tags_of=parts.tags_of([passage.source for passage in report.passages]),
         title=passage_title,
     )
 
 
-class _Tick(NamedTuple):
-    """A mark on the strip."""
-
-    x: str
-    width: str
-    anchor: int = 0
-    passages: str = ""
-    look: str = ""
-
-
-def _tick(begin: int, end: int, length: int) -> _Tick:
-    scale = _STRIP / max(length, 1)
-    width = max((end - begin) * scale, _THINNEST)
-    x = min(begin * scale, _STRIP - width)
-    return _Tick(f"{x:.2f}", f"{width:.2f}")
-
-
-def _strip(report: Report, marks: Marks) -> list[_Tick]:
-    """Return one mark for each stretch of the paper with the same passages."""
-    stretches: list[tuple[int, int, tuple[int, ...]]] = []
-    for run in marks.runs():
-        if not run.passages:
-            continue
-        if stretches and stretches[-1][1:] == (run.begin, run.passages):
-            stretches[-1] = (stretches[-1][0], run.end, run.passages)
-        else:
-            stretches.append((run.begin, run.end, run.passages))
-    return [
-        _tick(begin, end, len(report.text))._replace(
-            anchor=marks.anchors[passages[0]] + 1,
-            passages=_numbers(passages),
-            look=look(report.passages[passages[0]].source),
-        )
-        for begin, end, passages in stretches
-    ]
-
-
-class _Kind(NamedTuple):
-    """The parts of one kind that are set aside: page, beginning and documents of each."""
-
-    name: str
-    places: list[tuple[int, str, int | None]]
-    characters: int
-
-
-def _asides(report: Report) -> list[_Kind]:
-    kinds = []
-    for name in EXCLUDED:
-        asides = [aside for aside in report.asides if aside.kind == name]
-        if not asides:
-            continue
-        texts = [report.text[aside.begin : aside.end] for aside in asides]
-        places = [
-            (
-                bisect_right(report.pages, aside.begin),
-                beginning(text[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
-                aside.documents,
-            )
-            for aside, text in zip(asides, texts, strict=True)
-        ]
-        characters = sum(sum(map(str.isalnum, text)) for text in texts)
-        kinds.append(_Kind(name, places, characters))
-    return kinds
-
-
-class _HidingFinding(NamedTuple):
-    """A finding as the page shows it: page, text before, text and text after of each place."""
-
-    kind: str
-    total: int
-    places: list[tuple[int | None, str, str, str]]
-    more: int
-
-
-def _hiding(report: Report) -> list[_HidingFinding]:
-    text = report.text
-    found = []
-    for finding in report.findings:
-        if finding.kind not in HIDING:
-            continue
-        places = [
-            (
-                place.page,
-                text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
-                beginning(place.text or text[place.begin : place.end], _ASIDE_HEAD),
-                text[place.end : place.end + _BESIDE].partition("\n")[0],
-            )
-            for place in finding.places[:_PLACES]
-        ]
-        more = len(finding.places) - len(places)
-        found.append(_HidingFinding(finding.kind, finding.count, places, more))
-    return found
-
-
 def _counts(report: Report, language: str) -> str | None:
-    """Return what the page counts again: runs, sources, passages, sections and the verdict."""
-    runs = report.runs
-    if runs is None or report.rates is None:
+    """Return what the page counts again; None if nothing can be set aside on it."""
+    if report.runs is None or report.rates is None:
         return None
     # The page gives no verdict where the report has none.
     thresholds = (report.verdict and report.thresholds) or Thresholds()
-    low, high = thresholds.pass_below, thresholds.reject_above
-    verdicts = [thresholds.verdict(rate) for rate in (0.0, low, high, 1.0) if rate is not None]
-    passages = [
-        runs.positions((piece.begin, piece.end) for piece in passage.pieces)
-        for passage in report.passages
-    ]
-    return json.dumps(
-        {
-            "runs": runs.characters,
-            "sources": runs.sources,
-            "passages": [
-                [passage.source, spans]
-                for passage, spans in zip(report.passages, passages, strict=True)
-            ],
-            "sections": runs.positions((part.begin, part.end) for part in report.sections),
-            "bounds": [low, high],
-            # The page fills in the rate.
-            "verdicts": {
-                verdict.result: in_language(
-                    Message(
-                        verdict.sentence.template, **verdict.sentence.values | {"rate": "{rate}"}
-                    ),
-                    language,
-                )
-                for verdict in verdicts
-                if verdict is not None
-            },
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-
-
-def _first_of(report: Report, marks: Marks) -> dict[int, int]:
-    first: dict[int, int] = {}
-    for number, passage in enumerate(report.passages):
-        if number in marks.anchors:
-            first.setdefault(passage.source, marks.anchors[number] + 1)
-    return first
-
-
-def _has_gaps(report: Report, marks: Marks) -> bool:
-    """Return whether letters were inserted between the pieces of a passage."""
-    return any(
-        run.passages
-        and not run.repeated
-        and any(map(str.isalnum, report.text[run.begin : run.end]))
-        for run in marks.runs()
-    )
-
-
-def _lazy(report: Report) -> str:
-    """Return the classes of the parts that are laid out lazily."""
-    names = (
-        ("lazy-text", len(report.text) > _CODE_POINTS_AT_ONCE),
-        ("lazy-evidence", len(report.passages) > _PASSAGES_AT_ONCE),
-    )
-    return " ".join(name for name, is_lazy in names if is_lazy)
-
-
-def _numbers(passages: Sequence[int]) -> str:
-    return " ".join(str(number + 1) for number in passages)
+    return parts.counted_again(report.runs, thresholds, report.passages, report.sections, language)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from neardup.base.files import make_folder
@@ -17,14 +17,20 @@ from neardup.pages.printing import to_pdf
 from neardup.pages.templating import render
 from neardup.pages.words import Words, load_words
 from neardup.papers import among
-from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
+from neardup.papers.report import (
+    Report,
+    check_date,
+    shortened,
+    shown_notes,
+    shown_verdict,
+)
 from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
 from neardup.writers.cells import spreadsheet_bytes
 from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
-    from neardup.papers.batch import CheckResult
+    from neardup.papers.paper_check import CheckResult
 
 #: The page that links to all reports of a folder, and the same as a table.
 SUMMARY, TABLE = "index.html", "index.csv"
@@ -82,6 +88,34 @@ def _page(report: Report, name: str, language: str, date: datetime.date | None) 
     return to_pdf(page) if format == ".pdf" else page.encode()
 
 
+class ReportFile:
+    """The files of one paper, as `ReportFolder` has those of many; None for no file."""
+
+    def __init__(
+        self,
+        *,
+        inputs: Iterable[str | Path],
+        page: str | None,
+        json: str | None,
+        force: bool,
+        **form: Any,
+    ) -> None:
+        self._paths = page, json
+        self._form = {"force": force, **form}
+        paths = [path for path in (page, json) if path is not None]
+        refuse_input_as_output(inputs, paths)
+        if not force:
+            refuse_existing(paths)
+
+    def write(self, checked: CheckResult) -> None:
+        """Write the report, if there is one."""
+        if checked.report is not None:
+            write_report(checked.report, *self._paths, **self._form)
+
+    def finish(self, notes: Sequence[str] = ()) -> None:
+        """Do nothing: there is no page of all papers."""
+
+
 class ReportFolder:
     """Folders with one report per paper, and a page that links to all of them.
 
@@ -135,9 +169,7 @@ class ReportFolder:
             date=self._date,
             force=self._force,
         )
-        # Keep only the data for the last page, since papers may be large.
-        short = replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
-        self._done.append(replace(checked, report=short))
+        self._done.append(replace(checked, report=shortened(report)))
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:
         """Write the page that links to all reports, with notes, and return its path."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import bounds_of, depths
+from neardup.papers.marks import bounds_of, depths
 from neardup.papers.results import ExcludedSpan
 
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one

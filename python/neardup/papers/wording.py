@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import depths, mark_spans
+from neardup.papers.marks import depths, mark_spans
 
 if TYPE_CHECKING:
     from neardup import _core

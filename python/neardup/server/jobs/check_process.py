@@ -9,15 +9,14 @@ from __future__ import annotations
 import datetime
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.check import PaperChecker
 from neardup.papers.hiding import reveal
-from neardup.papers.library import Library, LibraryDocument
-from neardup.papers.limits import ReportLimits
-from neardup.papers.report import Report
+from neardup.papers.library.interface import Library, LibraryDocument, batches
+from neardup.papers.report import Report, shortened
+from neardup.papers.steps import check_paper
 from neardup.readers.sandbox import other_side
 
 if TYPE_CHECKING:
@@ -27,12 +26,8 @@ if TYPE_CHECKING:
 class _RemoteLibrary(Library):
     """The library of the service; `ask` sends it a question and returns its answer."""
 
-    def __init__(
-        self, stated: dict[str, Any], documents: int, text: str, ask: Callable[..., Any]
-    ) -> None:
-        super().__init__(stated["name"], stated["workers"])
-        vars(self).update(stated)
-        self._documents = documents
+    def __init__(self, facts: dict[str, Any], text: str, ask: Callable[..., Any]) -> None:
+        super().__init__(**facts)
         self._text = text
         self._ask = ask
 
@@ -46,18 +41,15 @@ class _RemoteLibrary(Library):
         counts: list[tuple[int, int]] = self._ask("shingle_counts")
         return counts
 
-    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
-        documents: list[LibraryDocument] = self._ask("documents", positions)
-        return documents
-
-    def close(self) -> None:
-        """Do nothing: it belongs to the service."""
+    def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
+        for some in batches(positions):
+            yield from self._ask("documents", some)
 
 
 def main() -> None:
-    """Send the report of a paper; then receive it with its cover, and send its pages."""
+    """Send the report of a paper without its text, then its pages."""
     receive, send = other_side()
-    paper, label, (stated, documents), checking, skip, seconds = receive()
+    settings, facts, paper, seconds = receive()
     if hasattr(os, "nice"):
         # Requests have priority over this process.
         os.nice(5)
@@ -69,9 +61,10 @@ def main() -> None:
         send(question)
         return receive()
 
-    asked = _RemoteLibrary(stated, documents, reveal(paper)[0], ask)
-    report = PaperChecker(asked, limits=ReportLimits(), **checking).report(paper, label, skip)
-    send(_pages(ask("report", report)))
+    library = _RemoteLibrary(facts, reveal(paper.file)[0], ask)
+    report = check_paper(settings, library, paper)
+    send(("report", shortened(report)))
+    send(_pages(report))
 
 
 def _pages(report: Report) -> dict[str, str]:

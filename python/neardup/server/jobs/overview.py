@@ -10,7 +10,7 @@ from typing import IO
 from urllib.parse import quote
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.batch import CheckResult
+from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import SUMMARY, TABLE, report_names, summary_page, summary_table
 from neardup.server.jobs.job_table import PaperState
 

@@ -13,7 +13,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.align import aligner
 from neardup.papers.hiding import as_shown
-from neardup.papers.library import Library, LibraryDocument, combine_libraries
+from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.report import Report
 from neardup.readers.file_text import FileText, UnreadableFileError
 from neardup.readers.sandboxed_reader import read_sandboxed
@@ -21,12 +21,12 @@ from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.papers.settings import CheckSettings, Paper
     from neardup.readers.sandbox import Exchange
     from neardup.server.jobs.libraries import OpenLibrary
 
-#: The program of `check_paper`, and what it is told of the library.
+#: The program of `check_paper`.
 CHECK_PROCESS = Path(__file__).with_name("check_process.py")
-_STATED = ("name", "workers", "notes", "problems", "blank", "papers")
 
 _log = logging.getLogger(__name__)
 
@@ -73,100 +73,61 @@ def _refusal(message: Message) -> Message:
 
 def check_paper(
     process: Exchange,
-    paper: FileText,
-    label: str,
-    library: OpenLibrary,
+    settings: CheckSettings,
+    library: Library,
+    paper: Paper,
     *,
-    min_passage_length: int,
-    excluded: Sequence[str],
-    count_shared: bool,
-    workers: int,
     seconds: float,
     done: Callable[[float], None],
-    others: Library | None = None,
-    number: int = 0,
 ) -> Report:
-    """Return the report of a paper on an open library, without the location of any file.
+    """Return the report of a paper, without its text.
 
-    The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With
-    `others`, the paper is compared with these too, but for the one of its `number`. `done` gets
-    the finished share of the candidates; what it raises ends the check. The `process` runs
-    `CHECK_PROCESS`; it waits for the report to render, as `receive_pages` sends it.
+    `done` gets the finished share of the candidates; what it raises ends the check. The `process`
+    runs `CHECK_PROCESS`; the next message that it sends are the pages of the report.
     """
-    shared = _SharedLibrary(library, done)
-    both = shared if others is None else combine_libraries([shared, others])
-    skip = () if others is None else {len(shared) + number}
-    stated = {name: getattr(both, name) for name in _STATED}
-    checking = {
-        "excluded": excluded,
-        "min_passage_length": min_passage_length,
-        "workers": workers,
-        "compare_papers": others is not None,
-        "count_shared": count_shared,
-    }
-    process.send((paper, label, (stated, len(both)), checking, skip, seconds))
-    prepared = None
+    process.send((settings, library.facts(), paper, seconds))
+    prepared, count, fetched = None, 0, 0
     while True:
         match process.receive():
-            case "candidates", text, smallest, limit:
+            case "candidates", text, least, limit:
+                done(0.0)
                 prepared = aligner().paper(text)
-                process.send(both.candidates(prepared, least=smallest, limit=limit))
+                candidates = library.candidates(prepared, least=least, limit=limit)
+                count = len(candidates)
+                process.send(candidates)
             case ("shingle_counts",):
                 assert prepared is not None
-                process.send(both.shingle_counts(prepared))
+                process.send(library.shingle_counts(prepared))
             case "documents", positions:
-                process.send(list(both.documents(positions)))
+                done(min(1.0, fetched / max(1, count)))
+                fetched += len(positions)
+                process.send(list(library.documents(positions)))
             case "report", report:
                 assert isinstance(report, Report)
                 return report
 
 
-def receive_pages(process: Exchange, report: Report) -> dict[str, str]:
-    """Return the pages of a report, by name, from the process that has checked its paper."""
-    process.send(report)
-    pages: dict[str, str] = process.receive()
-    return pages
+class SharedLibrary(Library):
+    """One check's view of a shared library, without the location of any file."""
 
-
-class _SharedLibrary(Library):
-    """One check's view of a shared library."""
-
-    def __init__(self, shared: OpenLibrary, done: Callable[[float], None]) -> None:
+    def __init__(self, shared: OpenLibrary) -> None:
         library = shared.library
-        super().__init__(shared.name, library.workers)
+        super().__init__(**library.facts() | {"name": shared.name})
         self._shared = shared
         self._library = library
-        self._done = done
-        self._candidates = 0
-        self._fetched_so_far = 0
-        self.problems = library.problems
-        self.blank = library.blank
         self.notes = [self._note(note) for note in library.notes]
 
-    def __len__(self) -> int:
-        return len(self._library)
-
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
-        self._done(0.0)
-        candidates = self._library.candidates(paper, least=least, limit=limit)
-        self._candidates = len(candidates)
-        return candidates
+        return self._library.candidates(paper, least=least, limit=limit)
 
     def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
         return self._library.shingle_counts(paper)
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        self._done(min(1.0, self._fetched_so_far / max(1, self._candidates)))
         with self._shared.lock:
-            documents = self._fetched(positions)
-        self._fetched_so_far += len(positions)
-        yield from documents
-
-    def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
-        return [
-            replace(document, id=self._without_place(document.id))
-            for document in self._library.documents(positions)
-        ]
+            documents = list(self._library.documents(positions))
+        for document in documents:
+            yield replace(document, id=self._without_place(document.id))
 
     def _without_place(self, text: str) -> str:
         # Clients must not see the folders of this machine.
@@ -183,6 +144,3 @@ class _SharedLibrary(Library):
             for name, value in note.values.items()
         }
         return note.with_values(**values)
-
-    def close(self) -> None:
-        """Do nothing: other checks use the library too."""

@@ -11,24 +11,27 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO, TYPE_CHECKING, Literal
 
 from neardup.base.messages import Message
-from neardup.papers.batch import CheckResult
-from neardup.papers.copies import copies_of
-from neardup.papers.library import library_of
-from neardup.readers.file_text import FileText
+from neardup.papers.paper_check import PaperCheck
+from neardup.papers.reading import Reading
+from neardup.papers.settings import CheckSettings
 from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.overview import overview_files, paper_state
-from neardup.server.jobs.paper_check import CHECK_PROCESS, check_paper, read_paper, receive_pages
+from neardup.server.jobs.paper_check import CHECK_PROCESS, SharedLibrary, check_paper, read_paper
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
+    from neardup.papers.library import Library
+    from neardup.papers.report import Report
+    from neardup.papers.settings import Paper
+    from neardup.readers.file_text import FileText
     from neardup.server.jobs.submission import Submission
     from neardup.server.jobs.uploads import Upload
     from neardup.server.metrics import Metrics
@@ -48,6 +51,8 @@ _TIDY = 30.0
 
 #: Progress at which each stage of a check begins.
 _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
+
+Stage = Literal["reading", "comparing", "report"]
 
 #: Progress is stored in steps of this size.
 _STEP = 0.02
@@ -80,8 +85,22 @@ class _TooLongError(ProblemError):
 
 @dataclass
 class _Job:
+    """A job, with the progress that was stored last, and the characters that were read."""
+
     state: JobState
     asked: Submission
+    progress: float = -1.0
+    characters: int = 0
+
+    @property
+    def is_several(self) -> bool:
+        """Whether there may be several papers."""
+        return bool(self.asked.papers.labels)
+
+    @property
+    def count(self) -> int:
+        """Number of papers."""
+        return max(len(self.asked.papers.labels), 1)
 
 
 class Jobs:
@@ -112,7 +131,7 @@ class Jobs:
             waiting, self._waiting = self._waiting, []
             self._changed.notify_all()
         for job in waiting:
-            self._fail(job, job.state, ProblemError(*_STOPPED))
+            self._fail(job, ProblemError(*_STOPPED))
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
@@ -220,144 +239,118 @@ class Jobs:
         return None
 
     def _run(self, job: _Job) -> None:
-        state = replace(job.state, state="running")
+        job.state = replace(job.state, state="running")
         try:
-            self._end(job, self._checked(job, state))
+            self._end(job, self._checked(job))
         except ProblemError as error:
-            self._fail(job, state, error)
+            self._fail(job, error)
         except _RemovedJobError:
             job.asked.close()
         except ExchangeEndedError as error:
             _log.error("The process of a check ended: %s", error)
-            self._fail(job, state, ProblemError(*_FAILED))
+            self._fail(job, ProblemError(*_FAILED))
         except Exception as error:
             _log.error("A check failed", exc_info=error)
-            self._fail(job, state, ProblemError(*_FAILED))
+            self._fail(job, ProblemError(*_FAILED))
 
-    def _checked(self, job: _Job, state: JobState) -> JobState:
+    def _checked(self, job: _Job) -> JobState:
         """Run all stages of a check and return the final state."""
-        settings, asked = self._settings, job.asked
-        several, count = asked.papers.labels, max(len(asked.papers.labels), 1)
-        written = -1.0
-        characters = 0
+        asked = job.asked
+        excluded = [] if asked.exclude is None else self._excluded(job, asked.exclude)
+        settings = CheckSettings(
+            asked.min_passage_length,
+            excluded,
+            count_shared=asked.count_shared,
+            thresholds=asked.thresholds,
+            workers=self._settings.workers,
+        )
+        readings = list(self._readings(job))
+        with self.libraries.use(asked.library) as library:
+            among = asked.compare_papers and job.is_several
+            check = PaperCheck(settings, SharedLibrary(library), among, asked.covers)
+            checked = list(check.reports(readings, job.count, partial(self._report, job)))
+        done = replace(job.state, state="done", stage="done", progress=1.0)
+        states = tuple(map(paper_state, checked))
+        if job.is_several:
+            self._look(job, "report", _REPORT)
+            notes = asked.covers.notes(asked.papers.labels)
+            self._store(job, overview_files(job.state.job, checked, notes))
+            return replace(done, papers=states)
+        (found,) = states
+        return replace(done, rates=found.rates, verdict=found.verdict, no_verdict=found.no_verdict)
 
-        def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
-            nonlocal written
-            self._look(job)
-            if progress >= written + _STEP:
-                written = progress
-                self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
-
-        def read(file: IO[bytes], label: str) -> FileText:
-            nonlocal characters
-            text = read_paper(
-                file,
-                label,
-                max_bytes=settings.max_upload_bytes,
-                max_characters=settings.max_text_characters,
-                seconds=min(READ_SECONDS, settings.check_seconds),
-                look=lambda: self._look(job),
-            )
-            characters += len(text.text)
-            if characters > MOST_TEXTS * settings.max_text_characters:
-                most = MOST_TEXTS * settings.max_text_characters
-                detail = Message("The papers must have at most {most:,} characters.", most=most)
-                raise _TooMuchTextError(413, "Paper too large", detail, "file")
-            return text
-
-        readings: list[tuple[str, FileText | None, str]] = []
-        excluded = [] if asked.exclude is None else self._excluded(asked.exclude, read)
-        for number, (label, file) in enumerate(asked.papers.papers()):
-            look("reading", _between(_READING, _COMPARING, number / count))
+    def _readings(self, job: _Job) -> Iterator[Reading]:
+        """Yield the papers of a job; raise if it has only one, and that cannot be read."""
+        for number, (label, file) in enumerate(job.asked.papers.papers()):
+            self._look(job, "reading", _between(_READING, _COMPARING, number / job.count))
             try:
-                paper = read(file, label)
+                # No file of the library has such an id.
+                yield Reading(label, self._read(job, file, label), id=f"./{label}")
             except ProblemError as error:
                 is_of_all = isinstance(error, _TooMuchTextError) or error.status_code >= 500
-                if not several or is_of_all:
+                if not job.is_several or is_of_all:
                     raise
-                readings.append((label, None, error.detail))
-                continue
-            readings.append((label, paper, ""))
-        # No file of the library has such an id.
-        papers = [(label, paper.text) for label, paper, _ in readings if paper]
-        copies = copies_of(papers)
-        texts = [
-            (f"./{papers[at][0]}", papers[at][0], None, papers[at][1]) for at in copies.searched
-        ]
-        others = library_of(texts, settings.workers) if asked.compare_papers and several else None
-        checked: list[CheckResult] = []
-        with self.libraries.use(asked.library) as library, others or nullcontext():
-            for number, (label, text, problem) in enumerate(readings):
-                if text is None:
-                    checked.append(CheckResult(label, None, problem))
-                    continue
+                yield Reading(label, None, error.detail)
 
-                def done(share: float, number: int = number) -> None:
-                    look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
-
-                read_before = sum(paper is not None for _, paper, _ in readings[:number])
-                try:
-                    with Exchange(CHECK_PROCESS, self._limit(job, label)) as process:
-                        report = check_paper(
-                            process,
-                            text,
-                            label,
-                            library,
-                            min_passage_length=asked.min_passage_length,
-                            excluded=excluded,
-                            count_shared=asked.count_shared,
-                            workers=settings.workers,
-                            seconds=settings.check_seconds,
-                            done=done,
-                            others=others,
-                            number=copies.skipped[read_before],
-                        )
-                        note = None if others is None else copies.note(read_before)
-                        report = replace(report, notes=(*report.notes, *filter(None, [note])))
-                        cover = asked.cover_of(label).over(report.cover)
-                        report = replace(report, cover=cover, thresholds=asked.thresholds)
-                        if not several:
-                            look("report", _REPORT)
-                        pages = receive_pages(process, report)
-                except _TooLongError as error:
-                    if not several:
-                        raise
-                    checked.append(CheckResult(label, None, error.detail))
-                    continue
-                files = {f"{number + 1}.{name}": page for name, page in pages.items()}
-                self._store(job, files)
-                short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
-                id = f"./{label}" if asked.compare_papers else None
-                checked.append(CheckResult(label, short, None, id, text.properties))
-        if several:
-            look("report", _REPORT)
-            self._store(job, overview_files(job.state.job, checked, asked.notes()))
-            states = tuple(map(paper_state, checked))
-            return replace(state, state="done", stage="done", progress=1.0, papers=states)
-        found = paper_state(CheckResult(job.state.paper, report, None))
-        return replace(
-            state,
-            state="done",
-            stage="done",
-            progress=1.0,
-            rates=found.rates,
-            verdict=found.verdict,
-            no_verdict=found.no_verdict,
-        )
-
-    def _excluded(self, upload: Upload, read: Callable[[IO[bytes], str], FileText]) -> list[str]:
+    def _excluded(self, job: _Job, upload: Upload) -> list[str]:
         """Return the texts of excluded files; raise if one cannot be read."""
         try:
-            return [read(file, label).text for label, file in upload.papers()]
+            return [self._read(job, file, label).text for label, file in upload.papers()]
         except ProblemError as error:
             raise ProblemError(error.status_code, error.title, error.detail, "exclude") from None
 
-    def _look(self, job: _Job) -> None:
-        """Raise if a check was removed, or if the service stops."""
+    def _read(self, job: _Job, file: IO[bytes], label: str) -> FileText:
+        """Return the text of a file; raise if all texts of the job are too long together."""
+        settings = self._settings
+        text = read_paper(
+            file,
+            label,
+            max_bytes=settings.max_upload_bytes,
+            max_characters=settings.max_text_characters,
+            seconds=min(READ_SECONDS, settings.check_seconds),
+            look=lambda: self._look(job),
+        )
+        job.characters += len(text.text)
+        most = MOST_TEXTS * settings.max_text_characters
+        if job.characters > most:
+            detail = Message("The papers must have at most {most:,} characters.", most=most)
+            raise _TooMuchTextError(413, "Paper too large", detail, "file")
+        return text
+
+    def _report(
+        self, job: _Job, settings: CheckSettings, library: Library, paper: Paper
+    ) -> Report | str:
+        """Store the pages of a paper and return its report, or why it took too long."""
+        labels = job.asked.papers.labels
+        number = labels.index(paper.name) if labels else 0
+
+        def done(share: float) -> None:
+            progress = _between(_COMPARING, _REPORT, (number + share) / job.count)
+            self._look(job, "comparing", progress)
+
+        try:
+            with Exchange(CHECK_PROCESS, self._limit(job, paper.name)) as process:
+                seconds = self._settings.check_seconds
+                report = check_paper(process, settings, library, paper, seconds=seconds, done=done)
+                if not job.is_several:
+                    self._look(job, "report", _REPORT)
+                pages: dict[str, str] = process.receive()
+        except _TooLongError as error:
+            if not job.is_several:
+                raise
+            return error.detail
+        self._store(job, {f"{number + 1}.{name}": page for name, page in pages.items()})
+        return report
+
+    def _look(self, job: _Job, stage: Stage = "reading", progress: float = -1.0) -> None:
+        """Raise if a check was removed, or if the service stops; store how far it is."""
         if self._time_is_up:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
             raise _RemovedJobError
+        if progress >= job.progress + _STEP:
+            job.progress = progress
+            self._table.save(replace(job.state, stage=stage, progress=round(progress, 3)))
 
     def _limit(self, job: _Job, label: str) -> Callable[[], None]:
         """Return a function that raises as `_look` does, or when the time of a paper is over."""
@@ -391,12 +384,10 @@ class Jobs:
         if self._table.save(state):
             self._ended.labels(state.state).inc()
 
-    def _fail(self, job: _Job, state: JobState, error: ProblemError) -> JobState:
+    def _fail(self, job: _Job, error: ProblemError) -> None:
         # A copy: the traceback of the error would keep the text of the paper in memory.
         problem = ProblemError(error.status_code, error.title, error.detail, error.field)
-        state = replace(state, state="failed", problem=problem)
-        self._end(job, state)
-        return state
+        self._end(job, replace(job.state, state="failed", problem=problem))
 
 
 def _between(begin: float, end: float, share: float) -> float:

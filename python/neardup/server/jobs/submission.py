@@ -12,7 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.options import LONGEST_PASSAGE, PASSAGE, SHORTEST_PASSAGE
-from neardup.papers.cover import COVER_COLUMNS, Cover, RecordTable, table_of
+from neardup.papers.cover import (
+    COVER_COLUMNS,
+    Cover,
+    Covers,
+    RecordTable,
+    stated_cover,
+    table_of,
+)
 from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.uploads import Upload, label_of, receive_uploads
@@ -85,10 +92,7 @@ CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 
 @dataclass(frozen=True)
 class Submission:
-    """A form of a check, with its files received and its thresholds and covers read.
-
-    One paper has a whole cover; several papers have the facts that are the same for all.
-    """
+    """A form of a check, with its files received and its thresholds and covers read."""
 
     papers: Upload
     library: str
@@ -97,18 +101,7 @@ class Submission:
     count_shared: bool = False
     exclude: Upload | None = None
     thresholds: Thresholds | None = None
-    cover: Cover = field(default_factory=Cover)
-    title_pages: RecordTable | None = None
-
-    def cover_of(self, label: str) -> Cover:
-        """Return what is stated of the paper with a label."""
-        if self.title_pages is None:
-            return self.cover
-        return self.cover.over(Cover(**self.title_pages.record(label)))
-
-    def notes(self) -> list[Message]:
-        """Return notes on papers that the table does not list, and on lines without a paper."""
-        return [] if self.title_pages is None else self.title_pages.notes(self.papers.labels)
+    covers: Covers = field(default_factory=Covers)
 
     def close(self) -> None:
         """Close the files, which frees their space."""
@@ -137,8 +130,10 @@ async def submission_of(
             compare_papers=form.compare_papers,
             count_shared=form.count_shared,
             thresholds=thresholds,
-            cover=_cover(form, several=len(papers.labels) > 1),
-            title_pages=await asyncio.to_thread(_title_pages, form.title_pages, settings),
+            covers=Covers(
+                _cover(form, several=len(papers.labels) > 1),
+                await asyncio.to_thread(_table, form.title_pages, settings),
+            ),
         )
         if form.exclude:
             exclude = await receive_uploads(
@@ -155,24 +150,22 @@ def _thresholds(form: CheckFields) -> Thresholds | None:
     try:
         return thresholds_of(form.pass_below, form.reject_above)
     except ParameterError as error:
-        field = str(error.values["parameter"])
-        raise ProblemError(422, "Invalid field", error.message, field) from None
+        raise _invalid(error) from None
 
 
 def _cover(form: CheckFields, *, several: bool) -> Cover:
     given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
-    own = [name for name in _COVER if given[name] is not None and name != "institution"]
-    if own and several:
-        detail = Message(
-            "The field '{field}' is for one paper. For several papers, send a table: "
-            "'title_pages'.",
-            field=own[0],
-        )
-        raise ProblemError(422, "Invalid field", detail, own[0])
-    return Cover(**given)
+    try:
+        return stated_cover(given, several=several)
+    except ParameterError as error:
+        raise _invalid(error) from None
 
 
-def _title_pages(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
+def _invalid(error: ParameterError) -> ProblemError:
+    return ProblemError(422, "Invalid field", error.message, str(error.values["parameter"]))
+
+
+def _table(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
     if upload is None:
         return None
     if (upload.size or 0) > settings.max_body_bytes:

@@ -1,0 +1,58 @@
+"""A persistent index as a library. It stores the sketches of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from neardup.base.progress import Progress
+from neardup.papers.align import aligner
+from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument, batches
+
+if TYPE_CHECKING:
+    from neardup.index import Index
+
+#: Changes whenever the shingles of a text change.
+_FORMAT = 3
+
+
+class Stored(Library):
+    """A persistent index, which stores the sketches of its documents."""
+
+    def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
+        import pyarrow as pa
+
+        from neardup.index.shingles import stored_shingles
+
+        engine = index._engine
+        super().__init__(engine.location, workers)
+        self._index, self._engine, self._owned = index, engine, owned
+        core = aligner()
+
+        def sketch(texts: list[str]) -> list[bytes]:
+            return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
+
+        shingles = stored_shingles(engine, str(_FORMAT), sketch, workers=workers, progress=progress)
+        self._numbers, self._core = shingles.numbers, shingles.library
+        self._documents = len(self._numbers)
+
+    def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
+        from neardup.index.shingles import texts_of
+
+        for some in batches(positions):
+            numbers: list[int] = self._numbers[some].tolist()
+            rows = texts_of(self._engine, numbers)
+            for position, number in zip(some, numbers, strict=True):
+                # One that was removed meanwhile is no source any more.
+                if number in rows:
+                    row, text, extra = rows[number]
+                    fields = {name: _shown(extra[name]) for name in DESCRIBING if extra.get(name)}
+                    yield LibraryDocument(position, row["id"], row["title"], text, fields)
+
+    def close(self) -> None:
+        if self._owned:
+            self._index.close()
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
