@@ -9,7 +9,7 @@ from io import BytesIO
 
 import pytest
 from tests.readers import making
-from tests.readers.making import PICTURE, column, docx, paragraph, pdf, run
+from tests.readers.making import PICTURE, column, docx, paragraph, pdf, run, zipped
 
 from neardup.exceptions import InputError, MissingDependencyError, ParameterError
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_bytes, read_file
@@ -595,14 +595,6 @@ def test_markdown_headings():
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 
 
-def archive(*names):
-    out = BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        for name in names:
-            file.writestr(name, "x")
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -611,11 +603,11 @@ def archive(*names):
         (b"{\\rtf1 x}", "Got an RTF document instead"),
         (b"\x1f\x8b\x08\0", "Got compressed data (gzip) instead"),
         (b"\x89PNG\r\n\x1a\n", "Got a picture (PNG) instead"),
-        (archive("a.txt"), "Got an archive (zip) instead. Unpack it"),
-        (archive("content.xml"), "Got an OpenDocument file instead"),
-        (archive("xl/workbook.xml"), "Got an Excel workbook instead"),
-        (archive("word/other.xml"), "must be a whole Word document (.docx)"),
-        (archive("a.txt")[:-8], "must be a whole Word document (.docx)"),
+        (zipped({"a.txt": "x"}), "Got an archive (zip) instead. Unpack it"),
+        (zipped({"content.xml": "x"}), "Got an OpenDocument file instead"),
+        (zipped({"xl/workbook.xml": "x"}), "Got an Excel workbook instead"),
+        (zipped({"word/other.xml": "x"}), "must be a whole Word document (.docx)"),
+        (zipped({"a.txt": "x"})[:-8], "must be a whole Word document (.docx)"),
         (b"%PDF-1.4 and no more", "must be a whole PDF. Got a damaged file instead"),
         (bytes(5000), "Got binary data"),
         (random.Random(1).randbytes(5000), "Got binary data"),

@@ -4,7 +4,7 @@ import io
 import itertools
 import zipfile
 
-from tests.readers.making import docx, paragraph, pdf
+from tests.readers.making import docx, paragraph, pdf, zipped
 from tests.waiting import until
 
 LONG = (
@@ -37,12 +37,7 @@ def wait(client, answer):
 
 def archive(*members):
     """Make a zip of names, or of names and contents."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
-        for member in members:
-            name, data = member if isinstance(member, tuple) else (member, b"x")
-            made.writestr(name, data)
-    return out.getvalue()
+    return zipped(dict(one if isinstance(one, tuple) else (one, b"x") for one in members))
 
 
 def bomb(size):

@@ -1,7 +1,4 @@
-"""The pages as answers: what they say, in which language, and what they do with hostile texts.
-
-`test_pages_login` has the pages where keys are needed.
-"""
+"""The pages as answers: what they say, in which language, and what they do with hostile texts."""
 
 import csv
 import html
@@ -14,11 +11,10 @@ import pytest
 import neardup
 from neardup.server.pages.rendering import page_words
 from tests.index.written import letters
+from tests.server import forms
+from tests.server.conftest import BASE, BRIDGE, FERRY, LIBRARY, PAGE_OF_A_FORM
+from tests.server.forms import Outline, check_page
 from tests.waiting import until
-
-from . import forms
-from .conftest import BASE, BRIDGE, FERRY, LIBRARY
-from .forms import Outline, check_page
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +52,7 @@ def ask(client, path, **fields):
 
 def check_result(answer):
     """What every page has, but that the browser may show this one again."""
-    assert answer.headers["cache-control"] == "private, no-cache"
+    assert answer.headers["cache-control"] == PAGE_OF_A_FORM
     answer.headers["cache-control"] = "no-store"
     return check_page(answer)
 
@@ -70,10 +66,7 @@ def test_every_page_is_well_formed(client, path, language):
     for link in outline.all("link") + outline.all("script"):
         address = link.get("src") or link["href"]
         if address.startswith("/static/"):
-            static = client.get(address)
-            assert static.status_code == 200
-            assert "immutable" in static.headers["cache-control"]
-            assert static.headers["x-content-type-options"] == "nosniff"
+            assert client.get(address).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -462,8 +455,6 @@ class TestCheck:
             ({"least": "4"}, 422, "greater than or equal to 5"),
             ({"least": "1e3"}, 422, "valid integer"),
             ({"library": "../x"}, 404, "no library of this name"),
-            ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "a.txt: the file is empty."),
-            ({"files": {}}, 422, "Choose a file first."),
         ],
     )
     def test_a_form_that_is_refused(self, client, fields, status, expected):
