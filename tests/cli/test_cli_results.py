@@ -392,32 +392,12 @@ def test_report_has_seconds_and_memory_of_each_stage(run, words, stages):
     assert min(costs["stage_memory"].values()) > 0
 
 
-def test_priority_and_fields(run):
-    Path("named.jsonl").write_text(
-        f'{{"url": "x", "words": "{A}", "rank": 2}}\n{{"url": "y", "words": "{A}", "rank": 1}}\n',
-        "utf-8",
-    )
-    fields = ["--text-field", "words", "--id-field", "url"]
-    run("dedup", "named.jsonl", "-o", "k.jsonl", *fields, "--priority", "field:rank")
-    assert [r["url"] for r in records_of("k.jsonl")] == ["y"]
-
-
 def test_strip_markup(run):
     Path("page.jsonl").write_text(
         f'{{"text": "<p>{A}</p>"}}\n{{"text": "<div><b>{A}</b></div>"}}\n', "utf-8"
     )
     run("dedup", "page.jsonl", "-o", "k.jsonl", "--strip-markup", "--threshold", "1")
     assert len(records_of("k.jsonl")) == 1
-
-
-def test_several_inputs_and_formats(run):
-    Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
-    options = ["--threshold", "1", "-r", "characters"]
-    run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", *options)
-    assert {(r["id_a"], r["id_b"]) for r in records_of("p.jsonl")} == {
-        ("a", "e"),
-        ("b", "d"),
-    }
 
 
 def test_ids_that_repeat_are_told(run):
