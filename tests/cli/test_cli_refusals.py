@@ -2,7 +2,6 @@
 
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
 from tests.cli.conftest import LINES, A, B, last_line_apart
@@ -39,8 +38,6 @@ REFUSED = {
         "in.jsonl -o ./in.jsonl --force": "in.jsonl",
         "in.jsonl -o link.jsonl --force": "in.jsonl",
         "in.jsonl -o k.jsonl --removed ./k.jsonl": "k.jsonl",
-        "in.jsonl -o k.jsonl --removed wrong.jsonl": "wrong.jsonl: exists already",
-        "in.jsonl -o k.jsonl --report a.txt": "a.txt: exists already",
         "in.jsonl -o nosuch/k.jsonl": "nosuch/k.jsonl: must be in a folder that exists",
         "in.jsonl -o k.what": "k.what: must have the extension",
         "in.jsonl dump -o k.jsonl --on-error stop": "Stopped, as --on-error stop asks",
@@ -72,7 +69,6 @@ REFUSED = {
     "pairs in.jsonl": {
         "--force=1": "--force takes no value",
         "-o k.csv --on-error drop": "--on-error must be one of keep, stop",
-        "-o wrong.jsonl": "wrong.jsonl: exists already",
     },
     "compare": {
         "a b c d e": "does not take the argument d e",
@@ -280,23 +276,3 @@ def test_without_arguments_the_help_is_printed(run, line):
     result = run(*line.split(), code=2)
     assert result.out == run(*line.split(), "--help").out
     assert result.err == ""
-
-
-@pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("dedup", ["-o"]),
-        ("dedup", ["-o", "k.jsonl", "--removed"]),
-        ("dedup", ["-o", "k.jsonl", "--report"]),
-        ("pairs", ["-o"]),
-        ("fingerprint", ["-o"]),
-        ("idf", ["-o"]),
-    ],
-)
-def test_an_output_that_exists_is_replaced_only_by_force(run, files, command, options):
-    Path("mine.jsonl").write_text("mine", "utf-8")
-    run(command, "in.jsonl", *options, "mine.jsonl", code=2)
-    assert Path("mine.jsonl").read_text("utf-8") == "mine"
-    assert files() == ["in.jsonl", "mine.jsonl"]
-    run(command, "in.jsonl", *options, "mine.jsonl", "--force")
-    assert Path("mine.jsonl").read_text("utf-8") != "mine"
