@@ -89,6 +89,10 @@ REFUSED = {
         "a.txt b.txt k.txt -d 3": "--max-distance must be left out",
         "a.txt b.txt k.txt -d 129 -r characters": "--max-distance must be a whole number",
     },
+    "check": {
+        "empty.txt -l library -o k.html": "empty.txt: must have letters or digits",
+        "nowhere -l library -o out": "nowhere: no such file",
+    },
     "check a.txt": {
         "": "--library must name",
         "-l nosuch": "nosuch: no such file or folder",
@@ -101,6 +105,9 @@ REFUSED = {
     "check a.txt -l library": {
         "--least 4": "--least must be",
         "--workers -1": "--workers must be",
+        "--pass-below 0.15": "--pass-below must be 0, or a percentage from 1 to 100",
+        "--pass-below 40 --reject-above 30": "at most the threshold of rejection, 30%",
+        "--without-source @nosuch.txt": "nosuch.txt: no such file",
         "--fail-above 30%": "--fail-above must be a number from 0 to 1",
         "--fail-above 1.1": "--fail-above must be",
         "--fail-above nan": "--fail-above must be",
@@ -226,6 +233,7 @@ def things(tmp_path_factory):
         "b.txt": B,
         "library/b.txt": B,
         "dump/one.xml": "",
+        "empty.txt": "。。。",
         "text.db": B * 100,
         "empty.db": "",
         "dump/one.jsonl": f'{{"text": "{A}"}}\n',
