@@ -1,6 +1,8 @@
 """Running the command: in this process where that is enough, else in one of its own."""
 
+import gzip
 import io
+import itertools
 import json
 import os
 import resource
@@ -23,7 +25,16 @@ LINES = (
 )
 
 ARTICLES = ROOT / "examples" / "articles.jsonl"
+EXAMPLES = ROOT / "examples" / "evaluate"
 FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
+
+
+def few_topics(folder):
+    """Write the first documents of each topic of the examples, which are evaluated in a second."""
+    folder.mkdir()
+    for path in (EXAMPLES / "topics").iterdir():
+        with gzip.open(path) as lines:
+            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, 24)))
 
 
 def environment():

@@ -379,7 +379,8 @@ def test_names_lead_nowhere(client, tmp_path):
         return {name for name in os.listdir(tmp_path) if not name.startswith("news.db")}
 
     before = files()
-    names = ("../../etc/passwd", "C:\\\\x", "a\0b", "/dev/null", "%0A", "'; ls")
+    # What becomes of more names is shown above.
+    names = ("../../etc/passwd", "a\0b", "%0A")
     # Checks wait for each other, so all are sent before the first is waited for.
     answers = []
     for name in names:
