@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -195,38 +194,6 @@ def test_file_that_may_not_grow(name, run_in_fork):
     assert done.stdout.decode() == (
         f"{name}: cannot be written: File too large. No output was changed.\n"
     ), done.stderr
-    assert os.listdir() == []
-
-
-INTERRUPTED = """
-import sys
-import pyarrow as pa
-from neardup.writers import OutputSet
-with OutputSet((), sys.argv[1:]) as outputs:
-    output = outputs.open(sys.argv[1])
-    output.begin(pa.schema([("text", pa.string())]))
-    output.write_batch(pa.record_batch({"text": ["a"]}))
-    print("ready", flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet", "o.arrow"])
-def test_interrupt_leaves_nothing(name):
-    program = f"import sys; sys.path[:0] = {sys.path!r}\n" + INTERRUPTED
-    with subprocess.Popen(
-        [sys.executable, "-c", program, name],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        assert len(os.listdir()) == 1
-        process.send_signal(signal.SIGINT)
-        # Not `communicate`, which would end what the program reads.
-        assert process.wait(PATIENCE) != 0
     assert os.listdir() == []
 
 
