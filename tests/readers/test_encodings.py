@@ -70,39 +70,39 @@ def texts(sentences):
     return st.lists(st.sampled_from(sentences), min_size=3, max_size=12).map("\r\n".join)
 
 
-@given(
-    texts(SIMPLIFIED),
-    st.sampled_from(
-        [
-            *MARKED,
-            "utf-16-le",
-            "utf-16-be",
-            "utf-32-le",
-            "utf-32-be",
-            "gb2312",
-            "gbk",
-            "gb18030",
-        ]
-    ),
-)
-def test_simplified_chinese(text, encoding):
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+CHINESE = {
+    SIMPLIFIED: (*MARKED, *WIDE, "gb2312", "gbk", "gb18030"),
+    TRADITIONAL: ("utf-8", *WIDE, "big5", "big5hkscs", "gbk"),
+}
+
+
+@pytest.mark.parametrize("sentences", CHINESE, ids=["simplified", "traditional"])
+@given(data=st.data())
+def test_chinese(sentences, data):
+    text = data.draw(texts(sentences))
+    encoding = data.draw(st.sampled_from(CHINESE[sentences]))
     decoded = decode(text.encode(encoding))
-    assert decoded.text == text
-    assert decoded.notes == ()
+    assert (decoded.text, decoded.notes) == (text, ())
     assert decoded.certainty == ("certain" if encoding in MARKED else "likely")
 
 
-@given(
-    texts(TRADITIONAL),
-    st.sampled_from(["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "big5", "big5hkscs", "gbk"]),
-)
-def test_traditional_chinese(text, encoding):
-    decoded = decode(text.encode(encoding))
-    assert (decoded.text, decoded.notes) == (text, ())
-
-
 @pytest.mark.parametrize(
-    ("text", "encoding"), [(text, encoding) for text, many in OTHERS.items() for encoding in many]
+    ("text", "encoding"),
+    [
+        *((text, encoding) for text, many in OTHERS.items() for encoding in many),
+        # A few characters.
+        ("# 파일을 읽을 수 없습니다. 경로를 확인하세요.\nx = 1\n", "cp949"),
+        ("날씨가 좋습니다.", "cp949"),
+        ("設定を保存しますか。", "euc_jp"),
+        ("設定を保存しますか。", "cp932"),
+        ("# 設定檔案的說明\nx = 1\n", "big5"),
+        ("Où êtes-vous? Créée à Paris, très naïve.", "cp1252"),
+        ("größer", "cp1252"),
+        ("Привет", "cp1251"),
+        ("café", "utf-8"),
+        ("Да", "utf-8"),
+    ],
 )
 def test_other_languages(text, encoding):
     assert decode(text.encode(encoding)).text == text
@@ -171,25 +171,6 @@ def test_a_few_chinese_characters_in_gbk(form):
     phrases = [*WORDS, *map("".join, pairs), *map(" ".join, pairs)]
     texts = [form.format(phrase) for phrase in phrases]
     assert [text for text in texts if decode(text.encode("gbk")).text != text] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("# 파일을 읽을 수 없습니다. 경로를 확인하세요.\nx = 1\n", "cp949"),
-        ("날씨가 좋습니다.", "cp949"),
-        ("設定を保存しますか。", "euc_jp"),
-        ("設定を保存しますか。", "cp932"),
-        ("# 設定檔案的說明\nx = 1\n", "big5"),
-        ("Où êtes-vous? Créée à Paris, très naïve.", "cp1252"),
-        ("größer", "cp1252"),
-        ("Привет", "cp1251"),
-        ("café", "utf-8"),
-        ("Да", "utf-8"),
-    ],
-)
-def test_a_few_other_characters(text, encoding):
-    assert decode(text.encode(encoding)).text == text
 
 
 def test_a_few_characters_are_read_as_the_other_files_are(make):
