@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import texts
+from tests.kit.strategies import texts
 
 import neardup
 from neardup.base.messages import LANGUAGES

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import TEXTS, texts
+from tests.kit.strategies import TEXTS, texts
 from tests.reference import look_alikes, segment
 from tests.reference import normalize as twin
 

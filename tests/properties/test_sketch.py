@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import TEXTS, texts
+from tests.kit.strategies import TEXTS, texts
 from tests.reference import minhash, normalize, recipes, sample, segment, sketch, weigh
 from tests.reference.characters import is_letter
 

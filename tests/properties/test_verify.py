@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.hostile import texts
+from tests.kit.strategies import texts
 from tests.reference import content as twin
 from tests.reference import verify
 
