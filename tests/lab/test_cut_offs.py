@@ -133,14 +133,6 @@ def test_pairs_without_a_value_are_never_found():
     assert at_best(sweep(np.full(3, np.nan), is_true), is_true) == Scores(0, 0, 2)
 
 
-def test_the_interval_holds_the_f1_and_is_the_same_again():
-    values, is_true = drawn(3, 80)
-    judged = values >= 0.5
-    low, high = f1_interval(judged, is_true, seed=5)
-    assert (low, high) == f1_interval(judged, is_true, seed=5)
-    assert low <= count_scores(judged, is_true).f1 <= high
-
-
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [

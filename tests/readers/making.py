@@ -210,6 +210,23 @@ def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", se
     return out.getvalue()
 
 
+def repacked(data, without=(), content_type=None, cut=None, change=()):
+    """Make a Word document without some parts, of another content type, or with a damaged part."""
+    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in (name for name in old.namelist() if name not in without):
+            part = old.read(name)
+            if content_type is not None:
+                part = part.replace(usual, content_type.encode())
+            if name == cut:
+                part = part[:-8]
+            for old_bytes, new_bytes in change:
+                part = part.replace(old_bytes, new_bytes)
+            new.writestr(name, part)
+    return out.getvalue()
+
+
 def zipped(files, method=zipfile.ZIP_DEFLATED):
     """Make a zip of contents by their names."""
     out = io.BytesIO()

@@ -4,12 +4,10 @@ import random
 import sys
 import time
 import tracemalloc
-import zipfile
-from io import BytesIO
 
 import pytest
 from tests.readers import making
-from tests.readers.making import PICTURE, column, docx, paragraph, pdf, run, zipped
+from tests.readers.making import PICTURE, column, docx, paragraph, pdf, repacked, run, zipped
 
 from neardup.exceptions import InputError, MissingDependencyError, ParameterError
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_bytes, read_file
@@ -313,16 +311,10 @@ def test_docx_size_that_lies_is_refused():
 def test_docx_entities_are_not_followed(tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
-    body = docx(paragraph("PLACE"))
-    out = BytesIO()
-    with zipfile.ZipFile(BytesIO(body)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "word/document.xml":
-                entity = f'<!DOCTYPE d [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'
-                data = entity.encode() + data.replace(b"PLACE", b"a&e;b")
-            new.writestr(name, data)
-    assert "secret" not in read_bytes(out.getvalue(), "a.docx").text
+    entity = f'<!DOCTYPE d [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
+    change = [(b"<w:document ", entity + b"<w:document "), (b"PLACE", b"a&e;b")]
+    data = repacked(docx(paragraph("PLACE")), change=change)
+    assert "secret" not in read_bytes(data, "a.docx").text
 
 
 def test_docx_without_a_body():
@@ -419,23 +411,6 @@ def test_pdf_too_many_pages():
 
 
 # Word documents with macros, and files that are none
-
-
-def repacked(data, without=(), content_type=None, cut=None, change=()):
-    """Make a Word document without some parts, of another content type, or with a damaged part."""
-    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    out = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in set(old.namelist()) - set(without):
-            part = old.read(name)
-            if content_type is not None:
-                part = part.replace(usual, content_type.encode())
-            if name == cut:
-                part = part[:-8]
-            for old_bytes, new_bytes in change:
-                part = part.replace(old_bytes, new_bytes)
-            new.writestr(name, part)
-    return out.getvalue()
 
 
 ELSEWHERE = (b'Target="word/document.xml"', b'Target="http://a.b/c.xml" TargetMode="External"')

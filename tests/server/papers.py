@@ -4,7 +4,7 @@ import io
 import itertools
 import zipfile
 
-from tests.readers.making import docx, paragraph, pdf, zipped
+from tests.readers.making import docx, paragraph, pdf, repacked, zipped
 from tests.waiting import until
 
 LONG = (
@@ -66,15 +66,9 @@ def entities():
     made += [
         f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in itertools.pairwise(names)
     ]
-    good = zipfile.ZipFile(io.BytesIO(docx(paragraph("x"))))
-    members = []
-    for name in good.namelist():
-        data = good.read(name)
-        if name == "word/document.xml":
-            text = data.decode().replace(">x<", ">&i;<")
-            data = f"<!DOCTYPE d [{''.join(made)}]>{text}".encode()
-        members.append((name, data))
-    return archive(*members)
+    doctype = f"<!DOCTYPE d [{''.join(made)}]>".encode()
+    change = [(b"<w:document ", doctype + b"<w:document "), (b">x<", b">&i;<")]
+    return repacked(docx(paragraph("x")), change=change)
 
 
 def encrypted_pdf():
