@@ -32,12 +32,6 @@ DRIVER = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
-    # How soon a lost executor is missed, and how long its blocks are asked for: minutes by default.
-    "spark.executor.heartbeatInterval": "1s",
-    "spark.network.timeout": "30s",
-    "spark.network.timeoutInterval": "10s",
-    "spark.shuffle.io.maxRetries": "1",
-    "spark.shuffle.io.retryWait": "1s",
     # Small enough that both workers have something to do.
     "spark.sql.files.maxPartitionBytes": "60000",
     "spark.files.openCostInBytes": "1000",
