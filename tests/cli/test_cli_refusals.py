@@ -53,6 +53,9 @@ REFUSED = {
     "dedup in.jsonl -o k.jsonl": {
         "--text-field txt": "4 records with 'id', 'text'",
         "--format what": "--format must be",
+        "--bits 8": "--bits must be left out: it is for fingerprints",
+        "--restore none.txt": "none.txt: cannot be read",
+        "--restore none.txt --engine spark": "on Spark",
         "--recipe nosuch": "--recipe must be",
         "--recipe nosuch.toml": "nosuch.toml: cannot be read",
         "--recipe big.toml": "big.toml",

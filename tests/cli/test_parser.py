@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import A
 
+import neardup
 from neardup import ParameterError, load_recipe
 from neardup.cli.parser import COMMANDS, children, command, parameters_of, read
-from neardup.options.signatures import literals
+from neardup.options.signatures import literals, taken_options
 
 #: Lines, and the values that differ from the defaults.
 LINES = {
@@ -118,6 +119,7 @@ CALLED = {
     "contamination in.jsonl": "neardup.tasks.contamination:contamination_files",
     "repeats in.jsonl": "neardup.tasks.repeats:repeats_files",
     "idf in.jsonl": "neardup.tasks.idf:count_idf",
+    "compare in.txt in.txt": "neardup.tasks.compare:timed",
     "check in.txt": "neardup.papers.batch:check_files",
     "index create n.db": "neardup.index:Index.__init__",
     "index add n.db in.jsonl": "neardup.index:Index.add_files",
@@ -128,11 +130,21 @@ VALUES = {
     "recipe": "characters",
     "text_field": "text",
     "encoding": "gbk",
+    "bits": 64,
+    "settings": "weigh.top=5",
     "max_text": "1MB",
     "within": "7d",
     "at_zone": "Asia/Shanghai",
     "exclude": "in.txt",
     "output": "out.jsonl",
+}
+
+
+#: Options that change the recipe, and how.
+RECIPE_CHANGES = {
+    "strip_markup": {"normalize": {"strip_markup": True}},
+    "bits": {"sketch": {"bits": 64}},
+    "settings": {"weigh": {"top": 5}},
 }
 
 
@@ -158,26 +170,30 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
     Path("in.txt").write_text(A, "utf-8")
     owner, _, name = CALLED[line].replace(":", ".").rpartition(".")
     function = getattr(pkgutil.resolve_name(owner), name)
-    signature = inspect.signature(function)
-
-    values = {}
+    signature, values = inspect.signature(function), {}
+    # The function that `compare` is, with a clock.
+    known = {*signature.parameters, *(taken_options(neardup.compare) if name == "timed" else ())}
 
     def called(*arguments, **options):
         values.update(signature.bind(*arguments, **options).arguments)
+        values.update(values.pop("given", {}))
         raise ParameterError("It arrived.")
 
     monkeypatch.setattr(pkgutil.resolve_name(owner), name, called)
     of_command = max(filter(line.startswith, COMMANDS), key=len)
-    given, required = {}, []
+    words, expected, changes = [], {}, {}
     for parameter in parameters_of(command(of_command)):
-        if parameter.flags and parameter.name in signature.parameters and parameter.name != "at":
-            given[parameter.name] = (parameter, sample(parameter))
-        elif parameter.flags and parameter.is_required:
-            required += words_of(parameter, sample(parameter))
-    words = [word for pair in given.values() for word in words_of(*pair)]
-    assert "It arrived." in run(*line.split(), *required, *words, code=2).err
-    expected = {option: value for option, (_, value) in given.items()}
+        value, of_recipe = sample(parameter), RECIPE_CHANGES.get(parameter.name)
+        if parameter.flags and parameter.name in known and parameter.name != "at":
+            expected[parameter.name] = value
+        elif of_recipe:
+            changes |= of_recipe
+        elif not parameter.flags or not parameter.is_required:
+            continue
+        words += words_of(parameter, value)
+    assert "It arrived." in run(*line.split(), *words, code=2).err
     if "recipe" in expected:
-        expected["recipe"] = load_recipe("characters")
-    assert {option: values[option] for option in expected} == expected
+        expected["recipe"] = load_recipe("characters").replace(**changes)
+    found = {option: values[option] for option in expected}
+    assert {o: list(v) if isinstance(v, tuple) else v for o, v in found.items()} == expected
     assert len(expected) >= 3
