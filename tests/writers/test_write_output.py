@@ -14,7 +14,7 @@ import pytest
 import zstandard
 from tests import needs
 from tests.waiting import PATIENCE
-from tests.writers.outputs import records_of, unpack
+from tests.writers.conftest import records_of, unpack
 
 from neardup.exceptions import OutputError, ParameterError
 from neardup.writers import PAIRS, REMOVED, OutputSet, open_output, write_rows
