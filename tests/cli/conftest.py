@@ -1,16 +1,16 @@
 """Running the command: in this process where that is enough, else in one of its own."""
 
+import gzip
 import io
+import itertools
 import json
 import os
-import resource
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests import forks
 from tests.conftest import ROOT
 
 A = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
@@ -23,7 +23,16 @@ LINES = (
 )
 
 ARTICLES = ROOT / "examples" / "articles.jsonl"
+EXAMPLES = ROOT / "examples" / "evaluate"
 FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
+
+
+def few_topics(folder):
+    """Write the first documents of each topic of the examples, which are evaluated in a second."""
+    folder.mkdir()
+    for path in (EXAMPLES / "topics").iterdir():
+        with gzip.open(path) as lines:
+            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, 24)))
 
 
 def environment():
@@ -41,17 +50,6 @@ class Ran:
     @property
     def out(self) -> str:
         return self.stdout.decode()
-
-
-def run_limited(file_size, *arguments):
-    """Run the command in this process; its files may grow to `file_size` bytes."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-    forks.run_command(*arguments)
-
-
-def in_a_fork(arguments, file_size):
-    result = forks.run(run_limited, file_size, *arguments, environment=environment())
-    return result.returncode, Ran(result.stdout, result.stderr.decode())
 
 
 def in_a_process(arguments, stdin):
@@ -99,12 +97,10 @@ def here(tmp_path, monkeypatch):
 def run(here):
     """Run the command in the working folder; check its exit code, and that nothing crashed."""
 
-    def run_command(*arguments, code=0, stdin=b"", process=False, file_size=None):
+    def run_command(*arguments, code=0, stdin=b"", process=False):
         assert Path.cwd() == here
         words = [str(argument) for argument in arguments]
-        if file_size is not None:
-            found_code, found = in_a_fork(words, file_size)
-        elif process:
+        if process:
             found_code, found = in_a_process(words, stdin)
         else:
             with pytest.MonkeyPatch.context() as patch:

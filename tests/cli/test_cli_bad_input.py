@@ -164,22 +164,6 @@ def test_empty_text_files_of_a_folder(run):
     assert [row["id"] for row in records_of("out.jsonl")] == ["0.txt", "2.txt", "4.txt"]
 
 
-@pytest.mark.slow
-def test_a_full_disk(run, files):
-    """A file may not grow past some bytes: writing fails as on a full disk."""
-    texts = [
-        "".join(chr(0x4E00 + (at * 7919 + i * 104729) % 20000) for i in range(60))
-        for at in range(400)
-    ]
-    lines = [f'{{"text": "{text}"}}\n' for text in texts]
-    Path("in.jsonl").write_text("".join(lines), "utf-8")
-    result = run("dedup", "in.jsonl", "-o", "out.jsonl", code=2, file_size=2000)
-    # Before it is a note on short texts.
-    *_, line = last_line_apart(result.err)
-    assert "out." in line
-    assert files() == ["in.jsonl"]
-
-
 LONG_NAME = "n" * 5000
 
 

@@ -5,11 +5,10 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT
+from tests.cli.conftest import EXAMPLES, few_topics
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = ROOT / "examples" / "evaluate"
 PAIRS = (EXAMPLES / "documents.jsonl", "--truth", EXAMPLES / "pairs.tsv")
 
 
@@ -54,10 +53,11 @@ def test_the_shipped_topics_are_enough_for_the_papers_figures(run):
     "command",
     [
         ("pairs", *PAIRS, "--recipes", "classic"),
-        ("published", EXAMPLES / "topics", "--recipes", "classic", "--sizes", "20"),
+        ("published", "topics", "--recipes", "classic", "--sizes", "20"),
     ],
 )
 def test_without_output_the_result_is_printed(run, files, command, quiet):
+    few_topics(Path("topics"))
     before = files()
     result = run("evaluate", *command, *quiet)
     assert "classic" in result.out

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import ARTICLES, A, B
+from tests.cli.conftest import ARTICLES, EXAMPLES, A, B, few_topics
 
 from neardup import Index, __version__
 from neardup.cli.parser import COMMANDS, children, command, help_of, parameters_of
 from neardup.server.security.keys import create_key
 
-EXAMPLES = {name: help_of(name)[1] for name in COMMANDS}
+LINES = {name: help_of(name)[1] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", ["", "index", "serve key", "evaluate", *COMMANDS])
@@ -41,7 +41,7 @@ def test_the_reference_page_is_the_generated_one(root):
 @pytest.mark.parametrize(
     # A service does not end; tests of it start many.
     "line",
-    [line for name, lines in EXAMPLES.items() for line in lines if name not in ("serve", "mcp")],
+    [line for name, lines in LINES.items() for line in lines if name not in ("serve", "mcp")],
 )
 def test_examples_work(run, line):
     shutil.copy(ARTICLES, "articles.jsonl")
@@ -51,9 +51,9 @@ def test_examples_work(run, line):
             if " restore " in line:
                 index.backup("news-2025-03-09.db")
     if line.startswith("neardup evaluate"):
-        shutil.copy(ARTICLES.parent / "evaluate" / "documents.jsonl", "articles.jsonl")
-        shutil.copy(ARTICLES.parent / "evaluate" / "pairs.tsv", "labels.tsv")
-        shutil.copytree(ARTICLES.parent / "evaluate" / "topics", "topics")
+        shutil.copy(EXAMPLES / "documents.jsonl", "articles.jsonl")
+        shutil.copy(EXAMPLES / "pairs.tsv", "labels.tsv")
+        few_topics(Path("topics"))
     if line.startswith("neardup serve key"):
         create_key(Path("keys.json"), "newsroom" if "create" not in line else "other", ["read"])
     texts = {

@@ -224,44 +224,6 @@ def test_texts_of_which_none_can_be_compared_are_told(run):
     assert note not in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-f", "-r", "news").err
 
 
-def test_the_width_of_fingerprints(run):
-    from neardup import fingerprint, load_recipe
-
-    recipe = load_recipe("news").replace(sketch={"bits": 24})
-    words = ["in.jsonl", "-r", "news", "--bits", "24", "--form", "bits-lowest-first"]
-    first = json.loads(run("fingerprint", *words).out.splitlines()[0])
-    assert first["fingerprint"] == f"{fingerprint(A, recipe=recipe).value:024b}"[::-1]
-    assert first["recipe"] == recipe.id
-    Path("a.txt").write_text(TAGGED, "utf-8")
-    Path("b.txt").write_text(OTHER, "utf-8")
-    eight = ["-r", "bkdr", "--bits", "8"]
-    assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
-    assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
-    for command in ("dedup", "pairs"):
-        run(command, "in.jsonl", "-o", f"{command}.jsonl", "-r", "news", "--bits", "24", "-q")
-    assert [record["id"] for record in records_of("dedup.jsonl")] == ["a", "b"]
-    error = run("dedup", "in.jsonl", "-o", "k.jsonl", "--bits", "8", code=2).err
-    assert error.startswith("neardup: --bits must be left out: it is for fingerprints")
-
-
-def test_compare_by_bounds_of_the_command_line(run):
-    Path("a.txt").write_text(A, "utf-8")
-    words = ["compare", "a.txt", "a.txt", "-r", "characters", "--max-distance", "7", "-t", "0.5"]
-    verdict = json.loads(run(*words, "--json").out)["verdict"]
-    assert "at most 7 allowed; similarity 1.0000" in verdict
-    assert verdict in run(*words).out.splitlines()
-
-
-def test_compare_weighs_titles(run):
-    Path("a.txt").write_text(A, "utf-8")
-    words = ["compare", "a.txt", "a.txt", "-r", "improved", "--json"]
-    alone = json.loads(run(*words).out)["distance"]
-    titled = json.loads(run(*words, "--title-a", "旧粮站改成书店").out)["distance"]
-    assert alone == 0 < titled
-    both = ["--title-a", "旧粮站改成书店", "--title-b", "旧粮站改成书店"]
-    assert json.loads(run(*words, *both).out)["distance"] == 0
-
-
 @pytest.mark.parametrize(
     ("a", "b", "words", "answer"),
     [
@@ -290,6 +252,14 @@ def test_compare_writes_one_number(run, a, b, words, answer):
     result = run("compare", "a.txt", "b.txt", "out.txt", *words.split())
     assert Path("out.txt").read_text("ascii") == f"{answer}\n"
     assert ("read as gb18030 (likely)" in result.err) == (not words and isinstance(a, bytes))
+
+
+def test_the_width_of_fingerprints_is_shown(run):
+    Path("a.txt").write_text(TAGGED, "utf-8")
+    Path("b.txt").write_text(OTHER, "utf-8")
+    eight = ["-r", "bkdr", "--bits", "8"]
+    assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
+    assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
 
 
 def test_recipes(run):
@@ -330,14 +300,6 @@ def test_idf(run):
     Path("in.jsonl").write_text(LINES.replace("吧", "！"), "utf-8")
     run("idf", "in.jsonl", "-o", "t.idf", "--quiet")
     assert load_idf("t.idf").documents == 4
-    Path("mine.toml").write_text(
-        '[segment]\nunits = "words"\n'
-        '[weigh]\nscheme = "tf-idf"\nidf = "t.idf"\ndrop_punctuation = true\n'
-        "[decide]\nmax_distance = 3\n",
-        "utf-8",
-    )
-    run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "mine.toml", "-q")
-    assert len(records_of("kept.jsonl")) == 2
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
@@ -392,34 +354,6 @@ def test_report_has_seconds_and_memory_of_each_stage(run, words, stages):
     assert min(costs["stage_memory"].values()) > 0
 
 
-def test_priority_and_fields(run):
-    Path("named.jsonl").write_text(
-        f'{{"url": "x", "words": "{A}", "rank": 2}}\n{{"url": "y", "words": "{A}", "rank": 1}}\n',
-        "utf-8",
-    )
-    fields = ["--text-field", "words", "--id-field", "url"]
-    run("dedup", "named.jsonl", "-o", "k.jsonl", *fields, "--priority", "field:rank")
-    assert [r["url"] for r in records_of("k.jsonl")] == ["y"]
-
-
-def test_strip_markup(run):
-    Path("page.jsonl").write_text(
-        f'{{"text": "<p>{A}</p>"}}\n{{"text": "<div><b>{A}</b></div>"}}\n', "utf-8"
-    )
-    run("dedup", "page.jsonl", "-o", "k.jsonl", "--strip-markup", "--threshold", "1")
-    assert len(records_of("k.jsonl")) == 1
-
-
-def test_several_inputs_and_formats(run):
-    Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
-    options = ["--threshold", "1", "-r", "characters"]
-    run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", *options)
-    assert {(r["id_a"], r["id_b"]) for r in records_of("p.jsonl")} == {
-        ("a", "e"),
-        ("b", "d"),
-    }
-
-
 def test_ids_that_repeat_are_told(run):
     text = "青岚市澜江三桥昨日上午八时正式通车，两岸居民过江更快了。"
     lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=False)] * 3
@@ -432,18 +366,6 @@ def test_ids_that_repeat_are_told(run):
     run("dedup", "same.jsonl", *options)
     row = records_of("r.jsonl")[2]
     assert (row["kept_from"], row["record"], row["kept_record"]) == ("against", 3, 1)
-
-
-def test_restore(run):
-    Path("ids.txt").write_text("c\nnosuch\n")
-    result = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--restore", "ids.txt")
-    assert [record["id"] for record in records_of("kept.jsonl")] == ["a", "b", "c"]
-    assert "1 id of ids.txt is not in the input: 'nosuch'." in result.err
-    options = ("--restore", "none.txt", "--engine", "spark")
-    assert "on Spark" in run("dedup", "in.jsonl", "-o", "k.jsonl", *options, code=2).err
-    result = run("dedup", "in.jsonl", "-o", "k.jsonl", "--restore", "none.txt", code=2)
-    assert "none.txt: cannot be read" in result.err
-    assert not Path("k.jsonl").exists()
 
 
 def test_leaks_between_splits(run):
@@ -500,11 +422,11 @@ def test_commit_hook_runs(run):
     shutil.copy("package.json", "data/package.json")
     git("add", "docs", "data", "package.json", ".gitignore")
     assert run(*words).out == ""
-    Path("docs/a.md").write_text(f"# Notes\n\n{A}{B}\n")
-    Path("node_modules/a.md").write_text(f"# Notes\n\n{A}{B}\n")
+    Path("docs/a.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
+    Path("node_modules/a.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
     git("add", "docs/a.md")
     os.symlink("a.md", "docs/link.md")
-    Path("docs/not_added.md").write_text(f"# Notes\n\n{A}{B}\n")
+    Path("docs/not_added.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
     assert run(*words).out == ""
     git("add", "docs/link.md")
     assert run(*words).out == ""
@@ -524,6 +446,6 @@ def test_commit_hook_runs(run):
     (pair,) = map(json.loads, run(*words[:-1], "docs", code=1).out.splitlines())
     error = run(*words, "-o", "docs/a.md", "-f", code=2).err
     assert "docs/a.md: must not be both input and output" in error
-    assert Path("docs/a.md").read_text() == f"# Notes\n\n{A}{B}\n"
+    assert Path("docs/a.md").read_text() == f"# RecordedProgress\n\n{A}{B}\n"
     assert pair["id_a"] == "docs/a.md"
     assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()

@@ -178,16 +178,6 @@ def test_an_index_of_other_settings_is_not_made_again(run):
     assert "threshold 为 0.5（要求 0.6）" in run("--language", "zh", *words, code=2).err
 
 
-def test_within(run):
-    rows = [("a", "2024-03-01"), ("b", "2024-03-10"), ("c", "2024-03-12")]
-    lines = [json.dumps({"id": id, "text": A, "when": when}) for id, when in rows]
-    Path("w.jsonl").write_text("\n".join(lines), "utf-8")
-    run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
-    run("index", "export", "n.db", "-o", "kept.jsonl", "--decisions", "dropped.jsonl")
-    result = records(Path("dropped.jsonl").read_text("utf-8"))
-    assert [(row["id"], row["kept_id"]) for row in result] == [("c", "b")]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(("transactions", "at_count"), [(1, 100), (2, 200)])
@@ -236,13 +226,6 @@ def test_the_report_of_add(run, index):
     assert report["settings"]["inputs"] == inputs
     assert report["index"]["documents"] == 31
     assert "neardup" in report["versions"]
-
-
-def test_times_without_a_zone(run):
-    line = json.dumps({"id": "a", "text": A, "date": "2020-3-30 23:37:00"})
-    words = ["--at-field", "date", "--at-zone", "Asia/Shanghai", "-q"]
-    run("index", "add", "n.db", "-", *words, stdin=line.encode())
-    assert "arrived 2020-03-30 15:37:00 UTC" in run("index", "explain", "n.db", "a").out
 
 
 def test_a_zone_that_is_assumed_is_named_once(run):

@@ -1,4 +1,4 @@
-"""No command writes a file that it reads: each output option against each input.
+"""No command writes a file that it reads, or unasked one that is there: each output option.
 
 Options come from the parser, so a new one is tested, and a new command needs a line here.
 """
@@ -191,3 +191,31 @@ def test_no_output_is_in_a_folder_of_inputs(run, name, call, parameter):
         assert "must not be inside folder" in ran.err
         assert state() == before
         shutil.rmtree("folder")
+
+
+#: Calls that succeed, where the first one with all inputs does not.
+SUCCEEDS = {"check": "in.html --library other.html", "idf": "in.jsonl"}
+#: Each output that is a file, of commands that replace it if they are told to.
+REPLACED = [
+    (name, parameter)
+    for name in CALLS
+    for parameter in outputs_of(name)
+    if "FOLDER" not in parameter.metavar
+    and parameter.name not in ("work", *CLUSTER)
+    and any(known.name == "force" for known in parameters_of(command(name)))
+]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("name", "parameter"), REPLACED, ids=name_of)
+def test_output_that_exists_is_replaced_only_by_force(run, name, parameter):
+    kinds = {("check", "output"): "html", ("check", "json"): "json"}
+    path = Path(f"mine.{kinds.get((name, parameter.name), 'jsonl')}")
+    path.write_text("mine")
+    call = SUCCEEDS.get(name, CALLS[name][0])
+    *words, force = words_for(name, call, parameter, str(path))
+    before = state()
+    assert f"{path}: exists already" in run(*words, code=2).err
+    assert state() == before
+    run(*words, force)
+    assert path.read_bytes() != b"mine"

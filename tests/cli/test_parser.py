@@ -1,11 +1,20 @@
-"""What a command line means: the values of a command's parameters."""
+"""What a command line means: the values of a command's parameters, and where they arrive.
 
+What an option does is proven where its function is tested.
+"""
+
+import inspect
+import pkgutil
 import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import A
 
-from neardup.cli.parser import children, command, parameters_of, read
+import neardup
+from neardup import ParameterError, load_recipe
+from neardup.cli.parser import COMMANDS, children, command, parameters_of, read
+from neardup.options.signatures import literals, taken_options
 
 #: Lines, and the values that differ from the defaults.
 LINES = {
@@ -103,3 +112,92 @@ def test_the_commands():
     assert children("dedup") == []
     for name, below in groups.items():
         assert all(callable(command(f"{name} {child}")) for child in below)
+
+
+#: The words of a command that its options follow, and the function that it calls.
+CALLED = {
+    "dedup in.jsonl": "neardup.tasks.dedup:dedup_files",
+    "pairs in.jsonl": "neardup.tasks.pairs:pairs_files",
+    "sketch in.jsonl": "neardup.tasks.sketch:sketch_files",
+    "fingerprint in.jsonl": "neardup.tasks.sketch:fingerprint_files",
+    "contamination in.jsonl": "neardup.tasks.contamination:contamination_files",
+    "repeats in.jsonl": "neardup.tasks.repeats:repeats_files",
+    "idf in.jsonl": "neardup.tasks.idf:count_idf",
+    "compare in.txt in.txt": "neardup.tasks.compare:timed",
+    "check in.txt": "neardup.papers.batch:check_files",
+    "index create n.db": "neardup.index:Index.__init__",
+    "index add n.db in.jsonl": "neardup.index:Index.add_files",
+    "index query n.db text": "neardup.index:Index.query",
+}
+#: Options that take other values than any.
+VALUES = {
+    "recipe": "characters",
+    "text_field": "text",
+    "encoding": "gbk",
+    "bits": 64,
+    "settings": "weigh.top=5",
+    "max_text": "1MB",
+    "within": "7d",
+    "at_zone": "Asia/Shanghai",
+    "exclude": "in.txt",
+    "output": "out.jsonl",
+}
+
+
+#: Options that change the recipe, and how.
+RECIPE_CHANGES = {
+    "strip_markup": {"normalize": {"strip_markup": True}},
+    "bits": {"sketch": {"bits": 64}},
+    "settings": {"weigh": {"top": 5}},
+}
+
+
+def sample(parameter):
+    """Return a value of an option that is not its default."""
+    if parameter.is_flag:
+        return True
+    choices = [one for one in literals(parameter.kind) if one != parameter.option.default]
+    other = choices[-1] if choices else {int: 7, float: 0.7}.get(parameter.word_type, "word")
+    value = VALUES.get(parameter.name, other)
+    return [value] if parameter.takes_many else value
+
+
+def words_of(parameter, value):
+    """Return the words that give a value to an option."""
+    values = value if isinstance(value, list) else [value]
+    return [parameter.flags[0], *([] if value is True else map(str, values))]
+
+
+@pytest.mark.parametrize("line", CALLED)
+def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypatch, line):
+    del index
+    Path("in.txt").write_text(A, "utf-8")
+    owner, _, name = CALLED[line].replace(":", ".").rpartition(".")
+    function = getattr(pkgutil.resolve_name(owner), name)
+    signature, values = inspect.signature(function), {}
+    # The function that `compare` is, with a clock.
+    known = {*signature.parameters, *(taken_options(neardup.compare) if name == "timed" else ())}
+
+    def called(*arguments, **options):
+        values.update(signature.bind(*arguments, **options).arguments)
+        values.update(values.pop("given", {}))
+        raise ParameterError("It arrived.")
+
+    monkeypatch.setattr(pkgutil.resolve_name(owner), name, called)
+    of_command = max(filter(line.startswith, COMMANDS), key=len)
+    words, expected, changes = [], {}, {}
+    for parameter in parameters_of(command(of_command)):
+        value, of_recipe = sample(parameter), RECIPE_CHANGES.get(parameter.name)
+        if parameter.flags and parameter.name in known and parameter.name != "at":
+            expected[parameter.name] = value
+        elif of_recipe:
+            changes |= of_recipe
+        elif not parameter.flags or not parameter.is_required:
+            continue
+        words += words_of(parameter, value)
+    assert "It arrived." in run(*line.split(), *words, code=2).err
+    if "recipe" in expected:
+        expected["recipe"] = load_recipe("characters").replace(**changes)
+    found = {option: values[option] for option in expected}
+    assert {o: list(v) if isinstance(v, tuple) else v for o, v in found.items()} == expected
+    assert len(expected) >= 3

@@ -65,6 +65,7 @@ NEEDS = {
 OPTIONS = [
     "check a.txt --library n.db",
     "check a.docx --library b.txt",
+    "check a.txt --library b.txt -o paper.docx",
     "compare a.docx b.txt",
     "dedup in.jsonl -o out --engine spark",
     "index create postgresql://nobody@nowhere/x",

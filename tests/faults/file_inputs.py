@@ -24,7 +24,7 @@ from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
 from neardup.recipe.frequencies import load_idf
 from tests.faults.fuzz import Target
-from tests.hostile_texts import LONG_BASES, TEXTS
+from tests.kit.hostile_texts import LONG_BASES, TEXTS
 from tests.readers.making import as_arrow, column, docx, paragraph, pdf
 
 _ALL = [*TEXTS.values(), *LONG_BASES]

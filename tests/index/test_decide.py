@@ -10,9 +10,9 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.hostile import LONG_BASES, corpora
 from tests.index.consistency import check_consistent, entries_of
 from tests.index.written import count_background, documents, families, stream
+from tests.kit.strategies import LONG_BASES, corpora
 
 from neardup import Index, dedup, load_recipe
 from neardup.index.backends import open_database

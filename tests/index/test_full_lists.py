@@ -2,7 +2,7 @@
 
 import random
 
-from tests import hard_texts
+from tests.kit import hard_texts
 
 from neardup.index.ingest import first_import, transaction
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from tests.hostile import TEXTS
 from tests.index.databases import BOTH
 from tests.index.written import FERRY
+from tests.kit.strategies import TEXTS
 
 from neardup import InputError, ParameterError
 

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import TEXTS
+from tests.kit.strategies import TEXTS
 from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import opencc
 import pytest
-from tests.hostile import TEXTS
+from tests.kit.strategies import TEXTS
 from tests.papers.test_rates import check_consistent
 from tests.papers.texts import counted, unrelated
 

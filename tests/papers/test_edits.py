@@ -4,7 +4,7 @@ import time
 
 import pytest
 from hypothesis import example, given
-from tests.hostile import texts
+from tests.kit.strategies import texts
 
 from neardup.papers.edits import folding, replacements
 

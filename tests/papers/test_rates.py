@@ -5,8 +5,8 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import texts
 from tests.index.written import edited, letters
+from tests.kit.strategies import texts
 from tests.papers.texts import FILLERS
 
 from neardup import _core, check

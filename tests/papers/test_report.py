@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import hostile
+from tests.kit import strategies
 from tests.papers import reports
 
 from neardup import ParameterError, __version__
@@ -190,7 +190,7 @@ def test_attributes_and_titles_are_escaped():
 
 @st.composite
 def random_reports(draw):
-    text = draw(hostile.texts(80))
+    text = draw(strategies.texts(80))
     size = len(text)
 
     def span():

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests import hard_texts
-from tests.hostile import corpora
+from tests.kit import hard_texts
 from tests.kit.progress import RecordedProgress
+from tests.kit.strategies import corpora
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401

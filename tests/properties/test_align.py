@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
-from tests.hostile import LONG_BASES, TEXTS, corpora, texts
 from tests.index.written import edited, letters
+from tests.kit.strategies import LONG_BASES, TEXTS, corpora, texts
 from tests.reference import align as twin
 from tests.reference.characters import is_mark
 

@@ -1,4 +1,4 @@
-"""Stage normalize against its twin, and the origins that it remembers."""
+"""Stages normalize and segment against their twins, and the origins that they remember."""
 
 import itertools
 import unicodedata
@@ -6,8 +6,8 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import TEXTS, texts
-from tests.reference import look_alikes
+from tests.kit.strategies import TEXTS, texts
+from tests.reference import look_alikes, segment
 from tests.reference import normalize as twin
 
 from neardup import ParameterError, _core, compare
@@ -54,6 +54,15 @@ LETTERS = st.text(
 )
 
 
+#: What numbers, dates and times are made of, and what stands beside them.
+PARTS = """
+    0 1 2 05 12 31 2026 7000 〇 零 一 二 两 三 五 九 十 百 千 万 亿 兆 壹 拾 年 月 日 号 时 点 分
+    秒 半 整 间 钟 第 之 些 样 国 统 几 上午 下午 晚 个 . , : - / 。 march may sept one twenty five
+    hundred thousand and of 5th t 9:05 am pm p.m
+"""
+NUMBERS = st.lists(st.sampled_from([*PARTS.split(), " "]), max_size=12).map("".join)
+
+
 def native(**settings):
     kept = {"punctuation": "keep", "ends": "keep", "numbers": "keep"} | settings
     return compiled(load_recipe("characters").replace(normalize=kept))
@@ -68,8 +77,14 @@ def test_named_texts_under_every_setting(name):
         assert core.normalize(TEXTS[name]) == twin.normalize(TEXTS[name], **settings), settings
 
 
-@given(texts(), st.sampled_from(range(len(SETTINGS))))
-def test_native_is_the_twin(text, number):
+#: What is normalized: any text, what foldings are about, and what numbers are made of.
+STRATEGIES = {"texts": texts(), "letters": LETTERS, "numbers": NUMBERS}
+
+
+@pytest.mark.parametrize("kind", STRATEGIES)
+@given(data=st.data(), number=st.sampled_from(range(len(SETTINGS))))
+def test_native_is_the_twin(kind, data, number):
+    text = data.draw(STRATEGIES[kind])
     settings, core = CORES[number]
     assert core.normalize(text) == twin.normalize(text, **settings)
 
@@ -80,7 +95,7 @@ def test_everything_off_changes_nothing(text):
     assert core.normalize(text) == text
 
 
-@given(texts(), st.sampled_from(range(len(SETTINGS))), st.booleans())
+@given(texts() | LETTERS, st.sampled_from(range(len(SETTINGS))), st.booleans())
 def test_origins(text, number, strip_markup):
     """One span a character; spans stay inside and never go backwards."""
     core = native(**SETTINGS[number], strip_markup=strip_markup)
@@ -145,27 +160,7 @@ class TestEnds:
         assert normalized in text
 
 
-#: What numbers, dates and times are made of, and what stands beside them.
-PARTS = """
-    0 1 2 05 12 31 2026 7000 〇 零 一 二 两 三 五 九 十 百 千 万 亿 兆 壹 拾 年 月 日 号 时 点 分
-    秒 半 整 间 钟 第 之 些 样 国 统 几 上午 下午 晚 个 . , : - / 。 march may sept one twenty five
-    hundred thousand and of 5th t 9:05 am pm p.m
-"""
-NUMBERS = st.lists(st.sampled_from([*PARTS.split(), " "]), max_size=12).map("".join)
-
-
-@given(NUMBERS, st.sampled_from(range(len(SETTINGS))))
-def test_native_spells_numbers_as_the_twin(text, number):
-    settings, core = CORES[number]
-    assert core.normalize(text) == twin.normalize(text, **settings)
-
-
 class TestFoldings:
-    @given(LETTERS, st.sampled_from(range(len(SETTINGS))))
-    def test_native_is_the_twin(self, text, number):
-        settings, core = CORES[number]
-        assert core.normalize(text) == twin.normalize(text, **settings)
-
     @given(LETTERS)
     def test_look_alikes_are_those_of_the_twin(self, text):
         assert _core.unmask(text) == look_alikes.unmask(text)
@@ -189,15 +184,6 @@ class TestFoldings:
         core = native(**ALL_OFF | {"fold": ("traditional", other)})
         once = core.normalize(text)
         assert core.normalize(once) == once
-
-    @given(LETTERS, st.booleans())
-    def test_origins(self, text, strip_markup):
-        core = native(**ALL_ON, strip_markup=strip_markup)
-        normalized, spans = core.normalize_mapped(text)
-        assert normalized == core.normalize(text)
-        assert len(spans) == len(normalized)
-        assert all(0 <= begin < end <= len(text) for begin, end in spans)
-        assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(spans))
 
     @pytest.mark.parametrize(
         ("fold", "text", "folded"),
@@ -275,3 +261,51 @@ class TestFoldings:
 )
 def test_markup(markup, expected):
     assert native(**ALL_ON, strip_markup=True).normalize(markup) == expected
+
+
+def segmenting(**settings):
+    return compiled(load_recipe("characters").replace(segment=settings))
+
+
+#: Ways to cut a text: the lengths, and the twin.
+WAYS = {
+    "by-script": ((1, 2, 3, 7), segment.by_script),
+    "shingles": ((1, 2, 5, 31), segment.shingles),
+    "script-shingles": ((1, 2, 5, 31), segment.script_shingles),
+}
+SEGMENTERS = {(way, k): segmenting(units=way, k=k) for way, (ks, _) in WAYS.items() for k in ks}
+TAGGED = segmenting(units="tagged", drop_tags=("wn", "wd"))
+
+
+def words(units):
+    return [word for word, _ in units]
+
+
+def check_units(text, way):
+    lengths, twin_of = WAYS[way]
+    for k in lengths:
+        assert words(SEGMENTERS[way, k].units(text)) == twin_of(text, k)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_units_of_named_texts(name, way):
+    check_units(TEXTS[name], way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(text=texts() | st.text(st.sampled_from("雨é ab1。🙂━\u1e01"), max_size=60))
+def test_units_are_those_of_the_twin(way, text):
+    check_units(text, way)
+
+
+@given(st.text(st.sampled_from("雨雪a/ \n\t\u3000wnd"), max_size=40))
+def test_tagged_is_the_twin(text):
+    assert TAGGED.units(text) == segment.tagged(text, ("wn", "wd"))
+
+
+@given(texts())
+def test_words_of_jieba_are_the_text(text):
+    """A segmenter may cut as it likes; it may not lose or invent characters."""
+    core = compiled(load_recipe("news"))
+    assert "".join(words(core.units(text))) == text

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import LONG_BASES, corpora, texts
+from tests.kit.strategies import LONG_BASES, corpora, texts
 from tests.reference import content, minhash, postings, recipes, sample, verify
 from tests.reference import dedup as twin
 from tests.reference.normalize import SENTENCE_END

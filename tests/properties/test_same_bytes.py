@@ -6,7 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import TEXTS, corpora
+from tests.kit.strategies import TEXTS, corpora
 
 from neardup import count_idf, dedup, fingerprint_many, load_recipe, pairs
 from neardup.readers import Sources

@@ -2,6 +2,7 @@
 
 import io
 import random
+import struct
 import unicodedata
 import zipfile
 from xml.sax.saxutils import escape
@@ -207,6 +208,47 @@ def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", se
         for name, data in members:
             archive.writestr(name, data)
     return out.getvalue()
+
+
+def repacked(data, without=(), content_type=None, cut=None, change=()):
+    """Make a Word document without some parts, of another content type, or with a damaged part."""
+    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in (name for name in old.namelist() if name not in without):
+            part = old.read(name)
+            if content_type is not None:
+                part = part.replace(usual, content_type.encode())
+            if name == cut:
+                part = part[:-8]
+            for old_bytes, new_bytes in change:
+                part = part.replace(old_bytes, new_bytes)
+            new.writestr(name, part)
+    return out.getvalue()
+
+
+def zipped(files, method=zipfile.ZIP_DEFLATED):
+    """Make a zip of contents by their names."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as new:
+        for name, data in files.items():
+            new.writestr(name, data)
+    return out.getvalue()
+
+
+def encrypted(data):
+    """Set the flag of an encrypted file at the first file of a zip."""
+    for begin, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        number = data.index(begin) + place
+        flags = struct.unpack_from("<H", data, number)[0] | 1
+        data = data[:number] + struct.pack("<H", flags) + data[number + 2 :]
+    return data
+
+
+def misstated(data, size):
+    """State a smaller size in the directory of a zip than its first file has."""
+    number = data.index(b"PK\1\2") + 24
+    return data[:number] + struct.pack("<I", size) + data[number + 4 :]
 
 
 def _relations(targets):

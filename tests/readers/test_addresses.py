@@ -113,10 +113,6 @@ def test_an_output_that_exists_stays(memory):
     assert memory.cat_file("/out.jsonl") == b"before"
     dedup_files(["in.jsonl"], "memory://out.jsonl", force=True)
     assert memory.cat_file("/out.jsonl") != b"before"
-    with pytest.raises(OutputError, match="both input and output"):
-        dedup_files(["memory://dump/a.jsonl"], "memory://dump/a.jsonl", force=True)
-    with pytest.raises(ParameterError, match="one output only"):
-        dedup_files(["in.jsonl"], "memory://b.jsonl", removed="memory://b.jsonl")
 
 
 def test_an_error_leaves_nothing(memory, monkeypatch):

@@ -3,7 +3,6 @@
 import io
 import os
 import random
-import struct
 import tarfile
 import zipfile
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
-from tests.readers.making import docx, paragraph
+from tests.readers.making import docx, encrypted, misstated, paragraph, zipped
 from tests.readers.test_read_formats import as_parquet
 
 from neardup import InputError, dedup_files
@@ -28,14 +27,6 @@ FILES = {
     "e.txt": b"e.txt",
 }
 KINDS = ("zip", "stored.zip", "tar", "tar.gz", "tgz", "tar.zst", "tar.xz", "tar.bz2")
-
-
-def zipped(files, method=zipfile.ZIP_DEFLATED):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as new:
-        for name, data in files.items():
-            new.writestr(name, data)
-    return out.getvalue()
 
 
 def tarred(files, more=()):
@@ -188,14 +179,6 @@ def test_unread_files_are_listed(read, make):
     ]
 
 
-def encrypted(data):
-    """Set the flag of the first file."""
-    for begin, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
-        at = data.index(begin) + place
-        data = data[:at] + struct.pack("<H", data[at] | 1) + data[at + 2 :]
-    return data
-
-
 def damaged(data):
     """Change a byte of the content of the first file."""
     at = data.index(b"a.") + 12
@@ -239,12 +222,8 @@ def test_damage_after_the_first_records_of_a_member(read, make):
         assert got["problems"][-1].reason == "must be readable (damaged data)"
 
 
-def by_lzma():
-    return zipped({"a.txt": TEXT.encode(), "b.txt": b"b"}, zipfile.ZIP_LZMA)
-
-
 def test_a_method_that_is_not_read(read, make):
-    make("a.zip", by_lzma())
+    make("a.zip", zipped({"a.txt": TEXT.encode(), "b.txt": b"b"}, zipfile.ZIP_LZMA))
     problems = read("a.zip")["problems"]
     assert str(problems[0]) == (
         "a.zip/a.txt: record 1: must be compressed by Deflate or not at all. Got method 14 instead."
@@ -310,7 +289,7 @@ def halves(pack):
     return [pack({name: name.encode() for name in part}) for part in (names[:2], names[2:])]
 
 
-#: Archives that were cut or joined: how many of their four files are read, and what is not whole.
+#: Archives that were cut or joined: how many of their four files are read, and what is not include_removed.
 CUT = [
     ("two.tar", lambda: b"".join(halves(tarred)), 4, False),
     ("no end.tar", lambda: halves(tarred)[0][:2048], 2, True),
@@ -359,9 +338,7 @@ def test_a_header_that_is_damaged(read, make):
 
 
 def test_a_stated_size_that_is_too_small_is_damage(read, make):
-    data = zipped({"a.txt": TEXT.encode() * 999, "b.txt": b"b"})
-    at = data.index(b"PK\1\2") + 24
-    make("a.zip", data[:at] + struct.pack("<I", 300) + data[at + 4 :])
+    make("a.zip", misstated(zipped({"a.txt": TEXT.encode() * 999, "b.txt": b"b"}), 300))
     got = read("a.zip")
     assert got["texts"] == [None, "b"]
     assert "damaged data" in str(got["problems"][0])

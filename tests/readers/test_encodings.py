@@ -1,6 +1,7 @@
-"""Text in any common encoding is read right, and damage costs no more than itself."""
+"""Text, CSV and JSON lines in any common encoding are read right, and damage costs itself."""
 
 import encodings
+import json
 from encodings import aliases
 from pkgutil import iter_modules
 
@@ -69,39 +70,39 @@ def texts(sentences):
     return st.lists(st.sampled_from(sentences), min_size=3, max_size=12).map("\r\n".join)
 
 
-@given(
-    texts(SIMPLIFIED),
-    st.sampled_from(
-        [
-            *MARKED,
-            "utf-16-le",
-            "utf-16-be",
-            "utf-32-le",
-            "utf-32-be",
-            "gb2312",
-            "gbk",
-            "gb18030",
-        ]
-    ),
-)
-def test_simplified_chinese(text, encoding):
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+CHINESE = {
+    SIMPLIFIED: (*MARKED, *WIDE, "gb2312", "gbk", "gb18030"),
+    TRADITIONAL: ("utf-8", *WIDE, "big5", "big5hkscs", "gbk"),
+}
+
+
+@pytest.mark.parametrize("sentences", CHINESE, ids=["simplified", "traditional"])
+@given(data=st.data())
+def test_chinese(sentences, data):
+    text = data.draw(texts(sentences))
+    encoding = data.draw(st.sampled_from(CHINESE[sentences]))
     decoded = decode(text.encode(encoding))
-    assert decoded.text == text
-    assert decoded.notes == ()
+    assert (decoded.text, decoded.notes) == (text, ())
     assert decoded.certainty == ("certain" if encoding in MARKED else "likely")
 
 
-@given(
-    texts(TRADITIONAL),
-    st.sampled_from(["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "big5", "big5hkscs", "gbk"]),
-)
-def test_traditional_chinese(text, encoding):
-    decoded = decode(text.encode(encoding))
-    assert (decoded.text, decoded.notes) == (text, ())
-
-
 @pytest.mark.parametrize(
-    ("text", "encoding"), [(text, encoding) for text, many in OTHERS.items() for encoding in many]
+    ("text", "encoding"),
+    [
+        *((text, encoding) for text, many in OTHERS.items() for encoding in many),
+        # A few characters.
+        ("# 파일을 읽을 수 없습니다. 경로를 확인하세요.\nx = 1\n", "cp949"),
+        ("날씨가 좋습니다.", "cp949"),
+        ("設定を保存しますか。", "euc_jp"),
+        ("設定を保存しますか。", "cp932"),
+        ("# 設定檔案的說明\nx = 1\n", "big5"),
+        ("Où êtes-vous? Créée à Paris, très naïve.", "cp1252"),
+        ("größer", "cp1252"),
+        ("Привет", "cp1251"),
+        ("café", "utf-8"),
+        ("Да", "utf-8"),
+    ],
 )
 def test_other_languages(text, encoding):
     assert decode(text.encode(encoding)).text == text
@@ -170,25 +171,6 @@ def test_a_few_chinese_characters_in_gbk(form):
     phrases = [*WORDS, *map("".join, pairs), *map(" ".join, pairs)]
     texts = [form.format(phrase) for phrase in phrases]
     assert [text for text in texts if decode(text.encode("gbk")).text != text] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("# 파일을 읽을 수 없습니다. 경로를 확인하세요.\nx = 1\n", "cp949"),
-        ("날씨가 좋습니다.", "cp949"),
-        ("設定を保存しますか。", "euc_jp"),
-        ("設定を保存しますか。", "cp932"),
-        ("# 設定檔案的說明\nx = 1\n", "big5"),
-        ("Où êtes-vous? Créée à Paris, très naïve.", "cp1252"),
-        ("größer", "cp1252"),
-        ("Привет", "cp1251"),
-        ("café", "utf-8"),
-        ("Да", "utf-8"),
-    ],
-)
-def test_a_few_other_characters(text, encoding):
-    assert decode(text.encode(encoding)).text == text
 
 
 def test_a_few_characters_are_read_as_the_other_files_are(make):
@@ -314,3 +296,88 @@ def test_any_codec_of_python_works_or_is_refused_in_one_line(make):
             assert batch.texts.to_pylist() == ["天气 and so on"]
         with pytest.raises(InputError, match=f"must be valid {name}"):
             open_sources(["a.jsonl"], encoding=name)
+
+
+OLD_TEXTS = ["湖面上有許多野鴨，我們一邊走一邊談論書。", "他說這本書寫得不錯！"]
+TEXTS = ["一只狐狸跳过篱笆，", "湖面上有许多野鸭。", "他说这本书写得不错！"]
+
+
+def as_json_lines(encoding, texts=TEXTS):
+    lines = (json.dumps({"id": i, "text": t}, ensure_ascii=False) for i, t in enumerate(texts))
+    return "\r\n".join([*lines, ""]).encode(encoding)
+
+
+def as_csv(encoding, delimiter=",", texts=TEXTS):
+    rows = (f'{i}{delimiter}"{text}"\r\n' for i, text in enumerate(texts))
+    return f"id{delimiter}text\r\n{''.join(rows)}".encode(encoding)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("encoding", ["gb18030", "big5hkscs", "utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(("name", "content"), [("a.jsonl", as_json_lines), ("a.csv", as_csv)])
+def test_detected(read, make, name, content, encoding, suffix):
+    texts = OLD_TEXTS if encoding.startswith("big5") else TEXTS
+    got = read(make(name + suffix, content(encoding, texts=texts)))
+    assert (got["texts"], got["problems"]) == (texts, [])
+    (note,) = got["notes"]
+    assert "read as " in note
+
+
+@pytest.mark.parametrize("batch_bytes", [10, 1 << 20])
+@pytest.mark.parametrize(("name", "content"), [("a.jsonl", as_json_lines), ("a.csv", as_csv)])
+def test_named(read, make, name, content, batch_bytes):
+    for encoding in ("gbk", "utf-16-le", "iso2022_jp", "utf-8-sig"):
+        texts = ["散歩", "天気"] if encoding == "iso2022_jp" else TEXTS
+        data = content(encoding, texts=texts)
+        got = read(make(name, data), encoding=encoding, batch_bytes=batch_bytes)
+        assert (got["texts"], got["problems"], got["notes"]) == (texts, [], [])
+
+
+def test_chinese_after_much_ascii(read, make):
+    rows = "".join(f"{i},row\n" for i in range(20_000))
+    got = read(make("a.csv", f"id,text\n{rows}x,{TEXTS[0]}\n".encode("gb18030")))
+    assert (got["texts"][-1], got["problems"]) == (TEXTS[0], [])
+
+
+@pytest.mark.parametrize(
+    "wrong", [TEXTS[1].encode("gb18030"), "中文".encode("gb18030"), b"caf\xe9", b"a\xff"]
+)
+def test_single_lines_in_another_encoding_are_problems(read, make, wrong):
+    good = "\n".join(f'{{"text": "{text}"}}' for text in TEXTS * 3).encode()
+    got = read(make("a.jsonl", good + b'\n{"text": "' + wrong + b'"}\n{"text": "x"}'))
+    assert got["texts"] == [*TEXTS * 3, None, "x"]
+    (problem,) = got["problems"]
+    assert (problem.reason.code, problem.record) == ("invalid_utf8", 10)
+    got = read(make("a.csv", b"id,text\n1," + wrong + "\n2,湖面\n3,野鸭\n4,书".encode()))
+    assert got["texts"] == [None, "湖面", "野鸭", "书"]
+
+
+def test_invalid_in_the_named_encoding(read, make):
+    for name, content in (("a.jsonl", as_json_lines), ("a.csv", as_csv)):
+        lines = content("gbk").split(b"\r\n")
+        lines[1] = (
+            lines[1].replace(b'"', b"\xff", 3) if name == "a.csv" else lines[1][:-3] + b'\xff"}'
+        )
+        got = read(make(name, b"\n".join(lines)), encoding="gbk")
+        (problem,) = got["problems"]
+        assert problem.reason.code == "invalid_encoding"
+        assert problem.reason.startswith("must be valid gb18030")
+        assert sum(text is None for text in got["texts"]) == 1
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", ", ", "; "])
+def test_delimiters(read, make, delimiter):
+    data = as_csv("utf-8", delimiter, ["a, b", "c;d", ""])
+    got = read(make("a.csv", data))
+    assert (got["texts"], got["ids"]) == (["a, b", "c;d", ""], ["0", "1", "2"])
+    got = read(make("a.csv", data.replace(b'"', b"").splitlines(keepends=True)[0]))
+    assert (got["texts"], got["problems"]) == ([], [])
+
+
+def test_blanks_around_names(read, make):
+    got = read(make("a.csv", " id ,text , title\n1, a ,b\n"), titles=True)
+    assert (got["ids"], got["texts"], got["titles"]) == (["1"], [" a "], ["b"])
+    got = read(make("a.csv", 'text\n"a;b"\nc;d\n'))
+    assert got["texts"] == ["a;b", "c;d"]
+    got = read(make("a.csv", '"text","x;y;z"\na,b\n'))
+    assert got["texts"] == ["a"]

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.index.written import families
 
 from neardup import contamination, dedup, dedup_files, pairs, repeats
 from neardup.exceptions import InputError, ParameterError
@@ -127,15 +128,15 @@ def test_reader_gives_reader():
 class Stream:
     """Anything that only speaks the Arrow stream protocol, and only once."""
 
-    def __init__(self):
-        self._reader = TABLE.to_reader()
+    def __init__(self, table):
+        self._reader = table.to_reader()
 
     def __arrow_c_stream__(self, requested_schema=None):
         return self._reader.__arrow_c_stream__(requested_schema)
 
 
 def test_unknown_arrow_stream_gives_a_table():
-    source = open_table(Stream())
+    source = open_table(Stream(TABLE))
     assert read(source)[0] == read(source)[0] == TEXTS
     assert source.kept(KEEP).equals(TABLE.take([0, 2]))
 
@@ -297,3 +298,68 @@ def test_time_grows_as_the_columns_do(tmp_path, monkeypatch):
         Path("wide.csv").write_text(",".join(["text"] * more) + "\n")
         with pytest.raises(InputError, match=r"^wide.csv: must have at most 65,536 columns"):
             open_sources(["wide.csv"])
+
+
+MANY = families(8, 40)
+MANY_ROWS = pa.table({"n": range(len(MANY)), "text": MANY})
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return dedup(MANY_ROWS)
+
+
+def test_lazy_frames(expected):
+    result = dedup(pl.from_arrow(MANY_ROWS).lazy())
+    assert isinstance(result.kept, pl.LazyFrame)
+    assert result.kept.collect()["n"].to_list() == expected.kept["n"].to_pylist()
+    assert result.removed.equals(expected.removed)
+
+
+def test_arrow_stream_comes_back_as_a_table(expected):
+    result = dedup(Stream(MANY_ROWS))
+    assert result.kept.equals(expected.kept)
+    assert result.review().removals
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    import datasets
+
+    return datasets.Dataset(MANY_ROWS)
+
+
+def test_dataset(dataset, expected):
+    result = dedup(dataset)
+    assert type(result.kept) is type(dataset)
+    assert result.kept["n"][:] == expected.kept["n"].to_pylist()
+    assert result.kept.features == dataset.features
+
+
+def test_dataset_dict_is_refused_with_its_first_split(dataset):
+    import datasets
+
+    splits = datasets.DatasetDict({"first": dataset, "test": dataset})
+    with pytest.raises(ParameterError, match=r'Name a split: data\["first"\]\.$'):
+        dedup(splits)
+
+
+def test_a_selection_is_in_its_own_order(dataset):
+    order = list(range(len(MANY)))[::-3]
+    result = dedup(dataset.select(order))
+    same = dedup(MANY_ROWS.take(order))
+    assert result.kept["n"][:] == same.kept["n"].to_pylist()
+    assert result.removed.equals(same.removed)
+
+
+def test_a_format_of_the_user_stays(dataset, expected):
+    result = dedup(dataset.with_format("numpy"))
+    assert result.kept.format["type"] == "numpy"
+    assert len(result.kept) == len(expected.kept)
+
+
+def test_other_functions_take_them_too():
+    frame = pl.from_arrow(MANY_ROWS).lazy()
+    assert pairs(frame).table.num_rows > 10
+    result = contamination(frame, [MANY[0]])
+    assert isinstance(result.kept, pl.LazyFrame)

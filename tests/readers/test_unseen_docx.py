@@ -128,6 +128,20 @@ def chosen(requires):
     )
 
 
+def table(*cells):
+    return f"<w:tbl><w:tr>{''.join(f'<w:tc>{cell}</w:tc>' for cell in cells)}</w:tr></w:tbl>"
+
+
+BOX = f"<w:pict><w:txbxContent>{paragraph('框里')}</w:txbxContent></w:pict>"
+
+
+def in_two_forms(shape):
+    return (
+        f"<mc:AlternateContent><mc:Choice>{shape}</mc:Choice>"
+        f"<mc:Fallback>{shape}</mc:Fallback></mc:AlternateContent>"
+    )
+
+
 def hidden_mark(text, mark="<w:vanish/>"):
     return f"<w:p><w:pPr><w:rPr>{mark}</w:rPr></w:pPr>{run(text)}</w:p>"
 
@@ -156,6 +170,8 @@ def hidden_mark(text, mark="<w:vanish/>"):
         (hidden_mark("正"), "正"),
         ('<w:p><w:r><w:sym w:font="Arial" w:char="F041"/></w:r></w:p>', "A"),
         ('<w:p><w:r><w:sym w:font="Wingdings" w:char="F041"/></w:r></w:p>', ""),
+        (table(paragraph("外") + table(paragraph("里")), paragraph("右")), "外\n里\t右"),
+        (f"<w:p>{run('前')}<w:r>{in_two_forms(BOX)}</w:r>{run('后')}</w:p>", "前后\n框里"),
     ],
 )
 def test_text_as_word_shows_it(body, text):

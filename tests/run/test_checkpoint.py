@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests import forks, hard_texts
+from tests import forks
+from tests.kit import hard_texts
 from tests.run.test_memory import memory_of_nothing
 
 from neardup import InputError, OutputError, ParameterError

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import hard_texts
+from tests.kit import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup.base.memory import LEAST, check_memory

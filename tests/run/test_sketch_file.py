@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests import hard_texts
-from tests.hostile import TEXTS
+from tests.kit import hard_texts
+from tests.kit.strategies import TEXTS
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import (

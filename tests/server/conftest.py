@@ -1,5 +1,6 @@
 """A service inside the test's process, and one in a process of its own."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -20,11 +21,16 @@ import neardup
 from neardup.readers import sandbox, sandboxed_reader
 from neardup.server import Settings, create_app
 from neardup.server.jobs import queue
+from neardup.server.security.headers import CONTENT_POLICY, REPORT_POLICY
+from neardup.server.security.keys import SCOPES, create_key
 from tests import forks
 from tests.forks import Fork
 from tests.server import programs
 from tests.server.openapi_checks import check_described
 from tests.waiting import PATIENCE, until
+
+#: The browser may show the answer to a form again, which it asks for.
+PAGE_OF_A_FORM = "private, no-cache"
 
 #: What a client on the same machine asks for; the service looks at the host.
 BASE = "http://127.0.0.1:8765"
@@ -67,14 +73,31 @@ class Inside(httpx.BaseTransport):
         return self._portal.call(send)
 
 
+def check_headers(answer: httpx.Response) -> None:
+    """Assert what the headers of every answer say, whatever route it is of."""
+    headers = answer.headers
+    path = answer.request.url.path if answer.is_success else ""
+    is_report, is_static = path.endswith("/report"), path.startswith("/static/")
+    assert headers["content-security-policy"] == (REPORT_POLICY if is_report else CONTENT_POLICY)
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    cached = ["public, max-age=31536000, immutable"] if is_static else ["no-store", PAGE_OF_A_FORM]
+    assert headers["cache-control"] in cached
+    assert "microphone=()" in headers["permissions-policy"]
+    assert not {"server", "access-control-allow-origin"} & set(headers)
+
+
 @contextmanager
-def client_of(app: FastAPI, **options: Any) -> Iterator[httpx.Client]:
-    """Run an app from start to stop and give a client for it."""
+def client_of(app: FastAPI) -> Iterator[httpx.Client]:
+    """Run an app from start to stop and give a client, all whose answers have their headers."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(app.router.lifespan_context(app)),
-        httpx.Client(transport=Inside(app, portal), base_url=BASE, **options) as client,
+        httpx.Client(transport=Inside(app, portal), base_url=BASE) as client,
     ):
+        client.event_hooks["response"].append(check_headers)
         client.app = app  # type: ignore[attr-defined]
         yield client
 
@@ -213,6 +236,26 @@ def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
         yield start
 
 
+def bearer(key: str) -> dict[str, str]:
+    """Return the header of a program with a key."""
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> dict[str, Any]:
+    """A file, ``path``, of a key for each set of scopes, whose name is the scopes."""
+    path = tmp_path / "keys.json"
+    sets = [itertools.combinations(SCOPES, count) for count in range(1, len(SCOPES) + 1)]
+    names = {"+".join(scopes): scopes for scopes in itertools.chain(*sets)}
+    return {"path": path, **{name: create_key(path, name, names[name])[0] for name in names}}
+
+
+@pytest.fixture
+def guarded(serve: Callable[..., httpx.Client], keys: dict[str, Any]) -> httpx.Client:
+    """A client of a service with these keys."""
+    return serve(keys=keys["path"])
+
+
 @pytest.fixture
 def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
     """A client of a service with the default settings, without keys."""
@@ -270,7 +313,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 #: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "running", "service"}
+_PROCESSES = {"serve_process", "running", "service", "site"}
 
 
 @pytest.hookimpl(tryfirst=True)

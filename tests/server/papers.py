@@ -4,7 +4,7 @@ import io
 import itertools
 import zipfile
 
-from tests.readers.making import docx, paragraph, pdf
+from tests.readers.making import docx, paragraph, pdf, repacked, zipped
 from tests.waiting import until
 
 LONG = (
@@ -37,12 +37,7 @@ def wait(client, answer):
 
 def archive(*members):
     """Make a zip of names, or of names and contents."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
-        for member in members:
-            name, data = member if isinstance(member, tuple) else (member, b"x")
-            made.writestr(name, data)
-    return out.getvalue()
+    return zipped(dict(one if isinstance(one, tuple) else (one, b"x") for one in members))
 
 
 def bomb(size):
@@ -71,15 +66,9 @@ def entities():
     made += [
         f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in itertools.pairwise(names)
     ]
-    good = zipfile.ZipFile(io.BytesIO(docx(paragraph("x"))))
-    members = []
-    for name in good.namelist():
-        data = good.read(name)
-        if name == "word/document.xml":
-            text = data.decode().replace(">x<", ">&i;<")
-            data = f"<!DOCTYPE d [{''.join(made)}]>{text}".encode()
-        members.append((name, data))
-    return archive(*members)
+    doctype = f"<!DOCTYPE d [{''.join(made)}]>".encode()
+    change = [(b"<w:document ", doctype + b"<w:document "), (b">x<", b">&i;<")]
+    return repacked(docx(paragraph("x")), change=change)
 
 
 def encrypted_pdf():

@@ -1,61 +1,47 @@
-"""Who is let in, and how."""
+"""Who is let in, and how: keys and their file, sessions, and pages where keys are needed."""
 
 import base64
 import json
+import os
+import stat
+import threading
 import time
 
 import itsdangerous
 import pytest
 
+from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.server.security import auth
-from neardup.server.security.keys import create_key, revoke_key
+from neardup.server.security.keys import Keys, create_key, read_keys, revoke_key
+from tests import needs
+from tests.server import forms
+from tests.server.conftest import LIBRARY, bearer
+from tests.server.forms import check_page
 
 DOCUMENT = {"id": "new", "text": "渡口的新渡轮今天试航，票价与旧船相同。"}
 
 
-def bearer(key):
-    return {"Authorization": f"Bearer {key}"}
-
-
-@pytest.fixture
-def keys(tmp_path):
-    """A file of three keys: what each allows is its name."""
-    path = tmp_path / "keys.json"
-    return {
-        "path": path,
-        "read": create_key(path, "read", ["read"])[0],
-        "write": create_key(path, "write", ["write"])[0],
-        "both": create_key(path, "both", ["read", "write"])[0],
-    }
-
-
-@pytest.fixture
-def guarded(serve, keys):
-    return serve(keys=keys["path"])
+#: What browsers send from a page of the service, and from pages of others, the older ones too.
+OWN_PAGE = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}
+OTHER_SITES = [
+    *({"Sec-Fetch-Site": site} for site in ("cross-site", "same-site", "nonsense")),
+    *({"Origin": origin} for origin in ("null", "https://evil.example", "http://127.0.0.1:1")),
+]
 
 
 class TestWithoutKeys:
     """Everything is open, but pages of other sites change nothing."""
 
     @pytest.mark.parametrize(
-        ("headers", "status"),
-        [
-            ({}, 201),
-            ({"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}, 201),
-            ({"Sec-Fetch-Site": "cross-site"}, 403),
-            ({"Sec-Fetch-Site": "same-site"}, 403),
-            # Older browsers.
-            ({"Origin": "https://evil.example"}, 403),
-            ({"Origin": "null"}, 403),
-            ({"Origin": "http://127.0.0.1:9"}, 403),
-        ],
+        ("headers", "is_refused"),
+        [({}, False), *((headers, True) for headers in OTHER_SITES), (OWN_PAGE, False)],
     )
-    def test_write_access_without_keys(self, client, headers, status):
-        assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == status
-        expected = 200 if status == 201 else 404
-        assert client.get("/v1/documents/new").status_code == expected
+    def test_who_may_write(self, client, headers, is_refused):
+        added = client.post("/v1/documents", json=DOCUMENT, headers=headers)
+        assert added.status_code == (403 if is_refused else 201)
+        assert client.get("/v1/documents/new").status_code == (404 if is_refused else 200)
         removed = client.delete("/v1/documents/a/1", headers=headers)
-        assert removed.status_code == (200 if status == 201 else 403)
+        assert removed.status_code == (403 if is_refused else 200)
 
 
 class TestKeys:
@@ -87,7 +73,8 @@ class TestKeys:
         assert guarded.get("/v1/stats", headers=headers).status_code == status
 
     @pytest.mark.parametrize(
-        ("key", "reads", "writes"), [("read", 200, 403), ("write", 403, 201), ("both", 200, 201)]
+        ("key", "reads", "writes"),
+        [("read", 200, 403), ("write", 403, 201), ("read+write", 200, 201)],
     )
     def test_scopes(self, guarded, keys, key, reads, writes):
         headers = bearer(keys[key])
@@ -100,7 +87,7 @@ class TestKeys:
         assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 200
         revoke_key(keys["path"], "read")
         assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 401
-        assert guarded.get("/v1/stats", headers=bearer(keys["both"])).status_code == 200
+        assert guarded.get("/v1/stats", headers=bearer(keys["read+write"])).status_code == 200
 
     def test_health_needs_none_and_any_host_is_answered(self, guarded, keys):
         host = {"Host": "news.example"}
@@ -108,68 +95,63 @@ class TestKeys:
         assert guarded.get("/v1/stats", headers=bearer(keys["read"]) | host).status_code == 200
 
 
-@pytest.fixture
-def page(serve, keys):
-    return serve(keys=keys["path"])
-
-
-def sign_in(page, key, headers=None):
-    return page.post("/login", data={"key": key}, headers=headers)
+def sign_in(client, key, headers=None):
+    return client.post("/login", data={"key": key}, headers=headers)
 
 
 class TestSessions:
-    def test_a_session_has_the_scopes_of_its_key(self, page, keys):
-        assert sign_in(page, f" {keys['read']}\n").status_code == 303
-        assert page.get("/v1/stats").status_code == 200
-        assert page.post("/v1/documents", json=DOCUMENT).status_code == 403
+    def test_a_session_has_the_scopes_of_its_key(self, guarded, keys):
+        assert sign_in(guarded, f" {keys['read']}\n").status_code == 303
+        assert guarded.get("/v1/stats").status_code == 200
+        assert guarded.post("/v1/documents", json=DOCUMENT).status_code == 403
 
     @pytest.mark.parametrize("scheme", ["http", "https"])
-    def test_the_cookie(self, page, keys, scheme):
-        page.base_url = f"{scheme}://127.0.0.1:8765"
-        (cookie,) = sign_in(page, keys["both"]).headers.get_list("set-cookie")
+    def test_the_cookie(self, guarded, keys, scheme):
+        guarded.base_url = f"{scheme}://127.0.0.1:8765"
+        (cookie,) = sign_in(guarded, keys["read+write"]).headers.get_list("set-cookie")
         assert cookie.startswith("neardup_session=")
-        assert keys["both"] not in cookie
+        assert keys["read+write"] not in cookie
         for attribute in ("path=/", "httponly", "samesite=strict", "max-age=43200"):
             assert f"; {attribute};" in f"{cookie.lower()};"
         assert ("secure" in cookie.lower()) == (scheme == "https")
 
-    def test_no_session_for_a_wrong_key(self, page):
-        answer = sign_in(page, "nonsense")
+    def test_no_session_for_a_wrong_key(self, guarded):
+        answer = sign_in(guarded, "nonsense")
         assert answer.status_code == 401
         assert "set-cookie" not in answer.headers
-        assert page.get("/v1/stats").status_code == 401
+        assert guarded.get("/v1/stats").status_code == 401
 
-    def test_signing_out(self, page, keys):
-        sign_in(page, keys["both"])
-        copy = {"Cookie": f"neardup_session={page.cookies['neardup_session']}"}
-        assert page.get("/v1/stats", headers=copy).status_code == 200
-        page.post("/logout")
-        assert page.get("/v1/stats").status_code == 401
-        assert page.get("/v1/stats", headers=copy).status_code == 401
+    def test_signing_out(self, guarded, keys):
+        sign_in(guarded, keys["read+write"])
+        copy = {"Cookie": f"neardup_session={guarded.cookies['neardup_session']}"}
+        assert guarded.get("/v1/stats", headers=copy).status_code == 200
+        guarded.post("/logout")
+        assert guarded.get("/v1/stats").status_code == 401
+        assert guarded.get("/v1/stats", headers=copy).status_code == 401
 
-    def test_it_ends_with_its_key(self, page, keys):
-        sign_in(page, keys["both"])
-        assert page.get("/v1/stats").status_code == 200
-        revoke_key(keys["path"], "both")
-        assert page.get("/v1/stats").status_code == 401
+    def test_it_ends_with_its_key(self, guarded, keys):
+        sign_in(guarded, keys["read+write"])
+        assert guarded.get("/v1/stats").status_code == 200
+        revoke_key(keys["path"], "read+write")
+        assert guarded.get("/v1/stats").status_code == 401
 
-    def test_it_ends_in_the_evening(self, page, keys, monkeypatch):
-        sign_in(page, keys["both"])
+    def test_it_ends_in_the_evening(self, guarded, keys, monkeypatch):
+        sign_in(guarded, keys["read+write"])
         now = int(time.time())
         for passed, status in ((auth.SESSION_SECONDS - 9, 200), (auth.SESSION_SECONDS + 9, 401)):
             later = now + passed
             monkeypatch.setattr(
                 itsdangerous.TimestampSigner, "get_timestamp", lambda _, later=later: later
             )
-            assert page.get("/v1/stats").status_code == status
+            assert guarded.get("/v1/stats").status_code == status
 
-    def test_a_forged_cookie(self, page, keys):
-        sign_in(page, keys["read"])
-        content, made, signature = page.cookies.get("neardup_session").split(".")
-        page.cookies.clear()
+    def test_a_forged_cookie(self, guarded, keys):
+        sign_in(guarded, keys["read"])
+        content, made, signature = guarded.cookies.get("neardup_session").split(".")
+        guarded.cookies.clear()
         session = json.loads(base64.b64decode(content))
-        both = next(key for key in page.app.state.keys if key.name == "both")
-        other = base64.b64encode(json.dumps({**session, "key": both.digest}).encode()).decode()
+        other_key = next(key for key in guarded.app.state.keys if key.name == "read+write")
+        other = base64.b64encode(json.dumps({**session, "key": other_key.digest}).encode()).decode()
         for value in (
             f"{other}.{made}.{signature}",
             f"{content}.{made}.{signature[:-1]}",
@@ -181,40 +163,209 @@ class TestSessions:
             "x",
         ):
             headers = {"Cookie": f"neardup_session={value}"}
-            assert page.get("/v1/stats", headers=headers).status_code == 401
+            assert guarded.get("/v1/stats", headers=headers).status_code == 401
 
-    def test_another_start_knows_no_session(self, page, serve, keys):
-        sign_in(page, keys["both"])
-        session = page.cookies.get("neardup_session")
+    def test_another_start_knows_no_session(self, guarded, serve, keys):
+        sign_in(guarded, keys["read+write"])
+        session = guarded.cookies.get("neardup_session")
         again = serve(keys=keys["path"])
         answer = again.get("/v1/stats", headers={"Cookie": f"neardup_session={session}"})
         assert answer.status_code == 401
 
-    def test_other_sites_cannot_use_it(self, page, keys):
-        sign_in(page, keys["both"])
+    def test_other_sites_cannot_use_it(self, guarded, keys):
+        sign_in(guarded, keys["read+write"])
         headers = {"Sec-Fetch-Site": "cross-site"}
-        answer = page.post("/v1/documents", json=DOCUMENT, headers=headers)
+        answer = guarded.post("/v1/documents", json=DOCUMENT, headers=headers)
         assert answer.status_code == 403
         # A key in a header is a program's own.
-        headers |= bearer(keys["both"])
-        assert page.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
+        headers |= bearer(keys["read+write"])
+        assert guarded.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
 
     @pytest.mark.parametrize(
         ("headers", "status"),
         [
-            *(({"Sec-Fetch-Site": site}, 403) for site in ("cross-site", "same-site", "nonsense")),
-            *(({"Origin": origin}, 403) for origin in ("null", "https://evil.example")),
-            ({"Origin": "http://127.0.0.1:1"}, 403),
-            ({"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}, 303),
+            *((headers, 403) for headers in OTHER_SITES),
+            (OWN_PAGE, 303),
             ({"Sec-Fetch-Site": "none"}, 303),
             # Behind a proxy that speaks HTTPS, with an older browser.
             ({"Origin": "https://news.example", "Host": "news.example"}, 303),
         ],
     )
-    def test_nor_sign_in_or_out(self, page, keys, headers, status):
-        answer = sign_in(page, keys["both"], headers)
+    def test_nor_sign_in_or_out(self, guarded, keys, headers, status):
+        answer = sign_in(guarded, keys["read+write"], headers)
         assert answer.status_code == status
         assert ("set-cookie" in answer.headers) == (status == 303)
-        sign_in(page, keys["both"])
-        assert page.post("/logout", headers=headers).status_code == status
-        assert page.get("/v1/stats").status_code == (200 if status == 403 else 401)
+        sign_in(guarded, keys["read+write"])
+        assert guarded.post("/logout", headers=headers).status_code == status
+        assert guarded.get("/v1/stats").status_code == (200 if status == 403 else 401)
+
+
+ENGLISH = {"Accept-Language": "en"}
+PAGES = ["/", "/removals", "/decisions", "/ask", "/compare", "/check", "/check/x"]
+PAGES += ["/documents/a/1", "/documents?id=a/2"]
+
+
+def sign_in_by_form(client, key, next="/removals"):
+    return forms.send(client, "/login", key=key, next=next)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_with_keys_everybody_signs_in_first(guarded, path):
+    answer = guarded.get(path)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/login?next=%2F")
+
+
+def test_who_may_write_is_offered_it(guarded, keys):
+    check_page(sign_in_by_form(guarded, "wrong"))
+    answer = sign_in_by_form(guarded, keys["read+write"])
+    assert (answer.status_code, answer.headers["location"]) == (303, "/removals")
+    page = guarded.get("/removals", headers=ENGLISH)
+    check_page(page)
+    assert "Keep it after all" in page.text
+    assert "Sign out" in page.text
+    fields = {"decision": "keep", "id": "a/2", "back": "//evil.example"}
+    answer = forms.send(guarded, "/removals/decide", **fields)
+    assert answer.headers["location"].startswith("/?said=")
+    (event,) = guarded.app.state.store.index.decisions()
+    assert (event.id, event.details["by"]) == ("a/2", "read+write")
+
+
+def test_who_may_only_read_is_not_offered_to_write(guarded, keys):
+    sign_in_by_form(guarded, keys["read"])
+    page = guarded.get("/removals", headers=ENGLISH)
+    assert "Keep it after all" not in page.text
+    asked = forms.send(guarded, "/ask", text=LIBRARY, headers=ENGLISH)
+    assert "Add it" not in asked.text
+    for path in ("/ask/add", "/removals/decide"):
+        answer = forms.send(guarded, path, text=LIBRARY, id="a/2", headers=ENGLISH)
+        assert answer.status_code == 403
+        check_page(answer)
+
+
+@pytest.mark.parametrize(
+    "next", ["//evil.example", "//[", "https://evil.example", "/\\evil.example", "x"]
+)
+def test_signing_in_leads_nowhere_else(guarded, keys, next):
+    assert sign_in_by_form(guarded, keys["read"], next).headers["location"] == "/"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "keys.json"
+
+
+def test_a_key_is_found_and_no_other(path):
+    secret, made = create_key(path, "crawler", ["write", "read"])
+    keys = Keys(path)
+    assert keys.find(secret) == made
+    assert keys.of_digest(made.digest) == made
+    assert made.scopes == ("read", "write")
+    for other in ("", secret[:-1], secret + "a", secret.upper(), made.digest, "\ud800", "é"):
+        assert keys.find(other) is None
+
+
+def test_the_file_does_not_have_the_key(path):
+    secret, made = create_key(path, "crawler", ["read"])
+    text = path.read_text("utf-8")
+    assert secret not in text
+    assert secret[8:] not in text
+    assert made.last == secret[-4:]
+    assert len(secret) >= 8 + 43
+
+
+@pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
+def test_only_the_owner_reads_it(path):
+    before = os.umask(0)
+    try:
+        create_key(path, "one", ["read"])
+        create_key(path, "two", ["read"])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["keys.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
+    secret, _ = create_key(path, "one", ["read"])
+    path.chmod(mode)
+    assert Keys(path).find(secret) is None
+    with pytest.raises(InputError, match="chmod 600"):
+        read_keys(path)
+
+
+def test_what_is_made_or_revoked_is_known_at_once(path):
+    secret, _ = create_key(path, "one", ["read"])
+    keys = Keys(path)
+    assert keys.find(secret) is not None
+    other, _ = create_key(path, "two", ["read"])
+    assert keys.find(other) is not None
+    revoke_key(path, "one")
+    assert keys.find(secret) is None
+    assert [key.name for key in keys] == ["two"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("", "{", "[]", "\0"),
+        '{"format": 2, "keys": []}',
+        '{"format": 1, "keys": [{"name": "a"}]}',
+        # A scope that there is not, and no file.
+        ("read", "admin"),
+        None,
+    ],
+)
+def test_a_damaged_file_lets_nobody_in(path, damage):
+    secret, _ = create_key(path, "one", ["read"])
+    keys = Keys(path)
+    assert keys.find(secret) is not None
+    if damage is None:
+        path.unlink()
+    else:
+        text = path.read_text().replace(*damage) if isinstance(damage, tuple) else damage
+        path.write_text(text)
+    assert keys.find(secret) is None
+    with pytest.raises(InputError):
+        read_keys(path)
+    if damage is not None:
+        with pytest.raises(InputError):
+            create_key(path, "two", ["read"])
+        assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "parameter"),
+    [
+        *((name, ["read"], "name") for name in ("", " a", "a\nb", "a\x00", "x" * 101, "there")),
+        *(("one", scopes, "scope") for scopes in ([], ["admin"], ["read", "all"])),
+    ],
+)
+def test_bad_names_and_scopes(path, name, scopes, parameter):
+    create_key(path, "there", ["read"])
+    before = path.read_text()
+    with pytest.raises(ParameterError) as caught:
+        create_key(path, name, scopes)
+    assert caught.value.values.get("parameter", "name") == parameter
+    assert path.read_text() == before
+    with pytest.raises(ParameterError):
+        revoke_key(path, "two")
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(OutputError, match="cannot be written"):
+        create_key(tmp_path / "no" / "keys.json", "one", ["read"])
+
+
+def test_making_many_at_once_loses_none(path):
+    threads = [
+        threading.Thread(target=create_key, args=(path, f"key {number}", ["read"]))
+        for number in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({key.digest for key in Keys(path)}) == 8

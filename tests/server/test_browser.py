@@ -11,8 +11,7 @@ import neardup
 from neardup.index import RemovalFilter
 from neardup.server.security.keys import create_key
 from tests.browser import accessibility_faults, unreadable
-
-from .conftest import BRIDGE, FERRY, run_service
+from tests.server.conftest import BRIDGE, FERRY, run_service
 
 pytestmark = pytest.mark.slow
 

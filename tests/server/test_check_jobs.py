@@ -18,13 +18,12 @@ from neardup.server import Settings
 from neardup.server.jobs import job_table, libraries, queue
 from neardup.server.jobs.job_table import JobTable
 from neardup.server.jobs.queue import Jobs
-from neardup.server.jobs.submission import Submission
+from neardup.server.jobs.submission import CheckFields, Submission
 from neardup.server.jobs.uploads import Upload
 from neardup.server.logs import Formatter
 from neardup.server.metrics import Metrics
 from neardup.server.problems import ProblemError
 from neardup.server.store import Store
-from tests.papers.texts import unrelated
 from tests.readers.making import docx, paragraph
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
@@ -149,48 +148,41 @@ class TestOverHttp:
         assert wrong.status_code == 422
         assert wrong.json()["field"] == "language"
 
-    def test_excluded_text_thresholds_and_cover(self, api):
+    def test_every_field_of_the_form_reaches_the_check(self, api, monkeypatch):
         template = "本模板由教务处统一提供，各班学生不得改动其中的任何一句话。"
-        files = [
-            ("file", ("a.txt", ((OWN + FERRY) * 4 + template).encode())),
-            ("exclude", ("b.txt", template.encode())),
-            ("exclude", ("c.txt", b"Nothing of this is in the paper.")),
-            ("title_pages", ("class.csv", b"file,author,number\na.txt,nobody,7\n")),
-        ]
-        fields = {"library": "index", "pass_below": "10", "reject_above": "30", "author": "林岚"}
-        answer = api.post("/v1/check", files=files, data=fields)
-        state = wait(api, answer)
-        assert state["verdict"] == "reject"
-        report = api.get(answer.json()["report_json"]).json()
-        assert report["cover"]["author"] == "林岚"
-        assert report["cover"]["number"] == "7"
-        assert report["thresholds"] == {"pass_below": 0.1, "reject_above": 0.3}
-        assert report["settings"]["excluded_files"] == 2
-        assert [report["text"][one["begin"] : one["end"]] for one in report["asides"]] == [
-            template[:-1]
-        ]
-        page = api.get(answer.json()["report"] + "?language=en").text
-        assert "above 30%, rejected" in page
+        files = {
+            "file": ("a.txt", ((OWN + FERRY) * 4 + template).encode()),
+            "exclude": ("b.txt", template.encode()),
+            # What the form says itself comes first.
+            "title_pages": ("class.csv", b"file,author,number\na.txt,nobody,7\n"),
+        }
+        data = {
+            "library": "index",
+            "min_passage_length": "8",
+            "count_shared": "1",
+            "language": "en",
+        }
+        data |= {"pass_below": "10", "reject_above": "30", "title": "渡口", "author": "林岚"}
+        data |= {"institution": "某大学"}
+        # `compare_papers` is for several papers, and the number is in the table.
+        assert {*files, *data, "compare_papers", "number"} == set(CheckFields.model_fields)
+        asked, check = {}, queue.check_paper
 
-    @pytest.mark.parametrize(
-        ("parts", "field", "said"),
-        [
-            ({"pass_below": (None, "0.15")}, "pass_below", "percentage from 1 to 100"),
-            ({"reject_above": (None, "x")}, "reject_above", "percentage from 1 to 100"),
-            (
-                {"pass_below": (None, "30"), "reject_above": (None, "20")},
-                "pass_below",
-                "must be at most the threshold of rejection, 20%",
-            ),
-            ({"title_pages": ("a.csv", b"author\nx\n")}, "title_pages", "file is required"),
-            ({"title_pages": (None, "a.csv")}, "title_pages", "Expected UploadFile"),
-        ],
-    )
-    def test_a_setting_that_is_refused(self, api, parts, field, said):
-        parts = {"file": ("a.txt", FERRY.encode()), "library": (None, "index"), **parts}
-        answer = api.post("/v1/check", files=parts)
-        assert (answer.status_code, answer.json()["field"]) == (422, field)
-        assert said in answer.json()["detail"]
+        def noted(*arguments, **options):
+            asked.update(options)
+            return check(*arguments, **options)
+
+        monkeypatch.setattr(queue, "check_paper", noted)
+        answer = api.post("/v1/check", files=files, data=data)
+        assert wait(api, answer)["verdict"] == "reject"
+        assert (asked["min_passage_length"], asked["count_shared"]) == (8, True)
+        report = api.get(answer.json()["report_json"]).json()
+        cover = {"title": "渡口", "author": "林岚", "number": "7", "institution": "某大学"}
+        assert (report["library"], report["cover"]) == ("index", cover)
+        assert report["thresholds"] == {"pass_below": 0.1, "reject_above": 0.3}
+        asides = [report["text"][one["begin"] : one["end"]] for one in report["asides"]]
+        assert asides == [template[:-1]]
+        assert "above 30%, rejected" in api.get(answer.json()["report"]).text
 
     def test_an_excluded_file_that_cannot_be_read(self, api):
         parts = {
@@ -201,26 +193,6 @@ class TestOverHttp:
         state = wait(api, api.post("/v1/check", files=parts))
         assert state["problem"]["field"] == "exclude"
         assert "模板.docx" in state["problem"]["detail"]
-
-    def test_text_that_the_library_shares_can_be_counted(self, client):
-        # Longer than wording, which is common in any case.
-        shared = unrelated(500, 150)
-        for number in range(12):
-            text = unrelated(number, 200) + shared
-            assert client.post("/v1/documents", json={"id": f"s{number}", "text": text}).is_success
-        paper = unrelated(99, 200) + shared
-        rates = [
-            wait(client, send(client, paper, count_shared=value))["rates"]["total"]
-            for value in ("", "1")
-        ]
-        assert rates[0] == 0 < rates[1]
-
-    def test_least_counts(self, client):
-        paper = OWN + FERRY[:14] + OWN
-        strict = wait(client, send(client, paper))
-        assert strict["rates"]["total"] == 0
-        loose = wait(client, send(client, paper, min_passage_length="8"))
-        assert loose["rates"]["total"] > 0
 
     def test_stages(self, client, stuck):
         accepted = send(client, OWN)

@@ -128,7 +128,7 @@ def test_a_long_head(running):
     "sent",
     [
         b"nonsense",
-        b"GET / HTTP/9.9",
+        b"GET / HTTP/9.9\r\nConnection: close",
         b"\x16\x03\x01\x02\x00\x01\x00",
         QUERY + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
         *(

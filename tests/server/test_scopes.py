@@ -7,7 +7,9 @@ import httpx
 import pytest
 
 import neardup
-from neardup.server.security.keys import SCOPES, create_key
+from neardup.server.security.headers import CONTENT_POLICY, REPORT_POLICY
+from neardup.server.security.keys import SCOPES
+from tests.server.conftest import bearer
 from tests.server.papers import send, wait
 
 #: A word of each stored value; no request has one of them.
@@ -49,16 +51,6 @@ BODIES = {
 
 
 @pytest.fixture
-def keys(tmp_path):
-    """A file of a key for each set of scopes, whose name is the scopes."""
-    path = tmp_path / "keys.json"
-    sets = [itertools.combinations(SCOPES, count) for count in range(1, len(SCOPES) + 1)]
-    names = {"+".join(scopes): scopes for scopes in itertools.chain(*sets)}
-    made = {name: create_key(path, name, scopes)[0] for name, scopes in names.items()}
-    return {"path": path, **made}
-
-
-@pytest.fixture
 def guarded(serve, keys, index):
     """A service with a document that another repeats, each value of which has a word of its own."""
     with neardup.Index(index, workers=1) as stored:
@@ -80,10 +72,6 @@ def guarded(serve, keys, index):
     client.job = wait(client, send(client, TEXT.format("quartz"), "velvet.txt"))["job"]
     del client.headers["Authorization"]
     return client
-
-
-def bearer(key):
-    return {"Authorization": f"Bearer {key}"}
 
 
 def routes_of(app):
@@ -201,3 +189,11 @@ def test_an_answer_to_keep_is_a_decision_and_its_event_names_the_key(guarded, ke
     events = guarded.get("/v1/documents/dropped/explain", headers=headers).json()["events"]
     assert events[-1]["details"]["by"] == "write"
     assert "write" in guarded.get("/decisions", headers=headers).text
+
+
+def test_policies_of_all_answers_allow_nothing_from_elsewhere():
+    """A report has a second policy in its head, with the digests of its style and script."""
+    assert CONTENT_POLICY.startswith("default-src 'none'; ")
+    assert "sandbox allow-scripts allow-modals allow-downloads" in REPORT_POLICY.split("; ")
+    for policy in (CONTENT_POLICY, REPORT_POLICY):
+        assert not [word for word in ("unsafe", "http", "*", "same-origin") if word in policy]

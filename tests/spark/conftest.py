@@ -23,8 +23,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # Sockets of the gateway are closed when the interpreter ends.
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore:.*pandas.*:FutureWarning"))
-            # One session takes all cores, and its start takes longer than most tests.
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            # The start of a session takes longer than most tests. The cluster has a driver of
+            # its own and waits for most of its time; all else needs neither.
+            if "spark" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group("spark"))
+            elif item.path.name == "test_cluster.py":
+                item.add_marker(pytest.mark.xdist_group("spark cluster"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import LONG_BASES, corpora, texts
+from tests.kit.strategies import LONG_BASES, corpora, texts
 
 from neardup import compare, dedup, load_recipe, pairs
 from neardup.base.messages import in_language

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from rapidfuzz.distance import LCSseq
-from tests.hostile import TEXTS
 from tests.index.written import letters
 from tests.kit.progress import RecordedProgress
+from tests.kit.strategies import TEXTS
 
 from neardup import InputError, OutputError, ParameterError, contamination, contamination_files
 

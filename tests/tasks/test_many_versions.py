@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests import hard_texts
+from tests.kit import hard_texts
 
 import neardup
 from neardup import _core, dedup, load_recipe, pairs

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hostile import TEXTS, texts
 from tests.index.written import letters
+from tests.kit.strategies import TEXTS, texts
 from tests.reference import repeats as twin
 
 from neardup import InputError, OutputError, ParameterError, _core, repeats, repeats_files

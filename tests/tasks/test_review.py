@@ -13,10 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests import hostile
 from tests.browser import unreadable
 from tests.conftest import ROOT
 from tests.index.written import families, letters
+from tests.kit import strategies
 
 import neardup
 from neardup import ParameterError, dedup, dedup_files
@@ -304,7 +304,7 @@ def test_a_dry_run_writes_what_is_named_only():
 
 def test_hostile_text_on_the_page_is_inert():
     body = "渡船早上九点从老码头开出，下午五点回来，票在码头的窗口卖。" * 3
-    texts = [f"{body}{odd}" for odd in hostile.TEXTS.values()]
+    texts = [f"{body}{odd}" for odd in strategies.TEXTS.values()]
     texts.append(f"{body}</script><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>")
     table = pa.table({"text": texts, "id": [f"<b>{index}</b>" for index in range(len(texts))]})
     page = dedup(table, threshold=0.3).review().to_html(language="en")

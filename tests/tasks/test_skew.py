@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from tests import hard_texts
+from tests.kit import hard_texts
 from tests.kit.progress import RecordedProgress
 from tests.run.test_memory import counts
 from tests.tasks.test_templates import bulletins

@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.readers.making import as_arrow
-from tests.writers.outputs import records_of
+from tests.writers.conftest import records_of
 
 from neardup import InputError
 from neardup.tasks.dedup import dedup_files

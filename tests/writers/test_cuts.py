@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.readers.making import as_arrow
-from tests.writers.outputs import records_of
+from tests.writers.conftest import records_of
 
 from neardup import _core
 from neardup.readers import open_sources

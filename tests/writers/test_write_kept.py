@@ -14,7 +14,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from tests.readers.making import as_arrow
-from tests.writers.outputs import records_of, table_of, unpack
+from tests.writers.conftest import records_of, table_of, unpack
 
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers import open_sources

@@ -4,7 +4,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from tests.hostile_texts import LONG_BASES, TEXTS
+from tests.kit.hostile_texts import LONG_BASES, TEXTS
 
 __all__ = ["LONG_BASES", "TEXTS", "corpora", "texts"]
 

@@ -1,4 +1,4 @@
-"""No input makes a reader or an entry point of the core panic, hang, or fail with a traceback."""
+"""Hostile inputs, failing calls and losses of power: no panic, no hang, nothing lost."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +8,7 @@ from neardup import InputError, ParameterError, _core
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
 from tests import needs
+from tests.faults import power_loss, preload
 from tests.faults.fuzz import fuzz, targets
 
 #: Inputs of each target here; `run.py` tries as many as there is time for.
@@ -141,3 +142,42 @@ class TestRefused:
             made.counts(parts)
         with pytest.raises(ParameterError, match=f"'parts' parameter must be 1 to 65536.*{parts} "):
             _core.counts_of_samples(samples, numbers, parts)
+
+
+NEEDS_COMPILER = pytest.mark.skipif(not preload.has_compiler(), reason=needs.COMPILER)
+
+#: Calls that fail, for each operation, kind of call, error, and once or from then on.
+FAILING = 2
+POINTS = 24
+
+
+@NEEDS_COMPILER
+@pytest.mark.slow
+def test_failing_calls(tmp_path):
+    result = preload.failing_calls(tmp_path, most=FAILING)
+    assert not result["breaches"], "\n".join(result["breaches"])
+    for operation in ("add", "add_many", "checkpoint", "compact", "close", "reopen"):
+        for kind, least in (("write", FAILING), ("sync", 1), ("allocate", 1)):
+            assert result["failed"][f"{operation} {kind}"] >= least
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """All that a program wrote that used an index in all ways that write."""
+    return power_loss.record(tmp_path_factory.mktemp("power"))
+
+
+@NEEDS_COMPILER
+@pytest.mark.slow
+def test_lost_power(recorded, tmp_path):
+    losses = power_loss.lose(recorded, tmp_path, count=POINTS)
+    assert losses.count == POINTS
+    assert not losses.breaches, "\n".join(losses.breaches)
+
+
+@NEEDS_COMPILER
+def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
+    """Without the syncs of the log the same law is broken, so the test can fail."""
+    without = [record for record in recorded if record.what != "s" or record.name != "-wal"]
+    losses = power_loss.lose(without, tmp_path, count=12, seed=1)
+    assert losses.breaches

@@ -1,0 +1,190 @@
+"""Parts of pages: words in both languages, excerpts, and two texts side by side."""
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kit.strategies import texts
+
+import neardup
+from neardup.base.messages import LANGUAGES
+from neardup.pages.excerpts import around
+from neardup.pages.words import load_words
+from neardup.papers.align import align_sides
+
+ROOT = Path(neardup.__file__).parent
+TEMPLATES = ROOT / "pages" / "templates"
+
+#: What each page's words are used in, and the first parts of keys that are put together there.
+USES = {
+    "report": (
+        [TEMPLATES / f"{name}.html" for name in ("report", "summary", "overview", "marks")],
+        [ROOT / "papers" / f"{name}.py" for name in ("report", "report_files", "word")],
+        {"aside", "setting", "hiding", "shared"},
+    ),
+    "review": ([TEMPLATES / "review.html"], [], {"kind"}),
+    "service": (
+        (TEMPLATES / "service").glob("*.html"),
+        (ROOT / "server" / "pages").glob("*.py"),
+        {"nav", "within", "text", "figure", "stage", "state", "event"}
+        | {"said", "rate", "status", "job", "error", "order", "decide", "decided", "reason"},
+    ),
+}
+
+
+def placeholders(text):
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
+
+
+@pytest.mark.parametrize("page", USES)
+def test_both_languages_have_the_same_words(page):
+    chinese, english = (load_words(language, page).table for language in LANGUAGES)
+    assert list(chinese) == list(english)
+    for key, text in chinese.items():
+        assert key == "gap" or (text.strip() and english[key].strip())
+        assert placeholders(text) == placeholders(english[key]), key
+    han = re.compile("[\u4e00-\u9fff]")
+    assert {key for key in english if han.search(english[key])} <= {"other_language"}
+
+
+@pytest.mark.parametrize("page", USES)
+def test_every_word_is_used_and_every_used_word_exists(page):
+    templates, modules, families = USES[page]
+    files = [TEMPLATES / "sides.html", *templates, *modules]
+    source = "\n".join(file.read_text("utf-8") for file in files)
+    table = load_words("zh", page).table
+    shared = {"tag", "colon", "characters", "legend_same", "legend_differs"}
+    shared |= {"sides_says", "sides_none", "comma"}
+    for key in set(table) - shared:
+        is_built = key.split("_")[0] in families | {"cover", "verdict", "mark"} or key.startswith(
+            "no_verdict_"
+        )
+        assert is_built or re.search(rf'"{key}"', source), key
+    assert set(re.findall(r'\b(?:w|words)\(\s*"(\w+)"[,)]', source)) <= set(table)
+
+
+PASSAGE = "渡口的新渡轮下周一试航"
+LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"
+
+
+def shown(text, passage=PASSAGE):
+    begin = text.index(passage)
+    first, last = around(text, begin, begin + len(passage))
+    return text[first:begin], text[begin + len(passage) : last]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("", ""),
+        (LONG * 4 + "\n1.1 研究背景\n", "1.1 研究背景\n"),
+        (LONG * 4 + "\n1.1 研究背景\n\n　　", "1.1 研究背景\n\n　　"),
+        (LONG * 4, LONG * 2),
+        ("贝壳" * 50 + "，篮子" * 9, "篮子" + "，篮子" * 8),
+        ("贝壳" * 50, "贝壳" * 30),
+        (
+            "one more of these 1234.5 words " * 9,
+            "more of these 1234.5 words " + "one more of these 1234.5 words ",
+        ),
+        ("x" * 99, "x" * 60),
+    ],
+)
+def test_before(before, expected):
+    assert shown(before + PASSAGE)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("", ""),
+        ("。\n下一段。", "。"),
+        ("，" + LONG * 4, "，" + LONG * 2),
+        ("贝壳" * 50, "贝壳" * 30),
+        (" and it was 1234.5 words " * 9, None),
+        ("x" * 99, "x" * 60),
+    ],
+)
+def test_behind(after, expected):
+    found = shown(PASSAGE + after)[1]
+    if expected is None:
+        assert after.startswith(found)
+        assert len(found) <= 60
+        assert after[len(found) - 1 : len(found) + 1].count(" ") == 1
+    else:
+        assert found == expected
+
+
+@given(texts(), st.integers(0, 300), st.integers(0, 300))
+def test_bounds(text, begin, length):
+    begin = min(begin, len(text))
+    end = min(begin + length, len(text))
+    first, last = around(text, begin, end)
+    assert max(begin - 60, 0) <= first <= begin
+    assert end <= last <= min(end + 60, len(text))
+
+
+NOTICE = (
+    "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室。\n"
+    "读者凭身份证或者借书证入馆，周一闭馆，晚上开放到九点半。"
+)
+FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
+
+
+def text_of(side):
+    """The text as the template writes it: runs, and parts within pieces."""
+    return "".join(
+        "".join(text for text, _ in side.parts(run))
+        if run.passages
+        else side.text[run.begin : run.end]
+        for run in side.marks.runs()
+    )
+
+
+def marked(side):
+    runs = [run for run in side.marks.runs() if run.passages]
+    return [text for run in runs for text, differs in side.parts(run) if differs]
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=300))
+@settings(max_examples=50, deadline=None)
+def test_every_character_is_shown_once(head, tail, middle):
+    a = f"{head}{NOTICE}{middle}{FERRY}"
+    b = f"{FERRY}{tail}{NOTICE.replace('三百', '四百')}{head}"
+    sides = align_sides(a, b)
+    assert text_of(sides.a) == a
+    assert text_of(sides.b) == b
+
+
+def test_only_the_edits_are_marked():
+    sides = align_sides(NOTICE, NOTICE.replace("三百个", "三百五十个").replace("周一", "周二"))
+    assert marked(sides.a) == ["一"]
+    assert marked(sides.b) == ["五十", "二"]
+
+
+def test_moved_sentences_lead_to_their_own_places():
+    a, b = NOTICE + FERRY, FERRY + NOTICE
+    sides = align_sides(a, b)
+    assert len(sides.pieces) == 2
+    for span, source in sides.pieces:
+        piece, copy = a[slice(*span)], b[slice(*source)]
+        assert piece in copy or copy in piece
+    # A link from each side leads to a run that has that name.
+    for side, target in ((sides.a, sides.b), (sides.b, sides.a)):
+        names = {run.first[0] for run in target.marks.runs() if run.first}
+        numbers = {run.passages[0] for run in side.marks.runs() if run.passages}
+        assert {target.marks.anchors[number] for number in numbers} <= names
+
+
+def test_short_texts_show_what_they_share():
+    sides = align_sides("新渡轮下周一试航", "新渡船下周一试航了")
+    assert len(sides.pieces) == 1
+    assert marked(sides.b) == ["船"]
+
+
+def test_texts_that_share_nothing():
+    sides = align_sides("甲乙丙丁", "ABCD")
+    assert sides.pieces == []
+    assert text_of(sides.a) == "甲乙丙丁"
