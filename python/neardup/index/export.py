@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -47,18 +47,18 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 
 
 def write_records(
-    engine: Engine, output: Output, decisions: Output | None, progress: Progress, *, whole: bool
+    engine: Engine, outputs: Mapping[str, Output], progress: Progress, *, whole: bool
 ) -> int:
-    """Write documents and decisions from one snapshot; return the number of documents.
+    """Write documents and `decisions` from one snapshot; return the number of documents.
 
     The documents are the kept ones, or all if `whole`, in the order of their decisions.
     """
     is_meant = true() if whole else documents.c.state == KEPT
     with engine.reading() as session:
         progress.stage("export", None)
-        count = _write_documents(session, output, is_meant, progress)
-        if decisions is not None:
-            write_rows(decisions, _decisions(session, engine.rule.measure), _DECISIONS)
+        count = _write_documents(session, outputs["output"], is_meant, progress)
+        if "decisions" in outputs:
+            write_rows(outputs["decisions"], _decisions(session, engine.rule.measure), _DECISIONS)
     return count
 
 

@@ -261,6 +261,9 @@ class Index:
     def add_files(
         self,
         inputs: Sequence[str | Path],
+        *,
+        removed: str | Path | None = None,
+        report: str | Path | None = None,
         **options: Unpack[AddFilesParameters],
     ) -> Added:
         """Add the documents of files, in order.
@@ -271,6 +274,10 @@ class Index:
             Files, folders, patterns, or ``-``; see
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
+        removed : str, Path or None, default=None
+            File for the dropped documents of the input, as in `Added`; format by extension.
+        report : str, Path or None, default=None
+            File for counts, settings, problems and versions, as JSON.
         {options}
 
         Returns
@@ -283,15 +290,18 @@ class Index:
             If a file cannot be read.
         IndexUnavailableError
             As in :meth:`add_many`: adding the same files again continues where this call stopped.
+        OutputError
+            If an output exists or cannot be written. None is left behind; what is added stays.
 
         Notes
         -----
         The first files of an empty index are decided together, as in :meth:`add_many`: the index
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
-        from neardup.index.ingest.reading import add_files
+        from neardup.index.ingest.files import add_files
 
-        return add_files(self._engine, inputs, completed(Index.add_files, options))
+        engine, outputs = self._engine, {"removed": removed, "report": report}
+        return add_files(engine.files, lambda: engine, inputs, outputs, Index.add_files, options)
 
     @takes_options
     def query(
@@ -773,15 +783,10 @@ class Index:
         from neardup.writers import OutputSet
 
         given = completed(Index.export, options)
-        force = given["force"]
-        output = check_path(output, "output")
-        if decisions is not None:
-            decisions = check_path(decisions, "decisions")
-        with OutputSet(self._engine.files, [output, decisions]) as outputs:
-            first = outputs.open(output, force=force)
-            second = None if decisions is None else outputs.open(decisions, force=force)
+        wanted = {"output": check_path(output, "output"), "decisions": decisions}
+        with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
             return write_records(
-                self._engine, first, second, given["progress"], whole=given["whole"]
+                self._engine, outputs.files, given["progress"], whole=given["whole"]
             )
 
     def backup(self, copy: str | Path) -> None:

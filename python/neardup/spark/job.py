@@ -22,7 +22,7 @@ from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
 from neardup.recipe.rule import chosen_recipe, rule
 from neardup.run.plan import plan_of
-from neardup.run.summary import Summary, report_text, template_notes
+from neardup.run.summary import Summary, run_report, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
@@ -286,14 +286,14 @@ class Job:
         """Return the report of a finished job as JSON."""
         recipe, summary = self.settings.recipe, result.summary
         documents = summary.read + summary.against
-        return report_text(
+        return run_report(
             summary,
             settings,
             recipe={"id": recipe.id, **asdict(recipe)},
             plan=asdict(plan_of(recipe, self.settings.rule, documents, look_ups=True)),
             problems=result.problems,
             notes=template_notes(summary, self.settings.rule),
-        )
+        ).decode()
 
     def _configured(
         self, partitions: int, split: int | None = None, rows: int | None = None

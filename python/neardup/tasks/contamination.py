@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.reprs import ReprMixin
-from neardup.base.validation import bad, check_path, paths_of
+from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
@@ -250,7 +250,7 @@ def contamination_files(
     """
     from neardup.readers import open_sources
     from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputFolder, OutputSet, check_is_for_folder, write_rows
+    from neardup.writers import OutputSet, write_rows
 
     given = completed(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
@@ -262,35 +262,27 @@ def contamination_files(
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
-    wanted = {"output": output, "report": report}
-    places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    check_is_for_folder(given["part_size"], [output])
-    progress = given["progress"]
-    with OutputSet(files_read, places.values(), progress=progress) as output_set:
-        force, kept, findings = given["force"], None, None
-        if output is not None:
-            part_size = given["part_size"]
-            kept = output_set.open_records(output, force=force, part_size=part_size)
-        if report is not None:
-            findings = output_set.open(report, force=force)
+    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    with OutputSet(files_read, {"output": output}, rows={"report": report}, **shared) as outputs:
         read = reader_parameters(given)
         # Opened once, since standard input can be read only by what has copied it.
         documents = {name: open_sources(files, **read) for name, files in paths.items()}
-        if isinstance(kept, OutputFolder):
-            kept.take(documents[""], copies=True)
-        search = _Search(given, progress, repeatedly=of_splits)
+        if output is not None:
+            outputs.take(documents[""], copies="output")
+        search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
             tests_read = open_sources(test_paths, **_reader_of_tests(given))
             result = _in_documents(search, documents[""], tests_read)
-        if kept is not None:
+        if output is not None:
+            kept = outputs.records["output"]
             left_out = search.write_kept(documents[""], result.keep, kept, None)
             result.summary.kept -= left_out
         else:
             result.summary.kept = result.summary.read
-        if findings is not None:
-            write_rows(findings, result.findings, result.findings.schema)
+        if report is not None:
+            write_rows(outputs.files["report"], result.findings, result.findings.schema)
         search.clock.lap("write")
         search.measure(result.summary)
     return result

@@ -311,12 +311,13 @@ def dedup_files(
     chosen = RunOptions(completed(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
-    outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
+    records = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = _fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     others, texts = ("against", against), {"review": review}
-    with FileRun("dedup", chosen, inputs, outputs, others, texts=texts) as run:
+    with FileRun("dedup", chosen, inputs, others, records=records, texts=texts) as run:
+        outputs = run.outputs.records
         if fields:
             from neardup.writers.edits import check_free
 
@@ -325,7 +326,7 @@ def dedup_files(
             run.pipeline,
             run.sources,
             run.against,
-            titles="removed" in run.outputs,
+            titles="removed" in outputs,
             restored=restored,
         )
         mask: Any = result._flags
@@ -337,21 +338,21 @@ def dedup_files(
             edits = _annotations(fields, run.pipeline, collected, decided, kept)
         run.report_sources()
         if not chosen.dry_run:
-            left_out = run.pipeline.write_kept(run.sources, mask, run.outputs["output"], edits)
+            left_out = run.pipeline.write_kept(run.sources, mask, outputs["output"], edits)
             result.summary.kept -= left_out
             result.summary.left_out = left_out
-        if "removed" in run.outputs:
+        if "removed" in outputs:
             from neardup.writers.rows import removed_schema, write_rows
 
             write_rows(
-                run.outputs["removed"],
+                outputs["removed"],
                 result.removed,
                 removed_schema(result.removed),
                 decided.dropped() - collected.against,
             )
         if review is not None:
             page = _reviewer(result, collected, decided, run.sources, run.against)()
-            run.texts["review"].write(page.to_html(language=chosen.language).encode())
+            run.outputs.files["review"].write(page.to_html(language=chosen.language).encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)

@@ -402,12 +402,12 @@ def fingerprint_files(
     if blocks is not None:
         # A column of a database holds 63 bits without a sign.
         block_widths(bits, blocks, widest=63, name="blocks")
-    with FileRun("fingerprint", chosen, inputs, {"output": output}) as run:
+    with FileRun("fingerprint", chosen, inputs, records={"output": output}) as run:
         collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
         features = collected.corpus.features()
         numbers = np.flatnonzero((features >= 0) | (chosen.on_error != "drop"))
-        write_rows(run.outputs["output"], rows, _schema(form, blocks), numbers)
+        write_rows(run.outputs.records["output"], rows, _schema(form, blocks), numbers)
         run.report_sources()
     return run.pipeline.problem_count
 
@@ -463,8 +463,8 @@ def sketch_files(
                 value=name,
             )
         )
-    with FileRun("sketch", chosen, inputs, {}, texts={"output": output}) as run:
-        pipeline, file = run.pipeline, run.texts["output"]
+    with FileRun("sketch", chosen, inputs, texts={"output": output}) as run:
+        pipeline, file = run.pipeline, run.outputs.files["output"]
         collected = pipeline.read(run.sources, saves=True, looks_up=True)
         assert chosen.rule is not None
         write_sketches(file.arrow_file, collected, chosen.rule.counted_shingle)
