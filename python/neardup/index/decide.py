@@ -7,7 +7,7 @@ candidates fetched, and the core decides one document after the other, as it doe
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,22 @@ def restore(
             "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
         )
         raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
+
+
+def matches_of(
+    columns: Sequence[NDArray[Any]], id_of: Callable[[int], str], measure: str
+) -> list[Match | None]:
+    """Return what some documents repeat, from columns as `Decisions` has them; None for kept ones.
+
+    `id_of` returns the id of a kept document.
+    """
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        None
+        if kept < 0
+        else Match(id_of(kept), similarity, measure, None if bits < 0 else bits, identical)
+        for kept, similarity, bits, identical in rows
+    ]
 
 
 def identities_of(corpus: _core.Corpus) -> list[bytes]:
@@ -148,23 +164,15 @@ class Decider:
         numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
-        matches: list[Match | None] = []
-        kept_numbers: list[int | None] = []
-        for kept, similarity, distance, identical in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            if kept < 0:
-                matches.append(None)
-                kept_numbers.append(None)
-                continue
-            if kept < size:
-                number, id = numbers[kept], ids[kept]
-            else:
-                stored = context.stored[kept - size]
-                number, id = stored["number"], stored["id"]
-            bits = None if distance < 0 else distance
-            matches.append(Match(id, similarity, self._measure, bits, identical))
-            kept_numbers.append(number)
+
+        def kept(document: int) -> tuple[int, str]:
+            if document < size:
+                return numbers[document], ids[document]
+            stored = context.stored[document - size]
+            return stored["number"], stored["id"]
+
+        matches = matches_of(columns, lambda document: kept(document)[1], self._measure)
+        kept_numbers = [None if row < 0 else kept(row)[0] for row in columns[0].tolist()]
         postings = _postings(
             context.clusterer.new_entries(),
             np.array(rows),

@@ -17,7 +17,7 @@ from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
-from neardup.writers.rows import REMOVED, write_rows
+from neardup.writers.rows import removed_schema, write_rows
 
 #: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200
@@ -25,10 +25,8 @@ _TOGETHER = 200
 
 _TIME = pa.timestamp("us", tz="UTC")
 
-_MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _TIME)]
-
 #: Columns of the file of decisions.
-_DECISIONS = pa.schema([*REMOVED, *_MORE])
+_DECISIONS = removed_schema(("reason", "at"))
 
 #: The first columns of the records; further fields follow.
 _FIRST: dict[str, pa.DataType] = {

@@ -13,8 +13,8 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.recipe.decisions import Decisions
     from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided
 
 
 def line_of(id: str) -> str:
@@ -54,7 +54,7 @@ def _id_of(line: str) -> str:
 
 
 def restore(
-    wanted: frozenset[str], path: str, collected: Collected, decided: Decided, progress: Progress
+    wanted: frozenset[str], path: str, collected: Collected, decided: Decisions, progress: Progress
 ) -> None:
     """Keep the documents of the input with these ids, and report ids that it does not have."""
     import numpy as np

@@ -32,18 +32,13 @@ from neardup.spark.ordering import MAX_BATCH, OWN, Layout
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
+from neardup.writers.rows import removed_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
     from neardup.tasks.review import Review
-
-#: Columns of the removed table; `kept_from` only if there is another collection.
-_REMOVED = (
-    *("id", "kept_id", "similarity", "measure", "distance", "kind", "cluster_size"),
-    "kept_from",
-)
 
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
@@ -351,7 +346,8 @@ class Job:
         decided = search.decide()
         table = search.removed(decided, io.names_of(seen))
         removed = checkpoint.table("removed", table)
-        columns = _REMOVED if settings.first else _REMOVED[:-1]
+        optional = ["kind", "cluster_size", *(["kept_from"] if settings.first else [])]
+        columns = removed_schema(optional).names
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")

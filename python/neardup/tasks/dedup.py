@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from neardup.base.progress import Progress
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
+    from neardup.recipe.decisions import Decisions
     from neardup.run.collected import Collected
-    from neardup.run.pipeline import Decided, Pipeline
+    from neardup.run.pipeline import Pipeline
     from neardup.run.removals import Removals
     from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
+    from neardup.writers import Output, OutputFolder
     from neardup.writers.edits import Annotations
 
 
@@ -332,7 +334,7 @@ def dedup_files(
         mask: Any = result._flags
         edits = None
         if chosen.annotate:
-            mask = result.keep | (decided.kept_for[collected.against :] >= 0)
+            mask = result.keep | (decided.columns()[0][collected.against :] >= 0)
         if fields:
             kept = np.frombuffer(mask, np.bool_)
             edits = _annotations(fields, run.pipeline, collected, decided, kept)
@@ -342,14 +344,7 @@ def dedup_files(
             result.summary.kept -= left_out
             result.summary.left_out = left_out
         if "removed" in outputs:
-            from neardup.writers.rows import removed_schema, write_rows
-
-            write_rows(
-                outputs["removed"],
-                result.removed,
-                removed_schema(result.removed),
-                decided.dropped() - collected.against,
-            )
+            _write_removed(result, outputs["removed"], collected.against)
         if review is not None:
             page = _reviewer(result, collected, decided, run.sources, run.against)()
             run.outputs.files["review"].write(page.to_html(language=chosen.language).encode())
@@ -357,6 +352,15 @@ def dedup_files(
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result
+
+
+def _write_removed(result: DedupResult[None], output: Output | OutputFolder, first: int) -> None:
+    """Write the removed documents; those of the input begin with the number `first`."""
+    from neardup.writers.rows import removed_schema, write_rows
+
+    assert result._removals is not None, "a result that was not pickled"
+    numbers = result._removals.arrays()["number"] - first
+    write_rows(output, result.removed, removed_schema(result.removed.column_names), numbers)
 
 
 def _fields(options: RunOptions) -> tuple[str, ...]:
@@ -372,7 +376,7 @@ def _fields(options: RunOptions) -> tuple[str, ...]:
 def _reviewer(
     result: DedupResult[Any],
     collected: Collected,
-    decided: Decided,
+    decided: Decisions,
     source: Collection,
     against: Others,
 ) -> Callable[[], Review]:
@@ -381,15 +385,8 @@ def _reviewer(
     from neardup.run.documents import described
     from neardup.run.sketch_file import SketchFiles
 
-    dropped, first = decided.dropped(), collected.against
-    columns: dict[str, NDArray[Any]] = {
-        "number": dropped,
-        "kept": decided.kept_for[dropped],
-        "similarity": decided.similarity[dropped],
-        "distance": decided.distance[dropped],
-        "identical": decided.identical[dropped],
-    }
-    ids = collected.ids.column()
+    assert result._removals is not None
+    columns, first, ids = result._removals.arrays(), collected.against, collected.ids.column()
     for_own = [
         {"number": number, "id": ids[number].as_py(), "kept": kept, "kept_id": ids[kept].as_py()}
         | {"similarity": similarity}
@@ -440,8 +437,8 @@ def _decided(
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
-    restored: Callable[[Collected, Decided, Progress], None] | None = None,
-) -> tuple[DedupResult[Any], Collected, Decided]:
+    restored: Callable[[Collected, Decisions, Progress], None] | None = None,
+) -> tuple[DedupResult[Any], Collected, Decisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
@@ -512,18 +509,19 @@ def _annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
     collected: Collected,
-    decided: Decided,
+    decided: Decisions,
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""
     from neardup.writers.edits import Annotations
 
     documents = collected.against + np.flatnonzero(mask)
+    kept_for, similarity, *_ = decided.columns()
     return Annotations(
         names,
         ids=collected.ids.column(),
-        kept_for=decided.kept_for,
-        similarity=decided.similarity,
+        kept_for=kept_for,
+        similarity=similarity,
         measure=pipeline.rule.measure,
         documents=documents,
         readable=collected.corpus.features()[documents] >= 0,

@@ -28,7 +28,7 @@ from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.index.background import store
-from neardup.index.decide import Decider, Verdicts, identities_of
+from neardup.index.decide import Decider, Verdicts, identities_of, matches_of
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, has_documents, taken
@@ -38,12 +38,10 @@ from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
+from neardup.recipe.decisions import Decisions
 
 #: Documents per transaction, in whole batches.
 _WRITTEN = 20_000
-
-#: Documents that a clusterer decides together; Ctrl-C is checked between them.
-_STEP = 1024
 
 #: Memory of a kept document while the lists of its keys are filled, for which a quarter is used.
 _LISTED = 2000
@@ -157,34 +155,18 @@ class _Decided:
         order = order[: check_memory(None) // 4 // _LISTED]
         #: The row after the last one that is decided here.
         self.end = count if len(order) == is_new.sum() else int(order[-1]) + 1
-        self.kept_for = np.full(count, -1, np.int64)
-        self.similarity = np.zeros(count)
-        self.distance = np.full(count, -1, np.int32)
-        self.identical = np.zeros(count, np.bool_)
         #: The numbers of the documents that are stored.
         self.numbers = np.zeros(count, np.int64)
-        clusterer = _core.Clusterer(corpus, self.decider.rule)
-        for begin in range(0, len(order), _STEP):
-            step = order[begin : begin + _STEP]
-            columns = clusterer.decide(corpus, step)
-            self.kept_for[step], self.similarity[step] = columns[0], columns[1]
-            self.distance[step], self.identical[step] = columns[2], columns[3]
-            progress.advance(0)
+        clusterer, decisions = _core.Clusterer(corpus, self.decider.rule), Decisions(count)
+        # A document is done once it is stored.
+        decisions.decide(clusterer, corpus, order, lambda _: progress.advance(0))
+        self._columns = decisions.columns()
         self._identities = identities_of(corpus)
 
     def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
         """Return what some documents repeat."""
-        columns = (self.kept_for, self.similarity, self.distance, self.identical)
-        return [
-            None
-            if kept < 0
-            else Match(
-                self.ids[kept], similarity, self._measure, None if bits < 0 else bits, identical
-            )
-            for kept, similarity, bits, identical in zip(
-                *(column[rows].tolist() for column in columns), strict=True
-            )
-        ]
+        columns = [column[rows] for column in self._columns]
+        return matches_of(columns, self.ids.__getitem__, self._measure)
 
     def decisions(self, begin: int, end: int) -> list[Decision | None]:
         """Return what became of a range of documents; None for one without a text."""
@@ -204,7 +186,7 @@ class _Decided:
     def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
         """Return the decisions on new documents that get the numbers from `first` on."""
         self.numbers[rows] = np.arange(first, first + len(rows))
-        kept_for = self.kept_for[rows]
+        kept_for = self._columns[0][rows]
         kept = rows[kept_for < 0]
         before = self.filing.unlisted()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
