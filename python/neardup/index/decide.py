@@ -7,7 +7,7 @@ candidates fetched, and the core decides one document after the other, as it doe
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,22 +67,6 @@ def restore(
             "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
         )
         raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
-
-
-def matches_of(
-    columns: Sequence[NDArray[Any]], id_of: Callable[[int], str], measure: str
-) -> list[Match | None]:
-    """Return what some documents repeat, from columns as `Decisions` has them; None for kept ones.
-
-    `id_of` returns the id of a kept document.
-    """
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [
-        None
-        if kept < 0
-        else Match(id_of(kept), similarity, measure, None if bits < 0 else bits, identical)
-        for kept, similarity, bits, identical in rows
-    ]
 
 
 def identities_of(corpus: _core.Corpus) -> list[bytes]:
@@ -160,26 +144,27 @@ class Decider:
         """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
             return Verdicts([], [], Postings.none())
-        size = len(ids)
-        numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
-
-        def kept(document: int) -> tuple[int, str]:
-            if document < size:
-                return numbers[document], ids[document]
-            stored = context.stored[document - size]
-            return stored["number"], stored["id"]
-
-        matches = matches_of(columns, lambda document: kept(document)[1], self._measure)
-        kept_numbers = [None if row < 0 else kept(row)[0] for row in columns[0].tolist()]
-        postings = _postings(
-            context.clusterer.new_entries(),
-            np.array(rows),
-            np.arange(first, first + len(rows)),
-        )
+        known = [*ids, *(row["id"] for row in context.stored)]
+        numbers = {row: first + at for at, row in enumerate(rows)}
+        numbers |= {len(ids) + at: row["number"] for at, row in enumerate(context.stored)}
+        kept_numbers = [numbers.get(kept) for kept in columns[0].tolist()]
+        entries = context.clusterer.new_entries()
+        postings = _postings(entries, np.array(rows), np.arange(first, first + len(rows)))
         *_, unlisted, _, _ = context.clusterer.statistics()
-        return Verdicts(matches, kept_numbers, postings, unlisted)
+        return Verdicts(self.matches(columns, known), kept_numbers, postings, unlisted)
+
+    def matches(self, columns: Sequence[NDArray[Any]], ids: Sequence[str]) -> list[Match | None]:
+        """Return decisions of the core, given as columns, with the ids of the kept documents."""
+        return [
+            None
+            if kept < 0
+            else Match(ids[kept], similarity, self._measure, None if bits < 0 else bits, identical)
+            for kept, similarity, bits, identical in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
+        ]
 
     def keep(self, corpus: _core.Corpus, number: int) -> Verdicts:
         """Return verdicts that keep the only document of a corpus, whatever it repeats."""

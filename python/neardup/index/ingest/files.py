@@ -11,12 +11,12 @@ from neardup.base.progress import Clock, peak_memory
 from neardup.base.report import report_bytes
 from neardup.base.validation import paths_of
 from neardup.index.engine import Engine
-from neardup.index.ingest.reading import add_source, extra_fields
+from neardup.index.ingest import reading
+from neardup.index.ingest.reading import open_inputs
 from neardup.index.query import stats
 from neardup.index.results import Added
-from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import completed
-from neardup.readers import Sources, open_sources
+from neardup.readers import Sources
 from neardup.readers.batch import REMEMBERED
 from neardup.writers import REMOVED, OutputSet, write_rows
 
@@ -38,11 +38,9 @@ def add_files(
     paths = paths_of(inputs, "inputs")
     rows, texts = {"removed": named["removed"]}, {"report": named["report"]}
     with OutputSet([*paths, *files], rows=rows, texts=texts, force=options["force"]) as outputs:
-        sources = open_sources(paths, **reader_parameters(options, extra_fields(options)))
+        sources = open_inputs(paths, options)
         engine = opened()
-        added = add_source(engine, sources, options, needs_ids=False)
-        of_sources = sources.report_to(options["progress"])
-        added = dataclasses.replace(added, problem_count=added.problem_count + of_sources)
+        added = reading.add_files(engine, sources, options)
         if "removed" in outputs.files:
             write_rows(outputs.files["removed"], added.removed, REMOVED)
         if "report" in outputs.files:

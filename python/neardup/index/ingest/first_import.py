@@ -28,7 +28,7 @@ from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.index.background import store
-from neardup.index.decide import Decider, Verdicts, identities_of, matches_of
+from neardup.index.decide import Decider, Verdicts, identities_of
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, has_documents, taken
@@ -140,7 +140,6 @@ class _Decided:
     ) -> None:
         self.corpus, self.ids = corpus, ids
         self.background = _core.Background(corpus) if engine.settings.counts else None
-        self._measure = engine.rule.measure
         self.decider = Decider(engine.settings, self.background)
         self.filing = self.decider.filing()
         count = len(ids)
@@ -157,16 +156,15 @@ class _Decided:
         self.end = count if len(order) == is_new.sum() else int(order[-1]) + 1
         #: The numbers of the documents that are stored.
         self.numbers = np.zeros(count, np.int64)
-        clusterer, decisions = _core.Clusterer(corpus, self.decider.rule), Decisions(count)
+        clusterer, decided = _core.Clusterer(corpus, self.decider.rule), Decisions(count)
         # A document is done once it is stored.
-        decisions.decide(clusterer, corpus, order, lambda _: progress.advance(0))
-        self._columns = decisions.columns()
+        decided.decide(clusterer, corpus, order, lambda _: progress.advance(0))
+        self.columns = decided.columns()
         self._identities = identities_of(corpus)
 
     def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
         """Return what some documents repeat."""
-        columns = [column[rows] for column in self._columns]
-        return matches_of(columns, self.ids.__getitem__, self._measure)
+        return self.decider.matches([column[rows] for column in self.columns], self.ids)
 
     def decisions(self, begin: int, end: int) -> list[Decision | None]:
         """Return what became of a range of documents; None for one without a text."""
@@ -186,7 +184,7 @@ class _Decided:
     def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
         """Return the decisions on new documents that get the numbers from `first` on."""
         self.numbers[rows] = np.arange(first, first + len(rows))
-        kept_for = self._columns[0][rows]
+        kept_for = self.columns[0][rows]
         kept = rows[kept_for < 0]
         before = self.filing.unlisted()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from neardup.index.values import (
     time_fault,
 )
 from neardup.options.reader_parameters import reader_parameters
-from neardup.readers import Batch, Problem, Sources, open_table
+from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.readers.tables import TableSource
@@ -42,21 +44,33 @@ from neardup.recipe.fit import fit_notes
 from neardup.writers.rows import removed_table
 
 
-def extra_fields(options: Mapping[str, Any]) -> list[str]:
+def _extra_fields(options: Mapping[str, Any]) -> list[str]:
     """Return the fields to read beside text, title and id."""
     named = [options[name] for name in ("at_field", "source_field") if options[name] is not None]
     return [*named, *options["extra_fields"]]
 
 
+def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sources:
+    """Open the files of an addition, with its checked options."""
+    return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
+
+
+def add_files(engine: Engine, sources: Sources, options: Mapping[str, Any]) -> Added:
+    """Add the documents of opened files; see `Index.add_files`."""
+    added = _add_source(engine, sources, options, needs_ids=False)
+    of_sources = sources.report_to(options["progress"])
+    return replace(added, problem_count=added.problem_count + of_sources)
+
+
 def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
     """Add the documents of a table; see `Index.add_many`."""
     # The column of ids is read as it is, so that one that is missing is noticed.
-    fields = [options["id_field"] or DEFAULT_ID, *extra_fields(options)]
+    fields = [options["id_field"] or DEFAULT_ID, *_extra_fields(options)]
     table = open_table(data, **reader_parameters(options, fields))
-    return add_source(engine, table, options, needs_ids=True)
+    return _add_source(engine, table, options, needs_ids=True)
 
 
-def add_source(
+def _add_source(
     engine: Engine, source: Sources | TableSource, options: Mapping[str, Any], *, needs_ids: bool
 ) -> Added:
     """Add all documents of a source; reading runs ahead of the store."""
