@@ -203,7 +203,7 @@ class FileRun:
             settings,
             recipe={"id": collected.recipe_id(), **asdict(options.recipe)},
             plan=asdict(plan),
-            problems=[*self.pipeline.problems, *self.sources.problem_lines],
+            problems=[*self.pipeline.problems, *self.sources.problems],
             notes=[*self.sources.notes, *self.pipeline.notes],
         )
         self.outputs.files["report"].write(text)
