@@ -17,7 +17,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
-    from neardup.tasks.compare import Comparison, Evidence
+    from neardup.tasks.comparison import Comparison, Evidence
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
