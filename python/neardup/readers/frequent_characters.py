@@ -62,7 +62,7 @@ def _common() -> npt.NDArray[np.bool_]:
 
 @cache
 def common_or_ascii() -> npt.NDArray[np.bool_]:
-    """Return a table of the frequent characters and those of ASCII."""
+    """Return a table of the frequent characters and of ASCII."""
     return _common() | _table("", [10, 13, *range(0x20, 0x7B)], ())
 
 

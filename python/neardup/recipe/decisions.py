@@ -49,7 +49,7 @@ class Decisions:
         first: int = 0,
         files: bool = True,
     ) -> None:
-        """Decide documents in this order, of which the `first` are kept in any case.
+        """Decide documents in this order, and keep the `first` of them in any case.
 
         `files` tells whether others may be dropped for them. `advance` is called with the number
         of documents of each step.

@@ -211,7 +211,7 @@ def dedup_files(
 
 
 def _write_removed(result: DedupResult[None], output: Output | OutputFolder, first: int) -> None:
-    """Write the removed documents; those of the input begin with the number `first`."""
+    """Write the removed documents; the input begins with the number `first`."""
     from neardup.writers.rows import removed_schema, write_rows
 
     assert result._removals is not None, "a result that was not pickled"

@@ -34,8 +34,8 @@ class OutputSet:
     """The outputs of a task, which appear together or not at all.
 
     All that a task reads and writes is named at first, and refused unless it is apart; see
-    `check_separate`. Entering the set opens the outputs, and leaving it gives them their names once
-    every file is complete and on the disk.
+    `check_separate`. Entering the set opens the outputs. Leaving it gives them their names, once
+    every file is on the disk.
 
     Parameters
     ----------
