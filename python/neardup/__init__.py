@@ -44,22 +44,24 @@ if TYPE_CHECKING:
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
     from neardup.run.plan import Plan
-    from neardup.tasks.compare import Comparison, compare
-    from neardup.tasks.contamination import ContaminationResult, contamination, contamination_files
-    from neardup.tasks.dedup import DedupResult, dedup, dedup_files
+    from neardup.tasks.compare import compare
+    from neardup.tasks.comparison import Comparison
+    from neardup.tasks.contamination import contamination, contamination_files
+    from neardup.tasks.contamination_result import ContaminationResult
+    from neardup.tasks.dedup import dedup, dedup_files
+    from neardup.tasks.dedup_result import DedupResult
     from neardup.tasks.explain import Explanation, explain
+    from neardup.tasks.fingerprints import (
+        Fingerprint,
+        fingerprint,
+        fingerprint_blocks,
+        fingerprint_many,
+    )
     from neardup.tasks.idf import count_idf
     from neardup.tasks.near import CandidatePairs, near_pairs
     from neardup.tasks.pairs import PairsResult, pairs, pairs_files
     from neardup.tasks.repeats import RepeatsResult, repeats, repeats_files
-    from neardup.tasks.sketch import (
-        Fingerprint,
-        fingerprint,
-        fingerprint_blocks,
-        fingerprint_files,
-        fingerprint_many,
-        sketch_files,
-    )
+    from neardup.tasks.sketch import fingerprint_files, sketch_files
 
 __all__ = [
     "CandidatePairs",
@@ -122,16 +124,19 @@ _HOMES = {
         "recipe": "Recipe load_recipe",
         "recipe.frequencies": "DocumentFrequencies load_idf",
         "run.plan": "Plan",
-        "tasks.compare": "Comparison compare",
-        "tasks.contamination": "ContaminationResult contamination contamination_files",
-        "tasks.dedup": "DedupResult dedup dedup_files",
+        "tasks.compare": "compare",
+        "tasks.comparison": "Comparison",
+        "tasks.contamination": "contamination contamination_files",
+        "tasks.contamination_result": "ContaminationResult",
+        "tasks.dedup": "dedup dedup_files",
+        "tasks.dedup_result": "DedupResult",
         "tasks.explain": "Explanation explain",
         "tasks.idf": "count_idf",
         "tasks.near": "CandidatePairs near_pairs",
         "tasks.pairs": "PairsResult pairs pairs_files",
         "tasks.repeats": "RepeatsResult repeats repeats_files",
-        "tasks.sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files "
-        "fingerprint_many sketch_files",
+        "tasks.fingerprints": "Fingerprint fingerprint fingerprint_blocks fingerprint_many",
+        "tasks.sketch": "fingerprint_files sketch_files",
     }.items()
     for name in names.split()
 }

@@ -127,8 +127,9 @@ class Tools:
         pipeline = Pipeline(options)
         collected = pipeline.read(source, looks_up=True)
         decided = pipeline.decide(collected)
-        dropped = decided.dropped()
-        kept_for, similarity = decided.kept_for[dropped], decided.similarity.round(4)
+        all_kept_for, similarity, *_ = decided.columns()
+        dropped, similarity = np.flatnonzero(all_kept_for >= 0), similarity.round(4)
+        kept_for = all_kept_for[dropped]
         kept, sizes = np.unique(kept_for, return_counts=True)
         page = np.lexsort((kept, -sizes))[offset : offset + limit]
         shown = [(kept[at], dropped[kept_for == kept[at]][:members], int(sizes[at])) for at in page]
@@ -149,7 +150,7 @@ class Tools:
         ]
         end = offset + len(groups)
         return {
-            "documents": len(decided.kept_for),
+            "documents": len(all_kept_for),
             "duplicates": len(dropped),
             "without_features": int((collected.corpus.features() == 0).sum()),
             "groups_total": len(kept),

@@ -1,5 +1,6 @@
 """Documents that come in: new ones, those that are there, those that cannot be."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -10,7 +11,7 @@ from tests.index.databases import BOTH
 from tests.index.written import FERRY, NUMBERS, PEARS
 from tests.kit.progress import RecordedProgress
 
-from neardup import Index, IndexUnavailableError, InputError, load_recipe
+from neardup import Index, IndexUnavailableError, InputError, OutputError, load_recipe
 from neardup.index import Decision, Document, NewDocument
 
 FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."
@@ -221,6 +222,18 @@ class TestAddMany:
         assert [document.id for document in index.documents()] == ["x", "a.jsonl:4"]
         again = index.add_files([name])
         assert (again.new, again.already, again.problem_count) == (0, 2, added.problem_count)
+
+    def test_outputs_of_files(self, index, make, tmp_path):
+        lines = b'{"id": "x", "text": "one"}\n{"id": "y", "text": "one"}\nno json'
+        outputs = {"removed": tmp_path / "removed.jsonl", "report": tmp_path / "report.json"}
+        added = index.add_files([make("a.jsonl", lines)], **outputs)
+        removed = json.loads(outputs["removed"].read_bytes())
+        assert removed == added.removed.to_pylist()[0]
+        report = json.loads(outputs["report"].read_bytes())
+        assert (report["summary"]["dropped"], len(report["problems"])) == (1, 1)
+        with pytest.raises(OutputError, match="exists already"):
+            index.add_files([make("b.jsonl", b'{"id": "z", "text": "two"}')], **outputs)
+        assert "z" not in index
 
 
 class TestTogether:

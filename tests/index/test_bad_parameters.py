@@ -16,6 +16,7 @@ _NEW_ID = (*_ID, "", "a\0b", "\ud800", "雪" * 1000)
 _TITLE = (7, b"bytes", "\ud800")
 _TIME = ("soon", 7, b"2024-01-01", "", "2024-13-01")
 _SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", "999999999w", timedelta(0))
+_OUTPUT = (7, b"out", ["out"], "a\0b", "\ud800")
 _ZONE = (7, "", "Nowhere/At/All", "Asia", "../passwd", "a\0b", b"UTC")
 _FIELD = (7, ["text"])
 _FIELDS = {
@@ -57,6 +58,8 @@ METHODS = {
             "inputs": ([], 7, None, [7], b"a", "a\0b", "\ud800", ["no-such-inputs.jsonl"]),
             "format": ("xml", 7),
             "encoding": ("no-such-encoding", 7),
+            **dict.fromkeys(("removed", "report"), _OUTPUT),
+            "force": (1, "yes", None),
         }
         | _FIELDS,
     ),
@@ -93,7 +96,6 @@ METHODS = {
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
     "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }
-_OUTPUT = (7, b"out", ["out"], "a\0b", "\ud800")
 METHODS |= {
     "export": (
         {"output": "out.jsonl"},

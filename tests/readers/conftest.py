@@ -28,7 +28,7 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
         out["problems"] += batch.problems
         out["bytes"] += batch.bytes_read
     assert sources.records == len(out["ids"])
-    out["problem_lines"] = sources.problem_lines
+    out["problem_lines"] = list(map(str, sources.problems))
     out["notes"] = sources.notes
     return out
 

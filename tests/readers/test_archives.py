@@ -289,7 +289,7 @@ def halves(pack):
     return [pack({name: name.encode() for name in part}) for part in (names[:2], names[2:])]
 
 
-#: Archives that were cut or joined: how many of their four files are read, and what is not include_removed.
+#: Archives that were cut or joined: how many of their four files are read, and what is not whole.
 CUT = [
     ("two.tar", lambda: b"".join(halves(tarred)), 4, False),
     ("no end.tar", lambda: halves(tarred)[0][:2048], 2, True),

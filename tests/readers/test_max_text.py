@@ -9,7 +9,7 @@ import pytest
 
 from neardup.options.signatures import complete_options
 from neardup.readers import open_sources, open_table
-from neardup.readers.streams import whole_lines
+from neardup.readers.lines import whole_lines
 from neardup.tasks.dedup import dedup_files
 
 LONG = "x" * 3000

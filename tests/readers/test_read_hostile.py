@@ -19,7 +19,7 @@ from tests.readers.making import as_arrow
 
 from neardup.exceptions import InputError
 from neardup.readers import jsonl, open_sources, open_table
-from neardup.readers.delimited import DelimitedSource, TabDelimited
+from neardup.readers.delimited import DelimitedSource, TabSeparatedSource
 from neardup.readers.fields import Fields
 from neardup.readers.paths import as_text
 from neardup.readers.source import Keep
@@ -288,7 +288,7 @@ def test_rows_end_where_the_csv_module_ends_them(data, max_text):
 
 def test_a_quote_that_is_never_closed_is_named():
     data = b'text\tid\n"' + b"a line\n" * 9
-    source = TabDelimited(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
+    source = TabSeparatedSource(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
     (batch,) = source.chunks(Fields(max_text=20), False, 1 << 20)
     (problem,) = batch.problems
     assert problem.found == "a quote that is never closed"

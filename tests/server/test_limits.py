@@ -155,7 +155,7 @@ class TestTime:
 
         limits, ask = limited([Route(path, read, methods=["POST"])], request_seconds=30)
 
-        async def compare_timed():
+        async def timed():
             begun = anyio.current_time()
             piece = b"a" * ((size or pieces) // pieces)
             (found, _) = await ask("POST", path, [piece] * pieces, pause, size=size)

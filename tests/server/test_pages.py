@@ -233,7 +233,7 @@ class TestAsk:
         added = forms.send(client, "/ask/add", text=text, id="c/3", title="图书馆")
         assert added.status_code == 303
         assert added.headers["location"] == "/documents/c/3?said=added_kept"
-        assert "AddResult, and kept" in client.get(added.headers["location"], headers=ENGLISH).text
+        assert "Added, and kept" in client.get(added.headers["location"], headers=ENGLISH).text
         assert client.get("/v1/documents/c/3").json()["text"] == text
         # Once more, and as another text.
         again = forms.send(client, "/ask/add", text=text, id="c/3")
@@ -245,7 +245,7 @@ class TestAsk:
         dropped = forms.send(client, "/ask/add", text=BRIDGE + "!!", id="x?y")
         assert dropped.headers["location"] == "/documents?id=x%3Fy&said=added_dropped"
         page = client.get(dropped.headers["location"], headers=ENGLISH).text
-        assert "AddResult, and dropped" in page
+        assert "Added, and dropped" in page
         assert "Side by side" in page
 
     @pytest.mark.parametrize("path", ["/ask", "/ask/add"])

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -72,24 +73,24 @@ def test_error_leaves_the_old_file():
 
 
 def test_outputs_appear_together():
-    with OutputSet((), ALL) as outputs:
+    with OutputSet((), rows={name: name for name in ALL}) as outputs:
         for name in ALL:
-            fill(outputs.open(name))
+            fill(outputs.files[name])
         assert not set(ALL) & set(os.listdir())
     assert sorted(os.listdir()) == sorted(ALL)
 
 
 def test_one_failing_output_stops_all():
-    with pytest.raises(OutputError), OutputSet((), ["a.jsonl", "no/b.jsonl"]) as outputs:
-        fill(outputs.open("a.jsonl"))
-        outputs.open("no/b.jsonl")
+    with pytest.raises(OutputError), OutputSet((), {"a": "a.jsonl", "b": "no/b.jsonl"}):
+        pass
     assert os.listdir() == []
     # One that fails only when its last bytes are written.
     os.symlink("/dev/full", "b.jsonl.gz")
-    names = ["a.jsonl", "b.jsonl.gz"]
-    with pytest.raises(OutputError, match="No space left"), OutputSet((), names) as outputs:
-        fill(outputs.open("a.jsonl"))
-        fill(outputs.open("b.jsonl.gz", force=True))
+    names = {"a": "a.jsonl", "b": "b.jsonl.gz"}
+    with pytest.raises(OutputError, match="No space left"):
+        with OutputSet((), names, force=lambda path: path == "b.jsonl.gz") as outputs:
+            for output in outputs.records.values():
+                fill(output)
     assert os.listdir() == ["b.jsonl.gz"]
 
 
@@ -157,7 +158,7 @@ def test_refused(name, kind, code):
 
 def test_same_output_twice():
     with pytest.raises(ParameterError, match=r"^\./o\.jsonl: must be one output only"):
-        OutputSet((), ["o.jsonl", "./o.jsonl"])
+        OutputSet((), {"output": "o.jsonl"}, rows={"report": "./o.jsonl"})
     assert os.listdir() == []
 
 
@@ -194,6 +195,38 @@ def test_file_that_may_not_grow(name, run_in_fork):
     assert done.stdout.decode() == (
         f"{name}: cannot be written: File too large. No output was changed.\n"
     ), done.stderr
+    assert os.listdir() == []
+
+
+INTERRUPTED = """
+import sys
+import pyarrow as pa
+from neardup.writers import OutputSet
+with OutputSet((), {"output": sys.argv[1]}) as outputs:
+    output = outputs.records["output"]
+    output.begin(pa.schema([("text", pa.string())]))
+    output.write_batch(pa.record_batch({"text": ["a"]}))
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["o.jsonl.zst", "o.parquet", "o.arrow"])
+def test_interrupt_leaves_nothing(name):
+    program = f"import sys; sys.path[:0] = {sys.path!r}\n" + INTERRUPTED
+    with subprocess.Popen(
+        [sys.executable, "-c", program, name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert len(os.listdir()) == 1
+        process.send_signal(signal.SIGINT)
+        # Not `communicate`, which would end what the program reads.
+        assert process.wait(PATIENCE) != 0
     assert os.listdir() == []
 
 

@@ -17,7 +17,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
-    from neardup.tasks.compare import Comparison, Evidence
+    from neardup.tasks.comparison import Comparison, Evidence
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
@@ -77,22 +77,22 @@ def run(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
     clock = Clock()
-    with OutputSet([a, b, *recipe.files], [output, report]) as outputs:
-        file = None if output is None else outputs.open_text(output, force=True)
-        costs = None if report is None else outputs.open_text(report, force=True)
+    wanted = {"output": output, "report": report}
+    with OutputSet([a, b, *recipe.files], texts=wanted, force=True) as outputs:
         texts = read_texts([a, b], encoding)
         for path, text in zip((a, b), texts, strict=True):
             check_tagged(text, recipe, path)
         clock.lap("read")
         comparison = compare_timed(texts[0], texts[1], complete_options(compare, options), clock)
         answer = comparison.similarity if by_recipe else comparison.edit_similarity
-        if file is not None:
-            file.write(f"{answer:.2f}\n".encode())
-        if costs is not None:
+        if output is not None:
+            outputs.files["output"].write(f"{answer:.2f}\n".encode())
+        if report is not None:
             used: dict[str, object]
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             used |= {"stages": clock.stages, "stage_memory": clock.stage_memory}
-            costs.write(dumps(asdict(comparison) | used, ensure_ascii=False).encode() + b"\n")
+            told = dumps(asdict(comparison) | used, ensure_ascii=False)
+            outputs.files["report"].write(told.encode() + b"\n")
     if json:
         print(dumps(asdict(comparison), ensure_ascii=False))
         return

@@ -14,7 +14,7 @@ from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
 
 if TYPE_CHECKING:
-    from neardup.tasks.contamination import ContaminationSummary
+    from neardup.tasks.contamination_result import ContaminationSummary
 
 
 def run(

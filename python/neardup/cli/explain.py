@@ -16,7 +16,7 @@ from neardup.recipe.stages import BUNDLED, CORPUS
 if TYPE_CHECKING:
     from neardup.recipe import Recipe
     from neardup.tasks.explain import ExplainedText, Explanation
-    from neardup.tasks.sketch import Fingerprint
+    from neardup.tasks.fingerprints import Fingerprint
 
 _TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
 _SHOWN = 20

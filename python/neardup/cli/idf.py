@@ -41,15 +41,15 @@ def run(
     recipe = options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, settings=settings
     )
-    with Watch(quiet=quiet) as watch, OutputSet([*inputs, *recipe.files], [output]) as outputs:
-        file = outputs.open_text(output, force=force)
+    read, texts = [*inputs, *recipe.files], {"output": output}
+    with Watch(quiet=quiet) as watch, OutputSet(read, texts=texts, force=force) as outputs:
         sources = open_sources(
             inputs, format=format, encoding=encoding, **reader_parameters(options)
         )
         options["progress"] = watch
         table = count_idf(sources, **options)
         sources.report_to(watch)
-        file.write(table.to_bytes())
+        outputs.files["output"].write(table.to_bytes())
     if not quiet:
         counts = Message.counted(
             "{count:,} document, {words:,} words",

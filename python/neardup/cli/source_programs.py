@@ -9,7 +9,7 @@ from neardup.base.messages import Message
 
 if TYPE_CHECKING:
     from neardup.recipe import Recipe
-    from neardup.tasks.compare import Comparison
+    from neardup.tasks.comparison import Comparison
 
 
 def lines_of_source(

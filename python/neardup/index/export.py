@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from neardup.index.store.rows import extra_of
 from neardup.index.values import IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
-from neardup.writers.rows import REMOVED, write_rows
+from neardup.writers.rows import removed_schema, write_rows
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
@@ -25,10 +25,8 @@ _TOGETHER = 200
 
 _TIME = pa.timestamp("us", tz="UTC")
 
-_MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _TIME)]
-
 #: Columns of the file of decisions.
-_DECISIONS = pa.schema([*REMOVED, *_MORE])
+_DECISIONS = removed_schema(("reason", "at"))
 
 #: The first columns of the records; further fields follow.
 _FIRST: dict[str, pa.DataType] = {
@@ -47,23 +45,18 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 
 
 def write_records(
-    engine: Engine,
-    output: Output,
-    decisions: Output | None,
-    progress: Progress,
-    *,
-    include_removed: bool,
+    engine: Engine, outputs: Mapping[str, Output], progress: Progress, *, include_removed: bool
 ) -> int:
-    """Write documents and decisions from one snapshot; return the number of documents.
+    """Write documents and `decisions` from one snapshot; return the number of documents.
 
     The documents are the kept ones, or all if `include_removed`, in the order of their decisions.
     """
     state = None if include_removed else KEPT
     with engine.reading() as session:
         progress.stage("export", None)
-        count = _write_documents(session, output, state, progress)
-        if decisions is not None:
-            write_rows(decisions, _decisions(session, engine.rule.measure), _DECISIONS)
+        count = _write_documents(session, outputs["output"], state, progress)
+        if "decisions" in outputs:
+            write_rows(outputs["decisions"], _decisions(session, engine.rule.measure), _DECISIONS)
     return count
 
 

@@ -273,6 +273,9 @@ class Index(Queries, Browsing, Decisions, Retention):
     def add_files(
         self,
         inputs: Sequence[str | Path],
+        *,
+        removed: str | Path | None = None,
+        report: str | Path | None = None,
         **options: Unpack[AddFilesParameters],
     ) -> AddResult:
         """Add the documents of files, in order.
@@ -283,6 +286,10 @@ class Index(Queries, Browsing, Decisions, Retention):
             Files, folders, patterns, or ``-``; see
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
+        removed : str, Path or None, default=None
+            File for the dropped documents of the input, as in `Added`; format by extension.
+        report : str, Path or None, default=None
+            File for counts, settings, problems and versions, as JSON.
         {options}
 
         Returns
@@ -295,6 +302,8 @@ class Index(Queries, Browsing, Decisions, Retention):
             If a file cannot be read.
         IndexUnavailableError
             As in :meth:`add_many`: adding the same files again continues where this call stopped.
+        OutputError
+            If an output exists or cannot be written. None is left behind; what is added stays.
 
         Notes
         -----
@@ -302,9 +311,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
         # Loads readers of all formats, which take longer than a query.
-        from neardup.index.ingest.reading import add_files
+        from neardup.index.ingest.files import add_files
 
-        return add_files(self._engine, inputs, complete_options(Index.add_files, options))
+        engine, outputs = self._engine, {"removed": removed, "report": report}
+        return add_files(engine.files, lambda: engine, inputs, outputs, Index.add_files, options)
 
     def recount(self) -> int:
         """Recompute the background statistics; return how many texts were read.
@@ -361,17 +371,11 @@ class Index(Queries, Browsing, Decisions, Retention):
         documents; with `include_removed`, the removed ones too.
         """
         given = complete_options(Index.export, options)
-        force = given["force"]
-        output = check_path(output, "output")
-        if decisions is not None:
-            decisions = check_path(decisions, "decisions")
-        with OutputSet(self._engine.files, [output, decisions]) as outputs:
-            first = outputs.open(output, force=force)
-            second = None if decisions is None else outputs.open(decisions, force=force)
+        wanted = {"output": check_path(output, "output"), "decisions": decisions}
+        with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
             return write_records(
                 self._engine,
-                first,
-                second,
+                outputs.files,
                 given["progress"],
                 include_removed=given["include_removed"],
             )

@@ -207,30 +207,7 @@ class Queries:
 
     def stats(self) -> Stats:
         """Return the size and the settings of the index."""
-        engine, settings, rule = self._engine, self._engine.settings, self._engine.rule
-        with engine.reading() as session:
-            counters = session.statistics.counters()
-            first, last = session.whole.arrivals()
-            background = engine.decider(session, counters["background"]).background
-        kept, dropped = (counters[name] for name in STATES)
-        texts = 0 if background is None else background.counts()[0]
-        return Stats(
-            location=engine.location,
-            documents=kept + dropped,
-            kept=kept,
-            dropped=dropped,
-            bytes=engine.database.size(),
-            recipe_id=settings.recipe.id,
-            measure=rule.measure,
-            threshold=rule.threshold,
-            max_distance=rule.max_distance,
-            scheme=rule.scheme,
-            background_texts=texts if settings.counts else None,
-            skipped_documents=counters[SKIPPED_DOCUMENTS],
-            first=None if first is None else moment(first),
-            last=None if last is None else moment(last),
-            created=datetime.fromisoformat(engine.created),
-        )
+        return stats_of(self._engine)
 
     def __len__(self) -> int:
         """Return the number of documents in any state."""
@@ -304,3 +281,31 @@ class StoredTexts(Collection):
                     titles=named if titles else None,
                     bytes_read=texts.nbytes,
                 )
+
+
+def stats_of(engine: Engine) -> Stats:
+    """Return the size and the settings of an index."""
+    settings, rule = engine.settings, engine.rule
+    with engine.reading() as session:
+        counters = session.statistics.counters()
+        first, last = session.whole.arrivals()
+        background = engine.decider(session, counters["background"]).background
+    kept, dropped = (counters[name] for name in STATES)
+    texts = 0 if background is None else background.counts()[0]
+    return Stats(
+        location=engine.location,
+        documents=kept + dropped,
+        kept=kept,
+        dropped=dropped,
+        bytes=engine.database.size(),
+        recipe_id=settings.recipe.id,
+        measure=rule.measure,
+        threshold=rule.threshold,
+        max_distance=rule.max_distance,
+        scheme=rule.scheme,
+        background_texts=texts if settings.counts else None,
+        skipped_documents=counters[SKIPPED_DOCUMENTS],
+        first=None if first is None else moment(first),
+        last=None if last is None else moment(last),
+        created=datetime.fromisoformat(engine.created),
+    )

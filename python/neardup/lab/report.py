@@ -125,15 +125,12 @@ class ReportFolder:
                 )
             )
         files = {name: folder / name for name in names}
-        outputs = OutputSet(inputs, files.values())
+        outputs = OutputSet(inputs, texts=files, force=force)
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
             make_folder(folder)
             with outputs:
-                opened = {
-                    name: outputs.open_text(path, force=force) for name, path in files.items()
-                }
-                yield cls(folder, opened)
+                yield cls(folder, outputs.files)
         except BaseException:
             # Only folders that this call created, and only if nothing else is in them by now.
             for path in missing:

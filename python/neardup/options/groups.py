@@ -262,7 +262,7 @@ class AddManyParameters(TextParameters, AddParameters, total=False):
     progress: o.ProgressCallbacks
 
 
-class AddFilesParameters(AddManyParameters, InputParameters, total=False):
+class AddFilesParameters(AddManyParameters, InputParameters, OutputParameters, total=False):
     """Options of `Index.add_files`."""
 
 

@@ -262,11 +262,9 @@ def shortened(report: Report) -> Report:
 
 
 def _write(path: str | Path, text: str, *, force: bool) -> None:
-    from neardup.writers import OutputSet
+    from neardup.writers import write_file
 
-    path = check_path(path, "path")
-    with OutputSet((), [path]) as outputs:
-        outputs.open_text(path, force=force).write(text.encode())
+    write_file(check_path(path, "path"), text.encode(), force=force)
 
 
 def sha256_of(text: str) -> str:

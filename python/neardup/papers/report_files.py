@@ -68,13 +68,11 @@ def write_report(
 
     The caller has checked that neither is an input.
     """
-    with OutputSet((), [page, json]) as outputs:
+    with OutputSet((), texts={"page": page, "json": json}, force=force) as outputs:
         if page is not None:
-            output = outputs.open_text(page, force=force)
-            output.write(_page(report, str(page), language, date))
+            outputs.files["page"].write(_page(report, str(page), language, date))
         if json is not None:
-            output = outputs.open_text(json, force=force)
-            output.write(report.to_json().encode())
+            outputs.files["json"].write(report.to_json().encode())
 
 
 def _page(report: Report, name: str, language: str, date: datetime.date | None) -> bytes:
@@ -181,10 +179,10 @@ class ReportFolder:
             self._done, links, notes=notes, language=self._language, date=self._date
         )
         path = self._pages / SUMMARY
-        with OutputSet((), [path, self._pages / TABLE]) as outputs:
-            outputs.open_text(path, force=self._force).write(page.encode())
-            table = outputs.open_text(self._pages / TABLE, force=self._force)
-            table.write(summary_table(self._done, self._language))
+        texts = {"page": path, "table": self._pages / TABLE}
+        with OutputSet((), texts=texts, force=self._force) as outputs:
+            outputs.files["page"].write(page.encode())
+            outputs.files["table"].write(summary_table(self._done, self._language))
         return path
 
 

@@ -20,9 +20,10 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import NAME_ENCODING, Batch, Problem, Problems, refusal, show
 from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
+from neardup.readers.lines import short_blocks, whole_lines
 from neardup.readers.paths import text_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
-from neardup.readers.streams import DamagedStreamError, ReopenableFile, short_blocks, whole_lines
+from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 _BLOCK = 4 << 20
 _ROWS = 4096

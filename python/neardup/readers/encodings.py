@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -26,10 +26,17 @@ from neardup.base.lazy import np
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
+from neardup.readers.frequent_characters import (
+    common_count,
+    common_or_ascii,
+    common_share,
+    in_texts,
+    share_of,
+)
 from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
 Certainty = Literal["certain", "likely", "guessed"]
 _Usual = Callable[[], str | None]
@@ -80,59 +87,6 @@ _TWO_BYTES = re.compile(rb"(?:[\xc2-\xc5\xce-\xd1\xd7-\xdb][\x80-\xbf])+")
 _HEAD, _HEADS = 1 << 12, 10_000
 #: PDF, zip, gzip, zstd, xz and bzip2.
 _NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
-
-# Frequent characters: in Chinese text three characters in ten, in a wrong decoding about one
-# in fifty; and the first 65,536 characters that texts have at all.
-FREQUENT_CHINESE = (
-    "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对"
-    "可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公"
-    "同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正"
-    "名定女问力机给等几很业最间新什打便位因重被走电第门相次东政海口使教西再平真听世气信北少关并内"
-    "這來國個說們為時會著過學對裡後麼沒於還發當無開見經頭動兩長樣現將與進實點種聲話問機幾業間電門"
-    "東氣關並"
-)
-_PUNCTUATION = "，。、；：？！“”‘’（）《》「」『』—…·\u3000"
-_HANGUL = "이다는을가에의고한하지로기도나사은자서시를대어아인들니리"
-
-_ASCII_CODES = [9, 10, 13, *range(0x20, 0x7F)]
-_RANGES = (
-    (0xA0, 0x0590),
-    (0x0590, 0x0700),
-    (0x0900, 0x0E80),
-    (0x1E00, 0x2070),
-    (0x20A0, 0x20D0),
-    (0x2100, 0x2300),
-    (0x2460, 0x2700),
-    (0x3000, 0x3100),
-    (0x3400, 0xA000),
-    (0xAC00, 0xD7A4),
-    (0xFE30, 0xFE50),
-    (0xFF00, 0xFFF0),
-)
-_FREQUENT_RANGES = ((0x3041, 0x3097), (0x0430, 0x0450), (0x30A2, 0x30F4))
-
-
-def _table(characters: str, codes: list[int], ranges: object) -> npt.NDArray[np.bool_]:
-    table = np.zeros(1 << 16, dtype=bool)
-    table[[ord(c) for c in characters] + codes] = True
-    for begin, end in ranges:  # type: ignore[attr-defined]
-        table[begin:end] = True
-    return table
-
-
-@cache
-def _in_texts() -> npt.NDArray[np.bool_]:
-    return _table("", _ASCII_CODES, _RANGES)
-
-
-@cache
-def _common() -> npt.NDArray[np.bool_]:
-    return _table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
-
-
-@cache
-def _common_or_ascii() -> npt.NDArray[np.bool_]:
-    return _common() | _table("", [10, 13, *range(0x20, 0x7B)], ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +356,7 @@ def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> DecodedText
     if whole is None:
         return _replaced(data, encoding, "guessed")
     text, notes = whole
-    if encoding in _EAST_ASIAN and _common_share(text[:_SAMPLE]) < 0.1:
+    if encoding in _EAST_ASIAN and common_share(text[:_SAMPLE]) < 0.1:
         certainty = "guessed"
     return DecodedText(text, encoding, certainty, notes)
 
@@ -436,7 +390,7 @@ def _merit(sample: bytes, encoding: str) -> float:
     """Return the share of frequent characters, less a penalty for undecodable ones."""
     text = sample.decode(encoding, "replace")
     beyond = sum(1 for c in text if c > "\x7f")
-    return _common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
+    return common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
 
 
 def _is_common_chinese(data: bytes, guess: str) -> bool:
@@ -450,9 +404,7 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
     if not all(map(_GB2312.fullmatch, runs)) or not leads or 2 * common < len(leads):
         return False
     # One frequent syllable may be chance.
-    korean, chinese = (
-        _common()[_codes(data.decode(name, "replace"))].sum() for name in ("cp949", "gb18030")
-    )
+    korean, chinese = (common_count(data.decode(name, "replace")) for name in ("cp949", "gb18030"))
     return guess != "cp949" or korean < chinese + 2
 
 
@@ -481,35 +433,19 @@ def _as_declared(data: bytes, declared: str | None) -> str | None:
     return name
 
 
-def _common_share(text: str) -> float:
-    """Return the share of frequent characters among the non-ASCII ones, in [0, 1]."""
-    codes = _codes(text)
-    return float(_common()[codes].mean()) if codes.size else 0.0
-
-
-def _codes(text: str) -> npt.NDArray[np.uint32]:
-    """Return the code points of the first plane that are not ASCII."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    return codes[(codes > 0x7F) & (codes < 1 << 16)]
-
-
 def _looks_like(sample: bytes) -> str | None:
     """Return the encoding of two or four bytes per character that explains a sample, or None."""
     for encoding, kind in (("utf-32-le", "<u4"), ("utf-32-be", ">u4")):
         wide = np.frombuffer(sample[: len(sample) // 4 * 4], kind)
-        if wide.size and _share(wide[wide < 1 << 16], _in_texts(), wide.size) >= 0.9:
+        if wide.size and share_of(wide[wide < 1 << 16], in_texts(), wide.size) >= 0.9:
             return encoding
     best, most = None, 0.0
     for encoding, kind in (("utf-16-le", "<u2"), ("utf-16-be", ">u2")):
         units = np.frombuffer(sample[: len(sample) // 2 * 2], kind)
-        if not units.size or _share(units, _in_texts(), units.size) < 0.9:
+        if not units.size or share_of(units, in_texts(), units.size) < 0.9:
             continue
         # Other two-byte text may also decode to such units, but not to frequent ones.
-        merit = _share(units, _common_or_ascii(), units.size)
+        merit = share_of(units, common_or_ascii(), units.size)
         if merit >= 0.12 and merit > most:
             best, most = encoding, merit
     return best
-
-
-def _share(units: npt.NDArray[np.uint32], table: npt.NDArray[np.bool_], of: int) -> float:
-    return float(np.count_nonzero(table[units])) / of

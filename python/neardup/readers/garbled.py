@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.base.messages import N_
-from neardup.readers.encodings import FREQUENT_CHINESE
+from neardup.readers.frequent_characters import FREQUENT_CHINESE
 
 #: Characters of a piece, and the shortest text that is judged by more than single characters.
 _PIECE, _SHORTEST = 1000, 100

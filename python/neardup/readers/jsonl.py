@@ -44,9 +44,10 @@ from neardup.readers.fields import (
 )
 from neardup.readers.formats import extension_of
 from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
+from neardup.readers.lines import short_blocks, whole_lines
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
-from neardup.readers.streams import DamagedStreamError, ReopenableFile, short_blocks, whole_lines
+from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16

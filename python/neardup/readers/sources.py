@@ -100,14 +100,6 @@ class Sources(Collection):
         self.size = sum(source.size for source in sources)
         self.done = 0.0
 
-    @property
-    def problem_lines(self) -> list[Message]:
-        """The problems as lines."""
-        return [
-            Message("{file}: no records.", code="no_records", file=problem.source)
-            for problem in self.problems
-        ]
-
     def found(self) -> dict[str, Any]:
         """Return the results of reading, for a resumed run that does not read again."""
         empty = [problem.source for problem in self.problems]

@@ -54,12 +54,10 @@ class DocumentFrequencies:
         OutputError
             If the file exists or cannot be written.
         """
-        from neardup.writers import OutputSet
+        from neardup.writers import write_file
 
         check_flag(force, "force")
-        path = check_path(path, "path")
-        with OutputSet((), [path]) as outputs:
-            outputs.open_text(path, force=force).write(self.to_bytes())
+        write_file(check_path(path, "path"), self.to_bytes(), force=force)
 
     def to_bytes(self) -> bytes:
         """Return the contents of the file, in UTF-8."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
@@ -18,13 +18,13 @@ from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
-from neardup.run.summary import Summary, report_text
+from neardup.run.summary import Summary, run_report
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
     from neardup.run.document_set import DocumentSet
-    from neardup.writers import Output, OutputFolder
+    from neardup.writers import OutputSet
 
 
 class FileRun:
@@ -33,28 +33,25 @@ class FileRun:
     pipeline: Pipeline
     sources: Sources
     against: Sources | StoredTexts | SketchFiles | None
-    #: Of records.
-    outputs: dict[str, Output | OutputFolder]
-    #: The other outputs: a review, a report, sketches.
-    texts: dict[str, Output]
+    outputs: OutputSet
 
     def __init__(
         self,
         task: str,
         options: RunOptions,
         inputs: Sequence[str | Path],
-        outputs: Mapping[str, str | Path | None],
         against: Sequence[str | Path] | None = None,
-        texts: Mapping[str, str | Path | None] = MappingProxyType({}),
+        **outputs: Mapping[str, str | Path | None],
     ) -> None:
         self._task = task
-        for name, path in [*outputs.items(), *texts.items()]:
+        self._named = {name: path for named in outputs.values() for name, path in named.items()}
+        for name, path in self._named.items():
             if path is not None or name == "output":
                 check_path(path, name)
         self._options = options
         self._inputs = paths_of(inputs, "inputs")
         self._against = None if against is None else paths_of(against, "against")
-        self._outputs, self._texts = outputs, texts
+        self._outputs = outputs
         self._stack = ExitStack()
         self._work: Work | None = None
 
@@ -67,31 +64,14 @@ class FileRun:
 
     def _open(self) -> None:
         from neardup.readers import Sources, open_sources
-        from neardup.writers import OutputFolder, OutputSet, check_is_for_folder
+        from neardup.writers import OutputSet
         from neardup.writers.folder import files_in
 
         options = self._options
-        records = {name: path for name, path in self._outputs.items() if path is not None}
-        named = {**self._texts, "report": options.report}
-        texts = {name: path for name, path in named.items() if path is not None}
-        if records:
-            check_is_for_folder(options.part_size, records.values())
         work = options.work
-        output_set = OutputSet(
-            self._read(),
-            [*records.values(), *texts.values()],
-            folders=[work],
-            # Decides the names of temporary files, so that a later run replaces those of a
-            # killed one.
-            token=None if work is None else os.path.realpath(work),
-            progress=options.progress,
-        )
-        if work is not None:
-            self._work = self._stack.enter_context(Work(Path(work), self._state()))
-        replaceable = set() if self._work is None else self._work.discard()
-        self._stack.enter_context(output_set)
+        replaceable: set[str] = set()
 
-        def may_replace(path: str | Path) -> bool:
+        def may_replace(path: str) -> bool:
             """Whether `force` is set, or a killed run of this kind wrote what is there."""
             place = os.path.realpath(path)
             files = [place]
@@ -99,28 +79,28 @@ class FileRun:
                 files = [os.path.join(place, name) for name in files_in(place)]
             return options.force or replaceable.issuperset(files)
 
-        # Pairs are of no single input.
-        part_size, single = options.part_size, self._task == "pairs"
-        self.outputs = {
-            name: output_set.open(path, force=may_replace(path))
-            if single
-            else output_set.open_records(path, force=may_replace(path), part_size=part_size)
-            for name, path in records.items()
-        }
-        self.texts = {
-            name: output_set.open_text(path, force=may_replace(path))
-            for name, path in texts.items()
-        }
+        texts = {**self._outputs.get("texts", {}), "report": options.report}
+        outputs = self.outputs = OutputSet(
+            self._read(),
+            **(self._outputs | {"texts": texts}),
+            force=may_replace,
+            part_size=options.part_size if self._outputs.get("records") else None,
+            folders=[work],
+            # A later run replaces the temporary files of a killed one.
+            token=None if work is None else os.path.realpath(work),
+            progress=options.progress,
+        )
+        if work is not None:
+            self._work = self._stack.enter_context(Work(Path(work), self._state()))
+            replaceable |= self._work.discard()
+        self._stack.enter_context(outputs)
         if self._work is not None:
-            self._work.start(output_set.parts())
+            self._work.start(outputs.parts())
             complete = self._work.complete
-            output_set.on_complete = lambda: complete(output_set.parts())
+            outputs.on_complete = lambda: complete(outputs.parts())
         self.sources = open_sources(self._inputs, **options.reader)
-        for name, output in self.outputs.items():
-            if isinstance(output, OutputFolder):
-                copies = self._task == "dedup" and name == "output"
-                edits = options.annotate or options.cluster_size or options.copies
-                output.take(self.sources, copies=copies, edits=edits)
+        edits = options.annotate or options.cluster_size or options.copies
+        outputs.take(self.sources, copies="output" if self._task == "dedup" else None, edits=edits)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
@@ -207,25 +187,24 @@ class FileRun:
     def report(self, summary: Summary, collected: DocumentSet, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
-        if "report" not in self.texts:
+        if "report" not in self.outputs.files:
             return
         options = self._options
         settings = {
             "inputs": self._inputs,
             "against": self._against,
-            **self._outputs,
-            **self._texts,
+            **self._named,
             **options.given,
         }
-        text = report_text(
+        text = run_report(
             summary,
             settings,
             recipe={"id": collected.recipe_id(), **asdict(options.recipe)},
             plan=asdict(plan),
-            problems=[*self.pipeline.problems, *self.sources.problem_lines],
+            problems=[*self.pipeline.problems, *self.sources.problems],
             notes=[*self.sources.notes, *self.pipeline.notes],
         )
-        self.texts["report"].write(text.encode(errors="backslashreplace"))
+        self.outputs.files["report"].write(text)
 
 
 def read_by_indexes(others: list[str]) -> list[str]:

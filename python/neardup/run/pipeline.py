@@ -18,6 +18,7 @@ from neardup.readers.batch import in_pyarrow, stopped
 from neardup.readers.streams import ChangedError
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
+from neardup.recipe.decisions import COUNTS, Decisions
 from neardup.recipe.rule import Rule
 from neardup.recipe.stages import CORPUS, Weigh
 from neardup.run.checkpoint import Work
@@ -39,24 +40,8 @@ if TYPE_CHECKING:
     from neardup.run.shards import Shards
     from neardup.run.sketch_file import Others
 
-#: Documents that a clusterer decides together; Ctrl-C is checked between them.
-_STEP = 1024
-
 #: Memory of a pair: its columns, twice while they are sorted, and its row of the result.
 _PAIR_BYTES = 72
-
-#: Counts of the search, by their names in the summary.
-_COUNTS = (
-    "visited",
-    "candidates",
-    "verified",
-    "bytes_compared",
-    "kept_by_unique_text",
-    "capped_lists",
-    "skipped_documents",
-    "skipped_pairs",
-    "largest_form",
-)
 
 
 class Pipeline(Run):
@@ -288,26 +273,17 @@ class Pipeline(Run):
                 self.problems.append(problem)
                 self.progress.problem(problem)
 
-    def decide(self, collected: DocumentSet) -> RunDecisions:
+    def decide(self, collected: DocumentSet) -> Decisions:
         """Apply the rule to all documents, in priority order."""
         order, corpus, against = collected.order, collected.corpus, collected.against
         note_left_alone(collected, self.options, self.progress)
-        decided = RunDecisions(len(corpus))
+        decided = Decisions(len(corpus))
         with self._writing():
             clusterer = self._clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
             first = int(np.count_nonzero(np.asarray(order) < against)) if against else 0
-            for begin in range(0, first, _STEP):
-                step = order[begin : min(begin + _STEP, first)]
-                clusterer.file(corpus, step)
-                self.progress.advance(len(step))
-            for begin in range(first, len(order), _STEP):
-                step = order[begin : begin + _STEP]
-                files = not self.options.against_only
-                clusterer.decide_into(corpus, step, decided.all, files=files)
-                self.progress.advance(len(step))
-        decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
-        decided.kept_by_unique_text = clusterer.first_kept_by_unique_text()
+            files, advance = not self.options.against_only, self.progress.advance
+            decided.decide(clusterer, corpus, order, advance, first=first, files=files)
         return decided
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
@@ -348,7 +324,7 @@ class Pipeline(Run):
         if across:
             columns[:2] = columns[1::-1]
         order = np.lexsort((columns[1], columns[0]))
-        counts = dict(zip(_COUNTS, search.statistics(), strict=True))
+        counts = dict(zip(COUNTS, search.statistics(), strict=True))
         return tuple(column[order] for column in columns), counts
 
     def summary(self, task: str, collected: DocumentSet, **counts: Any) -> Summary:
@@ -380,41 +356,3 @@ def _files(*sides: Any) -> list[Sources]:
     from neardup.readers import Sources
 
     return [side for side in sides if isinstance(side, Sources)]
-
-
-class RunDecisions:
-    """The decision on each document, by its number: -1 or 0 in each column for a kept one."""
-
-    def __init__(self, count: int) -> None:
-        self.all = _core.Decisions(count)
-        self.counts: dict[str, int] = {}
-        #: The first documents that were kept for their unique text, each with the kept one
-        #: for which it would have been dropped, and the similarity that the two would have.
-        self.kept_by_unique_text: list[tuple[int, int, float]] = []
-
-    def __len__(self) -> int:
-        return len(self.all)
-
-    @property
-    def kept_for(self) -> NDArray[np.int64]:
-        """The kept document of each dropped one."""
-        return np.frombuffer(self.all.columns()[0], np.int64)
-
-    @property
-    def similarity(self) -> NDArray[np.float64]:
-        """The similarity to the kept document."""
-        return np.frombuffer(self.all.columns()[1], np.float64)
-
-    @property
-    def distance(self) -> NDArray[np.int32]:
-        """The distance in bits."""
-        return np.frombuffer(self.all.columns()[2], np.int32)
-
-    @property
-    def identical(self) -> NDArray[np.bool_]:
-        """Whether the two texts are the same."""
-        return np.frombuffer(self.all.columns()[3], np.bool_)
-
-    def dropped(self) -> NDArray[np.intp]:
-        """Return the numbers of the dropped documents."""
-        return (self.kept_for >= 0).nonzero()[0]

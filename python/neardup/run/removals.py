@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+    from neardup.recipe.decisions import Decisions
     from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import RunDecisions
 
 
 class Removals:
@@ -31,7 +32,7 @@ class Removals:
     """
 
     def __init__(
-        self, collected: DocumentSet, decided: RunDecisions, measure: str, *, has_against: bool
+        self, collected: DocumentSet, decided: Decisions, measure: str, *, has_against: bool
     ) -> None:
         documents, kept_for, similarity, distance, identical, sizes = decided.all.removals()
         self.documents = memoryview(documents).cast("q")
@@ -68,14 +69,22 @@ class Removals:
         values = {"id": self.ids[row], "kept_id": self.kept_ids[row]}
         return {**values, "similarity": self.similarity[row]}
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the dropped and the kept documents with what was found of them, in NumPy."""
+        return {
+            "number": np.asarray(self.documents),
+            "kept": np.asarray(self.kept_for),
+            "similarity": np.asarray(self.similarity),
+            "distance": np.asarray(self.distance),
+            "identical": np.asarray(self.identical).view(np.bool_),
+        }
+
     def table(self) -> pa.Table:
         """Return a row for each dropped document, with the id of its kept document."""
         from neardup.base.arrays import numbers_array
         from neardup.writers.rows import kinds, removed_table
 
-        documents, kept_for = np.asarray(self.documents), np.asarray(self.kept_for)
-        similarity, distance = np.asarray(self.similarity), np.asarray(self.distance)
-        identical = np.asarray(self.identical).view(np.bool_)
+        documents, kept_for, similarity, distance, identical = self.arrays().values()
         is_against = kept_for < self._first
         optional = {
             **self.titles,

@@ -13,8 +13,8 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.recipe.decisions import Decisions
     from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import RunDecisions
 
 
 def line_of(id: str) -> str:
@@ -57,7 +57,7 @@ def restore(
     wanted: frozenset[str],
     path: str,
     collected: DocumentSet,
-    decided: RunDecisions,
+    decided: Decisions,
     progress: Progress,
 ) -> None:
     """Keep the documents of the input with these ids, and report ids that it does not have."""

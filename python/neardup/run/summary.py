@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.base import __version__
 from neardup.base.files import without_secrets
 from neardup.base.messages import Message
+from neardup.base.report import report_bytes
 from neardup.recipe.fit import fit_notes, pair_notes
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     return notes
 
 
-def report_text(
+def run_report(
     summary: Summary,
     settings: Mapping[str, Any],
     *,
@@ -206,7 +205,7 @@ def report_text(
     plan: dict[str, Any],
     problems: Iterable[object],
     notes: Sequence[str],
-) -> str:
+) -> bytes:
     """Return the report of a run as JSON."""
     content = {
         "summary": summary.to_dict(),
@@ -216,9 +215,8 @@ def report_text(
         "plan": plan,
         "problems": list(map(str, problems)),
         "notes": notes,
-        "versions": versions(),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, default=os.fspath) + "\n"
+    return report_bytes(content)
 
 
 def _shown(value: Any) -> Any:
@@ -226,19 +224,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, (str, os.PathLike)):
         return without_secrets(os.fspath(value))
     return list(map(_shown, value)) if isinstance(value, (list, tuple)) else value
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the software that results may depend on."""
-    import platform
-
-    import numpy
-    import pyarrow
-
-    return {
-        "neardup": __version__,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "pyarrow": pyarrow.__version__,
-        "platform": platform.platform(),
-    }

@@ -29,7 +29,7 @@ from neardup.spark.kernels import (
 )
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
 from neardup.spark.sketching import TEXT, Settings
-from neardup.writers.rows import KINDS
+from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -267,9 +267,7 @@ def removed(
         for rows in map(unpack, inbox.bodies("answers")):
             number, kept = rows.column("later"), rows.column("earlier")
             identical, similarity = rows.column("identical"), rows.column("similarity")
-            is_equal = similarity.to_numpy() >= 1
-            kinds = np.where(is_equal, KINDS[1], KINDS[2]).astype(object)
-            kinds[identical.to_numpy(zero_copy_only=False)] = KINDS[0]
+            is_same = identical.to_numpy(zero_copy_only=False)
             distance = rows.column("distance").to_numpy()
             is_against = kept.to_numpy() < settings.first << PLACE_BITS
             columns = {
@@ -281,7 +279,7 @@ def removed(
                 "similarity": similarity,
                 "measure": pa.array([settings.rule.measure] * len(rows), TEXT),
                 "distance": pa.array(distance, mask=distance < 0),
-                "kind": pa.array(kinds, TEXT),
+                "kind": kinds(is_same, similarity.to_numpy()),
                 "cluster_size": rows.column("cluster_size"),
                 "kept_from": pa.array(np.where(is_against, "against", "input"), TEXT),
             }

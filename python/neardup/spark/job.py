@@ -22,7 +22,7 @@ from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
 from neardup.recipe.rule import chosen_recipe, rule
 from neardup.run.plan import plan_of
-from neardup.run.summary import Summary, report_text, template_notes
+from neardup.run.summary import Summary, run_report, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
@@ -32,18 +32,13 @@ from neardup.spark.ordering import MAX_BATCH, OWN, Layout
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
+from neardup.writers.rows import removed_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
     from neardup.tasks.review import Review
-
-#: Columns of the removed table; `kept_from` only if there is another collection.
-_REMOVED = (
-    *("id", "kept_id", "similarity", "measure", "distance", "kind", "cluster_size"),
-    "kept_from",
-)
 
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
@@ -286,14 +281,14 @@ class Job:
         """Return the report of a finished job as JSON."""
         recipe, summary = self.settings.recipe, result.summary
         documents = summary.read + summary.against
-        return report_text(
+        return run_report(
             summary,
             settings,
             recipe={"id": recipe.id, **asdict(recipe)},
             plan=asdict(plan_of(recipe, self.settings.rule, documents, look_ups=True)),
             problems=result.problems,
             notes=template_notes(summary, self.settings.rule),
-        )
+        ).decode()
 
     def _configured(
         self, partitions: int, split: int | None = None, rows: int | None = None
@@ -351,7 +346,8 @@ class Job:
         decided = search.decide()
         table = search.removed(decided, io.names_of(seen))
         removed = checkpoint.table("removed", table)
-        columns = _REMOVED if settings.first else _REMOVED[:-1]
+        optional = ["kind", "cluster_size", *(["kept_from"] if settings.first else [])]
+        columns = removed_schema(optional).names
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")

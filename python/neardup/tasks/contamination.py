@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from neardup.base.display import ReprMixin
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.validation import bad, check_path, paths_of
+from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.run.run import Run
-from neardup.run.summary import Costs
+from neardup.tasks.contamination_result import (
+    ContaminationResult,
+    ContaminationSummary,
+    Finding,
+    span_of,
+    table_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,107 +32,14 @@ if TYPE_CHECKING:
     from neardup.readers import Problem, Sources
     from neardup.readers.collection import Collection
 
-#: Fewer documents with a wording are not called many.
-_FEW = 100
-
-#: Wording that more than one in this many documents have is common.
-_MANY = 1000
+#: Wording is common if more than one document in `_MANY` has it, and more than `_FEW` have.
+_FEW, _MANY = 100, 1000
 
 #: The most characters of a document that a finding shows.
 _SHOWN = 200
 
 #: The number of too short items that a note names.
 _NAMED = 20
-
-#: Findings that the representation of a result names.
-_FIRST = 5
-
-
-@dataclass
-class ContaminationSummary(Costs):
-    """Counts of a search for test items, and its :class:`neardup.run.summary.Costs`.
-
-    Parameters
-    ----------
-    read : int
-        Documents.
-    unreadable : int
-        Documents without a usable text.
-    tests : int
-        Test items.
-    short : int
-        Test items of fewer than 20 Chinese characters or 40 letters, which are not looked for.
-    common : int
-        Test items that occur only as wording which many documents share.
-    tests_found : int
-        Test items that occur in a document.
-    contaminated : int
-        Documents in which an item occurs.
-    findings : int
-        Occurrences of an item in a document.
-    kept : int
-        Documents that are kept.
-    problems : int
-        Problems in the documents and in the tests.
-    """
-
-    read: int = 0
-    unreadable: int = 0
-    tests: int = 0
-    short: int = 0
-    common: int = 0
-    tests_found: int = 0
-    contaminated: int = 0
-    findings: int = 0
-    kept: int = 0
-    problems: int = 0
-
-
-@dataclass(frozen=True, repr=False)
-class ContaminationResult(ReprMixin):
-    """The test items that occur in documents.
-
-    Parameters
-    ----------
-    findings : pyarrow.Table
-        One row per occurrence, in the order of the documents, then of the items: of splits
-        ``split``, the one of the item, and ``other``, that of the document (string); ``id`` and
-        ``test_id`` (string), ``cover`` (float64, share of the item's letters and digits that the
-        document has, in [0, 1]), ``begin`` and ``end`` (int64, half-open span of the document's
-        text in code points), ``test_begin`` and ``test_end`` (the span of the item), ``text``
-        (string, the first 200 characters of what the document has there).
-    keep : ndarray of shape (n_documents,), dtype bool
-        Whether no item occurs in each document, in input order; of splits, one after the other.
-    kept : same kind as the input, or None
-        The documents in which no item occurs; None if they were written to a file.
-    summary : ContaminationSummary
-    problems : list of Problem
-        Records that could not be read; at most 10,000 are remembered.
-    splits : list of dict
-        For each ordered pair of splits: ``split``, ``other``, ``items`` (of the split that are
-        long enough to be looked for), ``short`` (those that are not) and ``found`` (items that
-        occur in the other split). Empty without splits.
-    too_short : list of str
-        The ids of the items that are shorter than `min_item_length`, and are not looked for.
-    """
-
-    findings: pa.Table
-    keep: NDArray[np.bool_]
-    kept: Any
-    summary: ContaminationSummary
-    problems: list[Problem]
-    splits: list[dict[str, Any]] = field(default_factory=list)
-    too_short: list[str] = field(default_factory=list)
-
-    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
-        for pair in self.splits:
-            name = f"{pair['split']} in {pair['other']}"
-            yield name, f"{pair['found']:,} of {pair['items']:,} items"
-        for name in ("read", "tests", "findings", "contaminated", "kept"):
-            yield name, getattr(self.summary, name)
-        for number, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):
-            line = f"{row['cover']:.2f} of {row['test_id']} in {row['id']}: {row['text']}"
-            yield "" if number else "first findings", line
 
 
 @takes_options
@@ -250,7 +161,7 @@ def contamination_files(
     """
     from neardup.readers import open_sources
     from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputFolder, OutputSet, check_is_for_folder, write_rows
+    from neardup.writers import OutputSet, write_rows
 
     given = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
@@ -262,35 +173,27 @@ def contamination_files(
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
-    wanted = {"output": output, "report": report}
-    places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    check_is_for_folder(given["part_size"], [output])
-    progress = given["progress"]
-    with OutputSet(files_read, places.values(), progress=progress) as output_set:
-        force, kept, findings = given["force"], None, None
-        if output is not None:
-            part_size = given["part_size"]
-            kept = output_set.open_records(output, force=force, part_size=part_size)
-        if report is not None:
-            findings = output_set.open(report, force=force)
+    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    with OutputSet(files_read, {"output": output}, rows={"report": report}, **shared) as outputs:
         read = reader_parameters(given)
         # Opened once, since standard input can be read only by what has copied it.
         documents = {name: open_sources(files, **read) for name, files in paths.items()}
-        if isinstance(kept, OutputFolder):
-            kept.take(documents[""], copies=True)
-        search = _Search(given, progress, repeatedly=of_splits)
+        if output is not None:
+            outputs.take(documents[""], copies="output")
+        search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
             tests_read = open_sources(test_paths, **_reader_of_tests(given))
             result = _in_documents(search, documents[""], tests_read)
-        if kept is not None:
+        if output is not None:
+            kept = outputs.records["output"]
             left_out = search.write_kept(documents[""], result.keep, kept, None)
             result.summary.kept -= left_out
         else:
             result.summary.kept = result.summary.read
-        if findings is not None:
-            write_rows(findings, result.findings, result.findings.schema)
+        if report is not None:
+            write_rows(outputs.files["report"], result.findings, result.findings.schema)
         search.clock.lap("write")
         search.measure(result.summary)
     return result
@@ -385,14 +288,6 @@ def _between_splits(
     )
 
 
-class _Finding(NamedTuple):
-    document: int
-    id: str
-    item: int
-    places: list[tuple[int, int, int, int]]
-    text: str
-
-
 def _reader_of_tests(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters for a reader of the test items; no option names the field of ids."""
     text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
@@ -479,16 +374,16 @@ class _Search(Run):
 
         given, core = self._given, items.core
         summary = ContaminationSummary(tests=len(items.ids), short=len(items.too_short))
-        findings: list[_Finding] = []
+        findings: list[Finding] = []
         self.progress.stage("find tests", None, share_of(source))
         for batch in self.documents(source, summary):
             texts = batch.texts
             rows = core.find(texts, least_cover=given["min_share"], workers=given["workers"])
             for row, item, _, places in rows:
-                begin, end = _span(places, 0)
+                begin, end = span_of(places, 0)
                 text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
                 number, name = summary.read + row, batch.ids[row].as_py()
-                findings.append(_Finding(number, name, item, places, text))
+                findings.append(Finding(number, name, item, places, text))
         self.clock.lap("find tests")
         most = given["max_documents"]
         if most is None:
@@ -506,7 +401,7 @@ class _Search(Run):
         summary.findings, summary.contaminated = len(findings), len(contaminated)
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
-        table = _table(findings, items.ids, [covers[index] for index in accepted])
+        table = table_of(findings, items.ids, [covers[index] for index in accepted])
         return ContaminationResult(
             table, keep, kept(keep), summary, self.problems, too_short=items.too_short
         )
@@ -550,28 +445,3 @@ class _Search(Run):
 def _some(ids: list[str], most: int) -> str:
     """Return the first ids, for a message."""
     return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")
-
-
-def _table(findings: list[_Finding], test_ids: list[str], covers: list[float]) -> pa.Table:
-    """Return the findings as `ContaminationResult` has them."""
-    import pyarrow as pa
-
-    spans = [(*_span(finding.places, 0), *_span(finding.places, 2)) for finding in findings]
-    names = ("begin", "end", "test_begin", "test_end")
-    return pa.table(
-        {
-            "id": pa.array([finding.id for finding in findings], pa.string()),
-            "test_id": pa.array([test_ids[finding.item] for finding in findings], pa.string()),
-            "cover": pa.array(covers, pa.float64()),
-            **{
-                name: pa.array([span[side] for span in spans], pa.int64())
-                for side, name in enumerate(names)
-            },
-            "text": pa.array([finding.text for finding in findings], pa.string()),
-        }
-    )
-
-
-def _span(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:
-    """Return the span from the first to the last passage, in the document (0) or the item (2)."""
-    return min(place[side] for place in places), max(place[side + 1] for place in places)

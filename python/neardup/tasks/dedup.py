@@ -2,187 +2,45 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
+from neardup.base.display import DOUBTFUL
 from neardup.base.lazy import np
 from neardup.base.messages import Message
-from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.run.plan import Plan, plan_of
+from neardup.run.plan import plan_of
 from neardup.run.run_options import RunOptions
-from neardup.run.summary import Summary
+from neardup.tasks.dedup_result import DedupResult, Rows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
     from neardup.base.progress import Progress
-    from neardup.readers import Problem
     from neardup.readers.collection import Collection
+    from neardup.recipe.decisions import Decisions
     from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import Pipeline, RunDecisions
-    from neardup.run.removals import Removals
+    from neardup.run.pipeline import Pipeline
     from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
+    from neardup.writers import Output, OutputFolder
     from neardup.writers.edits import Annotations
 
 
 #: Bytes of an input that is read again for a few titles, within hundredths of a second.
 _SMALL = 1 << 24
 
-#: The kind of the kept rows, as in the input.
-_Rows = TypeVar("_Rows")
-
-
-@dataclass(frozen=True, repr=False)
-class DedupResult(ReprMixin, Generic[_Rows]):
-    """The result of de-duplication: kept and dropped documents, with the reasons.
-
-    Parameters
-    ----------
-    kept : same kind as the input, or None
-        The kept rows, unchanged and in input order; None if they were
-        written to a file.
-    removed : pyarrow.Table
-        One row per dropped document, in input order: ``id`` (large_string),
-        ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null if a text has no fingerprint), ``kind`` (large_string):
-        ``identical`` (the normalized texts are the same), ``equal`` (the texts differ, but the
-        similarity is 1) or ``similar``; ``cluster_size`` (int64), the number of documents that the
-        kept one represents, itself included. If records have titles, also ``title`` and
-        ``kept_title`` (large_string); for files only if they are written to a file. With
-        `against` also ``kept_from`` (string): ``input`` or ``against``, whichever has the kept
-        document. If ids are repeated, also ``record`` and ``kept_record`` (int64), numbers from
-        1 in the whole input, or in `against`.
-    keep : ndarray of shape (n_documents,), dtype bool
-        Whether each document is kept, in input order.
-    summary : Summary
-    plan : Plan
-    problems : list of Problem
-        Records that could not be read; at most 10,000 are remembered.
-    """
-
-    kept: _Rows
-    summary: Summary
-    plan: Plan
-    problems: list[Problem]
-    #: None once it is unpickled.
-    _removals: Removals | None = field(compare=False)
-    #: A byte for each document, 1 if it is kept.
-    _flags: bytes
-    _reviewed: Callable[[], Review] | None = field(default=None, compare=False)
-    #: Titles of the most doubtful rows, where the table has none.
-    _titles: Mapping[int, dict[str, str | None]] = field(default_factory=dict, compare=False)
-
-    @cached_property
-    def removed(self) -> pa.Table:
-        """The dropped documents, with the reasons."""
-        assert self._removals is not None, "a table is pickled"
-        return self._removals.table()
-
-    @cached_property
-    def keep(self) -> NDArray[np.bool_]:
-        """Whether each document is kept."""
-        return np.frombuffer(self._flags, np.bool_).copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the input, which only a review reads again."""
-        table = {"removed": self.removed, "keep": self.keep}
-        return {**self.__dict__, **table, "_reviewed": None, "_removals": None}
-
-    def _least_similar(self, count: int) -> list[int]:
-        if self._removals is not None:
-            return self._removals.least_similar(count)
-        from neardup import _core
-
-        similarities: list[Any] = self.removed.column("similarity").to_pylist()
-        return _core.least_similar(memoryview(array("d", similarities)), count)
-
-    def most_doubtful(self) -> list[dict[str, Any]]:
-        """Return ids, titles and similarities of the five least similar removals, for a screen."""
-        if self._removals is None or self._removals.titles:
-            return self.doubtful()
-        brief, titles = self._removals.brief, self._titles
-        return [brief(row) | titles.get(row, {}) for row in self._least_similar(DOUBTFUL)]
-
-    def doubtful(self, count: int = DOUBTFUL) -> list[dict[str, Any]]:
-        """Return the least similar near-duplicates that were dropped.
-
-        Parameters
-        ----------
-        count : int, default=5
-            How many, 1 to 2**32 - 1.
-
-        Returns
-        -------
-        list of dict
-            Rows of `removed` with a similarity below 1, the least similar first.
-
-        Raises
-        ------
-        ParameterError
-            If `count` is out of bounds.
-
-        Examples
-        --------
-        >>> import neardup
-        >>> ferry = "The ferry leaves at nine from the old harbour, and at ten from the new one."
-        >>> result = neardup.dedup([ferry, f"{ferry} It rains.", "All tickets are sold out."])
-        >>> [(row["id"], row["kept_id"]) for row in result.doubtful()]
-        [('1', '0')]
-        """
-        check_whole(count, "count", 1, 2**32 - 1)
-        table, titles = self.removed, self._titles
-        rows = self._least_similar(count)
-        return [table.slice(row, 1).to_pylist()[0] | titles.get(row, {}) for row in rows]
-
-    def review(self) -> Review:
-        """Return what was dropped as a page to look at; a notebook shows it.
-
-        Returns
-        -------
-        neardup.tasks.review.Review
-            All removals, the least similar first and up to 50,000, the first 100 beside what was
-            kept; and the largest groups. ``save`` writes it to a file.
-
-        Raises
-        ------
-        ParameterError
-            If the documents are of files, and `dedup_files` was called without `review`.
-        """
-        if self._reviewed is None:
-            raise ParameterError(
-                Message(
-                    "{named[review]} of dedup_files must name a file for a review of "
-                    "files. Got none."
-                )
-            )
-        return self._reviewed()
-
-    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
-        summary, plan = self.summary, self.plan
-        yield "read", summary.read
-        if summary.against:
-            yield "compared with", summary.against
-        for name in ("exact_duplicates", "near_duplicates", "kept"):
-            yield name, getattr(summary, name)
-        yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
-        yield from doubtful_rows(self.most_doubtful())
-
 
 @takes_options
 def dedup(
-    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[_Rows]:
+    data: Rows, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[Rows]:
     """Drop the near-duplicates of a collection.
 
     Parameters
@@ -311,12 +169,13 @@ def dedup_files(
     chosen = RunOptions(complete_options(dedup_files, options))
     if chosen.against_only and against is None:
         raise _without_against()
-    outputs = {} if chosen.dry_run else {"output": output, "removed": removed}
+    records = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = _fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     texts = {"review": review}
-    with FileRun("dedup", chosen, inputs, outputs, against, texts=texts) as run:
+    with FileRun("dedup", chosen, inputs, against, records=records, texts=texts) as run:
+        outputs = run.outputs.records
         if fields:
             from neardup.writers.edits import check_free
 
@@ -325,37 +184,39 @@ def dedup_files(
             run.pipeline,
             run.sources,
             run.against,
-            titles="removed" in run.outputs,
+            titles="removed" in outputs,
             restored=restored,
         )
         mask: Any = result._flags
         edits = None
         if chosen.annotate:
-            mask = result.keep | (decided.kept_for[collected.against :] >= 0)
+            mask = result.keep | (decided.columns()[0][collected.against :] >= 0)
         if fields:
             kept = np.frombuffer(mask, np.bool_)
             edits = _annotations(fields, run.pipeline, collected, decided, kept)
         run.report_sources()
         if not chosen.dry_run:
-            left_out = run.pipeline.write_kept(run.sources, mask, run.outputs["output"], edits)
+            left_out = run.pipeline.write_kept(run.sources, mask, outputs["output"], edits)
             result.summary.kept -= left_out
             result.summary.left_out = left_out
-        if "removed" in run.outputs:
-            from neardup.writers.rows import removed_schema, write_rows
-
-            write_rows(
-                run.outputs["removed"],
-                result.removed,
-                removed_schema(result.removed),
-                decided.dropped() - collected.against,
-            )
+        if "removed" in outputs:
+            _write_removed(result, outputs["removed"], collected.against)
         if review is not None:
             page = _reviewer(result, collected, decided, run.sources, run.against)()
-            run.texts["review"].write(page.to_html(language=chosen.language).encode())
+            run.outputs.files["review"].write(page.to_html(language=chosen.language).encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result
+
+
+def _write_removed(result: DedupResult[None], output: Output | OutputFolder, first: int) -> None:
+    """Write the removed documents; the input begins with the number `first`."""
+    from neardup.writers.rows import removed_schema, write_rows
+
+    assert result._removals is not None, "a result that was not pickled"
+    numbers = result._removals.arrays()["number"] - first
+    write_rows(output, result.removed, removed_schema(result.removed.column_names), numbers)
 
 
 def _fields(options: RunOptions) -> tuple[str, ...]:
@@ -371,7 +232,7 @@ def _fields(options: RunOptions) -> tuple[str, ...]:
 def _reviewer(
     result: DedupResult[Any],
     collected: DocumentSet,
-    decided: RunDecisions,
+    decided: Decisions,
     source: Collection,
     against: Others,
 ) -> Callable[[], Review]:
@@ -380,15 +241,8 @@ def _reviewer(
     from neardup.run.documents import describe_documents
     from neardup.run.sketch_file import SketchFiles
 
-    dropped, first = decided.dropped(), collected.against
-    columns: dict[str, NDArray[Any]] = {
-        "number": dropped,
-        "kept": decided.kept_for[dropped],
-        "similarity": decided.similarity[dropped],
-        "distance": decided.distance[dropped],
-        "identical": decided.identical[dropped],
-    }
-    ids = collected.ids.column()
+    assert result._removals is not None
+    columns, first, ids = result._removals.arrays(), collected.against, collected.ids.column()
     both_kept = [
         {"number": number, "id": ids[number].as_py(), "kept": kept, "kept_id": ids[kept].as_py()}
         | {"similarity": similarity}
@@ -439,8 +293,8 @@ def _decided(
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
     titles: bool = False,
-    restored: Callable[[DocumentSet, RunDecisions, Progress], None] | None = None,
-) -> tuple[DedupResult[Any], DocumentSet, RunDecisions]:
+    restored: Callable[[DocumentSet, Decisions, Progress], None] | None = None,
+) -> tuple[DedupResult[Any], DocumentSet, Decisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
@@ -511,18 +365,19 @@ def _annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
     collected: DocumentSet,
-    decided: RunDecisions,
+    decided: Decisions,
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""
     from neardup.writers.edits import Annotations
 
     documents = collected.against + np.flatnonzero(mask)
+    kept_for, similarity, *_ = decided.columns()
     return Annotations(
         names,
         ids=collected.ids.column(),
-        kept_for=decided.kept_for,
-        similarity=decided.similarity,
+        kept_for=kept_for,
+        similarity=similarity,
         measure=pipeline.rule.measure,
         documents=documents,
         readable=collected.corpus.features()[documents] >= 0,

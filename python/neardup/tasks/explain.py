@@ -17,7 +17,7 @@ from neardup.recipe.batches import first_line
 from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text
-from neardup.tasks.sketch import Fingerprint, number_of
+from neardup.tasks.fingerprints import Fingerprint, number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -153,10 +153,11 @@ def pairs_files(
     from neardup.writers import PAIRS, write_rows
 
     chosen = RunOptions(complete_options(pairs_files, options))
-    with FileRun("pairs", chosen, inputs, {"output": output}, against) as run:
+    # Pairs are of no single input.
+    with FileRun("pairs", chosen, inputs, against, rows={"output": output}) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()
-        write_rows(run.outputs["output"], result.table, PAIRS)
+        write_rows(run.outputs.files["output"], result.table, PAIRS)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result

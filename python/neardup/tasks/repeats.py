@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from neardup.base.display import ReprMixin
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.validation import check_choice, check_path, paths_of
+from neardup.base.validation import check_choice, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
 from neardup.options.reader_parameters import reader_parameters
@@ -213,7 +213,7 @@ def repeats_files(
     import numpy as np
 
     from neardup.readers import open_sources
-    from neardup.writers import OutputFolder, OutputSet, RowWriter, check_is_for_folder
+    from neardup.writers import OutputSet, RowWriter
     from neardup.writers.edits import Cuts
 
     given = complete_options(repeats_files, options)
@@ -229,19 +229,12 @@ def repeats_files(
     check_choice(keep, "keep", get_args(KeptPlaces))
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
-    names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    check_is_for_folder(given["part_size"], names.values())
-    progress = given["progress"]
-    with OutputSet(paths, names.values(), progress=progress) as output_set:
-        outputs = {
-            name: output_set.open_records(path, force=given["force"], part_size=given["part_size"])
-            for name, path in names.items()
-        }
+    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    with OutputSet(paths, wanted, **shared) as output_set:
         sources = open_sources(paths, **reader_parameters(given))
-        for name, opened in outputs.items():
-            if isinstance(opened, OutputFolder):
-                opened.take(sources, copies=name == "remove", edits=True)
-        search = _Search(given, progress)
+        output_set.take(sources, copies="remove", edits=True)
+        outputs = output_set.records
+        search = _Search(given, given["progress"])
         search.collect(sources)
         tables = [
             RowWriter(outputs[name], schema) if name in outputs else None

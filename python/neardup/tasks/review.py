@@ -189,10 +189,9 @@ class Review:
         OutputError
             If the file cannot be written.
         """
-        from neardup.writers import OutputSet
+        from neardup.writers import write_file
 
-        with OutputSet((), [path]) as outputs:
-            outputs.open_text(path, force=True).write(self.to_html(language=language).encode())
+        write_file(path, self.to_html(language=language).encode(), force=True)
 
     def _repr_html_(self) -> str:
         """Return the page in a separate frame, so that its style stays inside."""

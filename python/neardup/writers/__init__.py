@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from neardup.base.lazy import parts
 
 if TYPE_CHECKING:
-    from neardup.writers.folder import OutputFolder, check_is_for_folder
+    from neardup.writers.folder import OutputFolder
     from neardup.writers.kept import write_kept
     from neardup.writers.kept_writer import KeptReport
-    from neardup.writers.output import Output, open_output
+    from neardup.writers.output import Output, open_output, write_file
     from neardup.writers.output_set import OutputSet
     from neardup.writers.rows import PAIRS, REMOVED, RowWriter, removed_schema, write_rows
 
@@ -26,9 +26,9 @@ __all__ = [
     "OutputFolder",
     "OutputSet",
     "RowWriter",
-    "check_is_for_folder",
     "open_output",
     "removed_schema",
+    "write_file",
     "write_kept",
     "write_rows",
 ]
@@ -37,10 +37,10 @@ __all__ = [
 __getattr__ = parts(
     __name__,
     {
-        "folder": "OutputFolder check_is_for_folder",
+        "folder": "OutputFolder",
         "kept": "write_kept",
         "kept_writer": "KeptReport",
-        "output": "Output open_output",
+        "output": "Output open_output write_file",
         "output_set": "OutputSet",
         "rows": "PAIRS REMOVED RowWriter removed_schema write_rows",
     },

@@ -84,7 +84,7 @@ class Edits(ABC):
 class Annotations(Edits):
     """Some of `FIELDS` and `COPIES`, which say what de-duplication found.
 
-    `ids`, `kept_for` and `similarity` are of all documents, as in `RunDecisions`; `documents` are
+    `ids`, `kept_for` and `similarity` are of all documents, as in `Decisions`; `documents` are
     those that are written, and `readable` tells whether each of them has a readable text. Others
     have none of the fields in JSON lines, and nulls in tables.
     """

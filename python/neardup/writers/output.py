@@ -223,6 +223,12 @@ def open_output(
     return Output(sink, chosen, named.compression)
 
 
+def write_file(path: str | Path, data: bytes, *, force: bool = False) -> None:
+    """Write bytes as a file of any extension, compressed as its name says."""
+    with open_output(path, force=force, format="jsonl") as output:
+        output.write(data)
+
+
 class _CompressingSink:
     """A sink that compresses into another; the bytes depend only on the content.
 

@@ -1,103 +1,148 @@
 """Outputs of a run: opened first, written, and committed together; none is left half-written."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Self
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
+from neardup.base.validation import check_path
 from neardup.exceptions import OutputError, ParameterError
 from neardup.writers.address_sink import AddressSink
-from neardup.writers.folder import OutputFolder, is_folder
+from neardup.writers.folder import OutputFolder, check_is_for_folder, is_folder
 from neardup.writers.output import Output, ignore_interrupts, open_output
 from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import StagedSink
+
+if TYPE_CHECKING:
+    from neardup.readers import Sources
+
+#: Paths of outputs by the names of their parameters; None for one that is not wanted.
+Named = Mapping[str, str | Path | None]
+NOTHING: Named = MappingProxyType({})
 
 # Files of an error that are named.
 _NAMED = 3
 
 
 class OutputSet:
-    """Several outputs that appear together or not at all.
+    """The outputs of a task, which appear together or not at all.
 
-    All that a run reads and writes is named at first, and refused unless it is apart; see
-    `refuse_input_as_output`. Every file is complete and on the disk before the first one is
-    renamed.
-    `token` decides the temporary names; see `FileSink`. `progress` gets notes on other files.
+    All that a task reads and writes is named at first, and refused unless it is apart; see
+    `refuse_input_as_output`. Entering the set opens the outputs. Leaving it gives them their
+    names, once every file is on the disk.
+
+    Parameters
+    ----------
+    inputs : iterable of str, Path or None
+        All that the task reads.
+    records : dict of str to str, Path or None
+        Outputs that may be a folder, by the names of their parameters. None is no output.
+    rows, texts : dict of str to str, Path or None
+        Files of rows, whose extension sets the format; and files of any extension, for bytes,
+        compressed as their names say.
+    force : bool or callable, default=False
+        Whether an output may replace a file; or what tells so for a path.
+    part_size : int, optional
+        Bytes of the parts of a folder; see `OutputFolder`.
+    folders : iterable of str, Path or None
+        Other folders that the task fills.
+    token : str, optional
+        Decides the temporary names; see `FileSink`.
+    progress : Progress, optional
+        Gets notes on other files.
     """
 
     def __init__(
         self,
         inputs: Iterable[str | Path | None],
-        outputs: Iterable[str | Path | None],
+        records: Named = NOTHING,
         *,
+        rows: Named = NOTHING,
+        texts: Named = NOTHING,
+        force: bool | Callable[[str], bool] = False,
+        part_size: int | None = None,
         folders: Iterable[str | Path | None] = (),
         token: str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        named = list(outputs)
+        self._paths, self._rows, self._texts = map(_given, (records, rows, texts))
+        check_is_for_folder(part_size, self._paths.values())
+        named = [*self._paths.values(), *self._rows.values(), *self._texts.values()]
         files = [path for path in named if not is_folder(path)]
         whole = [path for path in named if is_folder(path)]
         refuse_input_as_output(inputs, files, [*folders, *whole])
-        #: The outputs that are not yet open.
-        self._named = {os.fspath(path or "-") for path in named}
+        #: The open outputs of records, and the others, by the names of their parameters.
+        self.records: dict[str, Output | OutputFolder] = {}
+        self.files: dict[str, Output] = {}
         self._outputs: list[Output] = []
         self._folders: list[OutputFolder] = []
+        self._may_replace = force if callable(force) else lambda _: force
+        self._part_size = part_size
         self._token = token
         self._progress = check_progress(progress)
         #: Called when all files are complete, before the first one is renamed.
         self.on_complete: Callable[[], None] = lambda: None
 
-    def open(
-        self,
-        path: str | Path | None,
-        *,
-        force: bool = False,
-        format: str | None = None,
-    ) -> Output:
-        """Open one of the outputs; see `open_output`."""
-        name = os.fspath(path or "-")
-        assert name in self._named, f"{name} was not compared with the inputs"
+    def __enter__(self) -> Self:
+        try:
+            for name, path in self._paths.items():
+                self.records[name] = self._open_records(path)
+            for name, path in self._rows.items():
+                self.files[name] = self._open(path)
+            for name, path in self._texts.items():
+                self.files[name] = self._open(path, "jsonl")
+        except BaseException as error:
+            self.__exit__(type(error))
+            raise
+        return self
+
+    def _open(self, path: str, format: str | None = None) -> Output:
+        force = self._may_replace(path)
         output = open_output(path, force=force, format=format, token=self._token)
         self._outputs.append(output)
         return output
 
-    def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open one of the outputs, of any extension, for bytes, compressed as its name says."""
-        return self.open(path, force=force, format="jsonl")
+    def _open_records(self, path: str) -> Output | OutputFolder:
+        if is_folder(path):
+            return self._open_folder(path)
+        if path != "-" and not os.path.splitext(path)[1]:
+            raise ParameterError(
+                Message(
+                    "{file}: must have an extension, such as .jsonl, or end in a slash for a "
+                    "folder with one file for each input. Got neither.",
+                    code="unknown_format",
+                    file=printable(path),
+                )
+            )
+        return self._open(path)
 
-    def open_folder(
-        self, path: str | Path, *, force: bool = False, part_size: int | None = None
-    ) -> OutputFolder:
-        """Open one of the outputs, which is a folder; see `OutputFolder`."""
+    def _open_folder(self, path: str) -> OutputFolder:
+        part_size = self._part_size
 
         def opened(sink: AddressSink | StagedSink, format: str, compression: str | None) -> Output:
             output = Output(sink, format, compression, part_size)
             self._outputs.append(output)
             return output
 
+        force = self._may_replace(path)
         folder = OutputFolder(path, opened, force=force, token=self._token, part_size=part_size)
         self._folders.append(folder)
         return folder
 
-    def open_records(
-        self, path: str | Path, *, force: bool = False, part_size: int | None = None
-    ) -> Output | OutputFolder:
-        """Open one of the outputs, a file or a folder."""
-        if is_folder(path):
-            return self.open_folder(path, force=force, part_size=part_size)
-        name = os.fspath(path)
-        if name != "-" and not os.path.splitext(name)[1]:
-            raise ParameterError(
-                Message(
-                    "{file}: must have an extension, such as .jsonl. For a folder with one file "
-                    "for each input, it must end in a slash.",
-                    code="unknown_format",
-                    file=printable(name),
-                )
-            )
-        return self.open(path, force=force)
+    def take(self, sources: Sources, *, copies: str | None = None, edits: bool = False) -> None:
+        """Name the files of folders after the inputs; see `OutputFolder.take`.
+
+        `copies` names the output that gets records of the inputs; the others get rows about them.
+        """
+        for name, output in self.records.items():
+            if isinstance(output, OutputFolder):
+                output.take(sources, copies=name == copies, edits=edits)
 
     def parts(self) -> list[tuple[str, str, str | None]]:
         """Return the final path, the temporary path, and the digest so far of each output."""
@@ -105,14 +150,16 @@ class OutputSet:
         folders = [(folder.part, None) for folder in self._folders]
         return [(*part, digest) for part, digest in [*files, *folders] if part is not None]
 
-    def __enter__(self) -> "OutputSet":
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         _commit_or_abort(self._outputs, self._folders, kind, self.on_complete)
         for folder in self._folders:
             for note in folder.notes() if kind is None else ():
                 self._progress.note(note)
+
+
+def _given(outputs: Named) -> dict[str, str]:
+    """Return the paths of the outputs that are wanted."""
+    return {n: check_path(path, n) for n, path in outputs.items() if path is not None}
 
 
 def _commit_or_abort(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,11 +26,11 @@ _MEASURES: list[pa.Field[Any]] = [
 REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
 """Columns of the file of removed documents."""
 
-KINDS = ("identical", "equal", "similar")
+_KINDS = ("identical", "equal", "similar")
 """Why a document was dropped: the same normalized text; similarity 1; a lower similarity."""
 
 _OPTIONAL: list[pa.Field[Any]] = [
-    # One of KINDS, where it is known.
+    # One of _KINDS, where it is known.
     pa.field("kind", pa.string()),
     # How many documents the kept one represents, itself included, as `cluster_size` of records.
     pa.field("cluster_size", pa.int64()),
@@ -42,6 +42,9 @@ _OPTIONAL: list[pa.Field[Any]] = [
     # Numbers of the records, if ids are repeated.
     pa.field("record", pa.int64()),
     pa.field("kept_record", pa.int64()),
+    # Of an index: identical or similar, and the time of arrival.
+    pa.field("reason", pa.string()),
+    pa.field("at", pa.timestamp("us", tz="UTC")),
 ]
 
 PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()), *_MEASURES])
@@ -75,12 +78,12 @@ def removed_table(
 def kinds(identical: NDArray[np.bool_], similarity: NDArray[np.float64]) -> pa.Array[Any]:
     """Return the kind of each removal."""
     places = np.where(identical, 0, np.where(similarity >= 1, 1, 2))
-    return rows_of(pa.chunked_array([texts_array(KINDS)]), places)
+    return rows_of(pa.chunked_array([texts_array(_KINDS)]), places)
 
 
-def removed_schema(removed: pa.Table) -> pa.Schema:
-    """Return the columns of the file of these removed documents."""
-    return pa.schema([*REMOVED, *(f for f in _OPTIONAL if f.name in removed.column_names)])
+def removed_schema(names: Collection[str]) -> pa.Schema:
+    """Return the columns of a file of removed documents, with the optional ones of these names."""
+    return pa.schema([*REMOVED, *(field for field in _OPTIONAL if field.name in names)])
 
 
 def _column(values: Any, kind: pa.DataType) -> Any:

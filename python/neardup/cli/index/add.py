@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
 import sys
-from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
@@ -27,7 +22,6 @@ from neardup.cli.options import (
 from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters
-from neardup.options.signatures import complete_options
 
 if TYPE_CHECKING:
     from neardup.index import AddResult, Index
@@ -71,7 +65,6 @@ def add(
         ),
     ],
     report: Annotated[str | None, file("Write counts, settings, problems and versions as JSON.")],
-    force: o.Force,
     fail_on_duplicates: FailOnDuplicates,
     workers: o.Workers,
     quiet: Quiet,
@@ -92,38 +85,36 @@ def add(
     from neardup.base.extras import require
 
     require(N_("An index"), "index", "sqlalchemy")
-    from neardup.base.progress import Clock
     from neardup.base.validation import index_files
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError, InputError
     from neardup.index import Index
-    from neardup.writers import REMOVED, OutputSet, write_rows
+    from neardup.index.ingest.files import add_files
 
-    clock = Clock()
+    index: Index | None = None
     with ExitStack() as stack:
 
         def opened() -> Index:
-            return stack.enter_context(
-                common.open_for_command(location, workers=workers, quiet=quiet, may_make=True)
-            )
+            nonlocal index
+            if index is None:
+                found = common.opened(location, workers=workers, quiet=quiet, may_make=True)
+                index = stack.enter_context(found)
+            return index
 
-        index = None if common.is_missing(location) else opened()
-        files = index_files(location) if index is None else index._engine.files
-        outputs = stack.enter_context(OutputSet([*inputs, *files], [removed, report]))
-        file = None if removed is None else outputs.open(removed, force=force)
-        report_file = None if report is None else outputs.open_text(report, force=force)
-        if index is None:
-            # A mistake in the other parameters must not leave a new, empty index.
-            _check_inputs(inputs, complete_options(Index.add_files, options))
-            index = opened()
+        # A mistake in the other parameters must not leave a new, empty index.
+        is_new = common.is_missing(location)
+        files = index_files(location) if is_new else opened()._engine.files
+        outputs = {"removed": removed, "report": report}
         with Watch(quiet=quiet, has_report=True) as watch:
+            options["progress"] = watch
             try:
-                options["progress"] = watch
-                added = index.add_files(inputs, **options)
+                added = add_files(
+                    files, lambda: opened()._engine, inputs, outputs, Index.add_files, options
+                )
             except KeyboardInterrupt:
                 raise CommandInterrupt(_so_far(watch.done)) from None
             except (IndexUnavailableError, InputError) as error:
-                if isinstance(error, InputError) and not watch.done:
+                if index is None or (isinstance(error, InputError) and not watch.done):
                     raise
                 so_far = _so_far(watch.done)
                 if error.code == "index_replaced" and watch.done:
@@ -134,32 +125,12 @@ def add(
                     )
                 reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
                 raise type(error)(reason) from error
-        if file is not None:
-            write_rows(file, added.removed, REMOVED)
-        if report_file is not None:
-            settings: dict[str, Any] = {"inputs": inputs, "removed": removed, "workers": workers}
-            settings |= {name: value for name, value in options.items() if name != "progress"}
-            text = _report(index, added, watch.lines, settings, clock.seconds())
-            report_file.write(text.encode(errors="backslashreplace") + b"\n")
         if not quiet:
-            _summary(index, added)
+            _summary(opened(), added)
     if added.problem_count:
         end_with_problems()
     if fail_on_duplicates and added.removed.num_rows:
         raise SystemExit(1)
-
-
-def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
-    """Raise if an input cannot be used; one that can be read only once is not looked at."""
-    from neardup.index.ingest.reading import open_inputs
-
-    again = [
-        path
-        for path in inputs
-        if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
-    ]
-    if again:
-        open_inputs(again, options)
 
 
 def _so_far(done: int) -> Message:
@@ -174,50 +145,12 @@ def _so_far(done: int) -> Message:
     )
 
 
-def _counts(added: AddResult) -> dict[str, int]:
-    """Return what became of the records: refused ones, and kept or dropped ones, are all."""
-    read = len(added.keep)
-    return {
-        "read": read,
-        "refused": read - added.new - added.already,
-        "already": added.already,
-        "new": added.new,
-        "replaced": added.replaced,
-        "kept": int(added.keep.sum()),
-        "dropped": added.removed.num_rows,
-        "problems": added.problem_count,
-    }
-
-
-def _report(
-    index: Index, added: AddResult, problems: list[str], settings: dict[str, Any], seconds: float
-) -> str:
-    from neardup.base.progress import peak_memory
-    from neardup.run.summary import versions
-
-    costs = {"seconds": seconds, "peak_memory": peak_memory()}
-    return json.dumps(
-        {
-            "summary": {"task": "index add", **_counts(added), **costs},
-            "settings": settings,
-            "index": dataclasses.asdict(index.stats()),
-            "problems": problems,
-            "versions": versions(),
-        },
-        ensure_ascii=False,
-        indent=2,
-        default=_as_text,
-    )
-
-
-def _as_text(value: Any) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
 def _summary(index: Index, added: AddResult) -> None:
+    from neardup.index.ingest.files import counts_of
+
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
-    counts = _counts(added)
+    counts = counts_of(added)
     replaced: Message | str = ""
     if added.replaced:
         replaced = Message("{count:,} of them replaced others", count=added.replaced)

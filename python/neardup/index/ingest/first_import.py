@@ -37,15 +37,13 @@ from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
+from neardup.recipe.decisions import Decisions
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
 
 #: Documents per transaction, in whole batches.
 _WRITTEN = 20_000
-
-#: Documents that a clusterer decides together; Ctrl-C is checked between them.
-_STEP = 1024
 
 #: Memory of a kept document while the lists of its keys are filled, for which a quarter is used.
 _LISTED = 2000
@@ -160,15 +158,10 @@ class _ImportDecisions:
         self.end = count if len(order) == is_new.sum() else int(order[-1]) + 1
         #: The numbers of the documents that are stored.
         self.numbers = np.zeros(count, np.int64)
-        decided = _core.Decisions(count)
-        clusterer = _core.Clusterer(corpus, self.decider.rule)
-        for begin in range(0, len(order), _STEP):
-            clusterer.decide_into(corpus, order[begin : begin + _STEP], decided)
-            progress.advance(0)
-        kinds: list[Any] = [np.int64, np.float64, np.int32, np.bool_]
-        columns = zip(decided.columns(), kinds, strict=True)
-        #: The kept document of each dropped one, similarity, distance, and whether it is identical.
-        self.columns = [np.frombuffer(column, kind) for column, kind in columns]
+        clusterer, decided = _core.Clusterer(corpus, self.decider.rule), Decisions(count)
+        # A document is done once it is stored.
+        decided.decide(clusterer, corpus, order, lambda _: progress.advance(0))
+        self.columns = decided.columns()
         self._identities = identities_of(corpus)
 
     def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:

@@ -57,11 +57,8 @@ def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sou
     return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
 
 
-def add_files(
-    engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]
-) -> AddResult:
-    """Add the documents of files; see `Index.add_files`."""
-    sources = open_inputs(inputs, options)
+def add_files(engine: Engine, sources: Sources, options: Mapping[str, Any]) -> AddResult:
+    """Add the documents of opened files; see `Index.add_files`."""
     added = _Addition(engine, sources, options, needs_ids=False).run()
     of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)

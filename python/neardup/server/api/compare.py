@@ -12,6 +12,7 @@ from neardup.recipe.ignored import IGNORED
 from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
 from neardup.tasks import compare as task
+from neardup.tasks.comparison import Comparison
 
 router = APIRouter(route_class=JsonRoute, tags=["comparing"])
 
@@ -38,10 +39,10 @@ class ComparedTexts(RequestBody):
     description="The index is not asked.",
     dependencies=[Depends(require("read"))],
 )
-async def compare(request: Request, texts: ComparedTexts) -> task.Comparison:
+async def compare(request: Request, texts: ComparedTexts) -> Comparison:
     """Compare two texts."""
     state = request.app.state
     check_text(texts.a, "a", state.settings)
     check_text(texts.b, "b", state.settings)
-    result: task.Comparison = await state.store.compute(task.compare, **vars(texts))
+    result: Comparison = await state.store.compute(task.compare, **vars(texts))
     return result

@@ -16,7 +16,7 @@ from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.problems import ProblemError
 from neardup.tasks import compare as task
-from neardup.tasks.compare import Comparison, Evidence
+from neardup.tasks.comparison import Comparison, Evidence
 
 #: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20

@@ -25,7 +25,8 @@ from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name, rule
 from neardup.recipe.text_inputs import prepare_text
-from neardup.tasks.compare import Comparison, compare_documents
+from neardup.tasks.compare import compare_documents
+from neardup.tasks.comparison import Comparison
 
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")

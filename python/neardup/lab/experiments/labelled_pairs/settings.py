@@ -35,7 +35,7 @@ from neardup.lab.metrics import (
     outcomes,
 )
 from neardup.recipe import NAMES, Recipe, load_recipe
-from neardup.tasks.compare import Comparison
+from neardup.tasks.comparison import Comparison
 
 
 @dataclass(frozen=True)
