@@ -8,6 +8,7 @@ SOURCE = Path(__file__).parents[2] / "crates/neardup-core/src"
 #: Top-level modules: each may import those before it. Modules on one line know nothing of
 #: each other.
 STAGES = (
+    "ids",
     "anchors buckets bytes characters constants groups identity similar spilled",
     "ragged",
     "texts normalize",
