@@ -3,7 +3,7 @@
 from dataclasses import astuple
 
 from neardup.base.messages import Message
-from neardup.cli.terminal import language, print_line, print_rows, print_table, say
+from neardup.cli.terminal import language, print_line, print_rows, print_table, translate
 from neardup.pages.words import load_words
 from neardup.papers.copies import SAME_TEXT
 from neardup.papers.report import Report, shown_notes
@@ -40,7 +40,7 @@ def _print_papers(reports: list[Report]) -> None:
         rates = report.rates
         first = show(largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else say(verdicts[report.verdict.result])
+        verdict = "-" if report.verdict is None else translate(verdicts[report.verdict.result])
         if report.no_verdict is not None:
             verdict = words(f"mark_{report.no_verdict}")
         paper = f"{show(report.paper)}  {first}"
@@ -56,7 +56,7 @@ def _print_papers(reports: list[Report]) -> None:
         if label == "possible hiding"
     ]
     if hiding:
-        print(say(Message("Possible attempts to hide copying:")))
+        print(translate(Message("Possible attempts to hide copying:")))
         print_rows(hiding)
 
 
@@ -72,7 +72,7 @@ def _print_report(report: Report) -> None:
             "and {count:,} more sources",
             count=len(report.sources) - _SHOWN,
         )
-        print(f"        {say(more)}")
+        print(f"        {translate(more)}")
 
 
 def _rates(report: Report) -> list[tuple[str, str]]:
@@ -161,10 +161,10 @@ def _print_notes(reports: list[Report]) -> None:
     if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
-        print_line(say(Message("note: {note}", note=note)))
+        print_line(translate(Message("note: {note}", note=note)))
     for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
             line = Message("note: {note}", note=note)
             if len(reports) > 1:
                 line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            print_line(say(line))
+            print_line(translate(line))

@@ -97,7 +97,9 @@ def add(
         def opened() -> Index:
             nonlocal index
             if index is None:
-                found = common.opened(location, workers=workers, quiet=quiet, may_make=True)
+                found = common.open_for_command(
+                    location, workers=workers, quiet=quiet, may_make=True
+                )
                 index = stack.enter_context(found)
             return index
 

@@ -143,7 +143,7 @@ class Files(Texts):
             self.add(batch.texts, strings(batch.ids), titles, files)
             progress.advance(len(batch), batch.bytes_read)
         lines = (line for line, _ in lost.lines())
-        self.notes += [*lines, *sources.problem_lines, *sources.notes]
+        self.notes += [*lines, *(problem.message for problem in sources.problems), *sources.notes]
         if self.problems:
             names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
             self.notes.append(

@@ -11,7 +11,7 @@ from neardup import _core
 from neardup.pages.excerpts import around
 from neardup.papers.align import FourPlaces, aligner, passage_of
 from neardup.papers.library import LibraryDocument
-from neardup.papers.marks import marked
+from neardup.papers.marks import mark_spans
 from neardup.papers.results import Passage
 from neardup.papers.steps.draft import Draft, Match
 from neardup.papers.wording import CONTEXT
@@ -63,7 +63,7 @@ def _passage(
     source = document.text
     (begin, end, source_begin, source_end), pieces = passage_of(draft.text, source, span, of_core)
     shown, shown_end = around(source, source_begin, source_end)
-    counted = draft.marks.counts[begin:end] & marked(
+    counted = draft.marks.counts[begin:end] & mark_spans(
         end - begin, ((piece.begin - begin, piece.end - begin) for piece in pieces)
     )
     return Passage(

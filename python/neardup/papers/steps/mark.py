@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup.papers.marks import bounds_of, marked
+from neardup.papers.marks import bounds_of, mark_spans
 from neardup.papers.results import WORDING, ExcludedSpan
 from neardup.papers.steps.draft import Draft
 
@@ -24,7 +24,7 @@ def _uncopied(draft: Draft) -> Iterator[ExcludedSpan]:
     marks = draft.marks
     for kind in WORDING:
         spans = ((aside.begin, aside.end) for aside in draft.wording if aside.kind == kind)
-        apart_of_kind = marked(len(marks.counts), spans) & ~marks.copied & ~marks.given
+        apart_of_kind = mark_spans(len(marks.counts), spans) & ~marks.copied & ~marks.given
         for begin, end in bounds_of(apart_of_kind):
             if not marks.counts[begin:end].any():
                 continue

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup import _core
 from neardup.papers.align import FourPlaces, aligner
-from neardup.papers.hiding import revealed
+from neardup.papers.hiding import reveal
 from neardup.papers.library import Library
 from neardup.papers.marks import Marks
 from neardup.papers.results import ExcludedSpan
@@ -25,7 +25,7 @@ _EDITED, _LONGEST_EDIT = 0.4, 2000
 def read(settings: CheckSettings, library: Library, paper: Paper) -> Draft:
     """Begin the draft: undo what hides text, and set aside what is by its form no copy."""
     file = paper.file
-    text, findings = revealed(file)
+    text, findings = reveal(file)
     prepared = aligner().paper(text)
     footnotes = footnotes_begin(file.headings)
     by_form = asides(text, quoted=file.quoted, footnotes=footnotes)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from neardup.papers.align import aligner
 from neardup.papers.results import ExcludedSpan
-from neardup.papers.shared import filled, shared_text
+from neardup.papers.shared import fill_spans, shared_text
 from neardup.papers.steps.align import matches_with
 from neardup.papers.steps.draft import Draft
 from neardup.papers.wording import LONGEST, Wording, weights_of
@@ -23,7 +23,7 @@ def set_aside(draft: Draft) -> None:
     draft.wording = [ExcludedSpan(*span, "shared") for span in long]
     if long:
         positions = [match.document.position for match in draft.matches]
-        rest = aligner().paper(filled(draft.text, long))
+        rest = aligner().paper(fill_spans(draft.text, long))
         draft.matches = matches_with(draft, rest, positions)
     if draft.matches:
         _take_wording(draft, weights, spans)
