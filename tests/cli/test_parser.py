@@ -123,10 +123,10 @@ CALLED = {
     "contamination in.jsonl": "neardup.tasks.contamination:contamination_files",
     "repeats in.jsonl": "neardup.tasks.repeats:repeats_files",
     "idf in.jsonl": "neardup.tasks.idf:count_idf",
-    "compare in.txt in.txt": "neardup.tasks.compare:timed",
-    "check in.txt": "neardup.papers.batch:check_files",
+    "compare in.txt in.txt": "neardup.tasks.compare:compare_timed",
+    "check in.txt": "neardup.papers.check:checked_files",
     "index create n.db": "neardup.index:Index.__init__",
-    "index add n.db in.jsonl": "neardup.index:Index.add_files",
+    "index add n.db in.jsonl": "neardup.index.ingest.files:add_files",
     "index query n.db text": "neardup.index:Index.query",
 }
 #: Options that take other values than any.
@@ -137,12 +137,20 @@ VALUES = {
     "bits": 64,
     "settings": "weigh.top=5",
     "max_text": "1MB",
+    "memory": "1GB",
     "within": "7d",
     "at_zone": "Asia/Shanghai",
     "exclude": "in.txt",
     "output": "out.jsonl",
 }
 
+
+#: The public function whose options a function takes.
+OPTIONS_OF = {
+    "compare_timed": neardup.compare,
+    "checked_files": neardup.papers.check_files,
+    "add_files": neardup.Index.add_files,
+}
 
 #: Options that change the recipe, and how.
 RECIPE_CHANGES = {
@@ -175,8 +183,9 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
     owner, _, name = CALLED[line].replace(":", ".").rpartition(".")
     function = getattr(pkgutil.resolve_name(owner), name)
     signature, values = inspect.signature(function), {}
-    # The function that `compare` is, with a clock.
-    known = {*signature.parameters, *(taken_options(neardup.compare) if name == "timed" else ())}
+    # Some functions take the options of another one as a mapping.
+    options_of = OPTIONS_OF.get(name)
+    known = {*signature.parameters, *(taken_options(options_of) if options_of else ())}
 
     def called(*arguments, **options):
         values.update(signature.bind(*arguments, **options).arguments)
@@ -198,6 +207,10 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
     assert "It arrived." in run(*line.split(), *words, code=2).err
     if "recipe" in expected:
         expected["recipe"] = load_recipe("characters").replace(**changes)
+    if name == "checked_files":
+        # Its options are checked before.
+        taken = {o: v for o, v in expected.items() if o in taken_options(options_of)}
+        expected |= {o: v for o, v in complete_options(options_of, taken).items() if o in taken}
     found = {option: values[option] for option in expected}
     assert {o: list(v) if isinstance(v, tuple) else v for o, v in found.items()} == expected
     assert len(expected) >= 3

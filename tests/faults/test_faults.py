@@ -176,7 +176,7 @@ def test_lost_power(recorded, tmp_path):
 
 
 @NEEDS_COMPILER
-def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
+def test_unsynced_write_is_not_trusted(recorded, tmp_path):
     """Without the syncs of the log the same law is broken, so the test can fail."""
     without = [record for record in recorded if record.what != "s" or record.name != "-wal"]
     losses = power_loss.lose(without, tmp_path, count=12, seed=1)

@@ -65,7 +65,7 @@ class TestTwin:
         alphabet = string.ascii_lowercase[:length]
         assert bool(sketch(CORE, alphabet)) == (length >= 10)
 
-    def test_what_indexes_have_stored(self):
+    def test_stored_shingles_of_indexes(self):
         """Whoever changes it changes `neardup.papers.library.stored._FORMAT` too."""
         (packed,) = CORE.sketches(pa.array(["".join(LONG_BASES)], pa.large_string()), workers=1)
         assert len(packed) == 4 * 48

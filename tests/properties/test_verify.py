@@ -85,7 +85,7 @@ def test_the_order_of_two_texts_does_not_matter(made):
     assert [result["aligned"][n] for n in counts] == [turned["aligned"][n] for n in counts]
 
 
-def test_of_several_alignments_one_is_taken_in_either_order():
+def test_tie_of_alignments_does_not_depend_on_order():
     """Two longest common subsequences: by one of them, but not the other, a number is replaced."""
     body = "渡口管理处说本班船的票已经售完请旅客改乘后面的船今日停航夜间安排人值守"
     a, b = (f"{body}{middle}{body}" for middle in ("丙,乙,,甲3甲3", ",丙,3甲3甲11"))
@@ -142,7 +142,7 @@ def test_more_than_four_texts_make_a_shingle_common(times, weighed):
 @pytest.mark.parametrize(
     ("carried", "weight"), [(5, 500), (6, 414), (8, 333), (13, 250), (104, 150)]
 )
-def test_what_a_common_shingle_weighs(carried, weight):
+def test_weight_of_a_common_shingle(carried, weight):
     form = characters(0, 60)
     result = both(form + characters(100, 9), form, 1, [form] * carried)
     assert result["weighed"]["resemblance"] == 60 * weight / (60 * weight + 9 * 1000)

@@ -36,7 +36,7 @@ class TestWithoutKeys:
         ("headers", "is_refused"),
         [({}, False), *((headers, True) for headers in OTHER_SITES), (OWN_PAGE, False)],
     )
-    def test_who_may_write(self, client, headers, is_refused):
+    def test_write_access_without_keys(self, client, headers, is_refused):
         added = client.post("/v1/documents", json=DOCUMENT, headers=headers)
         assert added.status_code == (403 if is_refused else 201)
         assert client.get("/v1/documents/new").status_code == (404 if is_refused else 200)
@@ -216,7 +216,7 @@ def test_with_keys_everybody_signs_in_first(guarded, path):
     assert answer.headers["location"].startswith("/login?next=%2F")
 
 
-def test_who_may_write_is_offered_it(guarded, keys):
+def test_writer_is_offered_writing(guarded, keys):
     check_page(sign_in_by_form(guarded, "wrong"))
     answer = sign_in_by_form(guarded, keys["read+write"])
     assert (answer.status_code, answer.headers["location"]) == (303, "/removals")
@@ -231,7 +231,7 @@ def test_who_may_write_is_offered_it(guarded, keys):
     assert (event.id, event.details["by"]) == ("a/2", "read+write")
 
 
-def test_who_may_only_read_is_not_offered_to_write(guarded, keys):
+def test_reader_is_not_offered_writing(guarded, keys):
     sign_in_by_form(guarded, keys["read"])
     page = guarded.get("/removals", headers=ENGLISH)
     assert "Keep it after all" not in page.text
@@ -296,7 +296,7 @@ def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
         read_keys(path)
 
 
-def test_what_is_made_or_revoked_is_known_at_once(path):
+def test_new_and_revoked_keys_count_at_once(path):
     secret, _ = create_key(path, "one", ["read"])
     keys = Keys(path)
     assert keys.find(secret) is not None

@@ -271,7 +271,7 @@ def test_idle_connections_do_not_hold_it_up(serve_process):
         assert running.stop() == 0
 
 
-def test_what_takes_longer_than_it_may_is_ended(serve_process, tmp_path):
+def test_late_request_is_ended(serve_process, tmp_path):
     running = serve_process(stop_seconds=1)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "never")

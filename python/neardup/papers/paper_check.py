@@ -14,7 +14,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.papers.copies import Copies, copies_of
 from neardup.papers.cover import Covers
-from neardup.papers.library import Library, joined, library_of
+from neardup.papers.library import Library, combine_libraries, library_of
 from neardup.papers.reading import Reading
 from neardup.papers.report import Report
 from neardup.papers.settings import CheckSettings, Paper
@@ -89,7 +89,7 @@ class PaperCheck:
                 copies = copies_of((one.name, file.text) for one, file in read)
                 papers = _library_of([read[place] for place in copies.searched], self.settings)
                 libraries.append(stack.enter_context(papers))
-            library, number = joined(libraries), 0
+            library, number = combine_libraries(libraries), 0
             self.progress.stage("papers", count)
             for reading in self._advancing(readings):
                 if reading.file is None:

@@ -17,7 +17,14 @@ The service has two more: see `neardup.server.jobs`.
 
 from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument
 from neardup.papers.library.opening import open_library
-from neardup.papers.library.several import joined
+from neardup.papers.library.several import combine_libraries
 from neardup.papers.library.text_files import library_of
 
-__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "library_of", "open_library"]
+__all__ = [
+    "DESCRIBING",
+    "Library",
+    "LibraryDocument",
+    "combine_libraries",
+    "library_of",
+    "open_library",
+]

@@ -12,8 +12,8 @@ from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import FormatName, check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.library.interface import Library
-from neardup.papers.library.stored import Stored
-from neardup.papers.library.text_files import Files
+from neardup.papers.library.stored import IndexLibrary
+from neardup.papers.library.text_files import FileLibrary
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -89,12 +89,12 @@ def open_library(
     if isinstance(library, Library):
         return library
     if isinstance(library, Index):
-        return Stored(library, workers, progress, owned=False)
+        return IndexLibrary(library, workers, progress, owned=False)
     paths = paths_of(library, "library", N_("a path, a list of paths or an Index"))
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
         try:
-            return Stored(index, workers, progress, owned=True)
+            return IndexLibrary(index, workers, progress, owned=True)
         except BaseException:
             index.close()
             raise
@@ -112,4 +112,4 @@ def open_library(
             raise InputError(
                 Message("{file}: no such file or folder.", code="no_such_file", file=path)
             )
-    return Files(paths, workers, progress, format=format, encoding=encoding)
+    return FileLibrary(paths, workers, progress, format=format, encoding=encoding)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
-class Several(Library):
+class CombinedLibrary(Library):
     """Several libraries as one, in order."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
@@ -72,6 +72,6 @@ class Several(Library):
             library.close()
 
 
-def joined(libraries: Sequence[Library]) -> Library:
+def combine_libraries(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
-    return libraries[0] if len(libraries) == 1 else Several(libraries)
+    return libraries[0] if len(libraries) == 1 else CombinedLibrary(libraries)

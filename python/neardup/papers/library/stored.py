@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FORMAT = 3
 
 
-class Stored(Library):
+class IndexLibrary(Library):
     """A persistent index, which stores the sketches of its documents."""
 
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-class Texts(Library):
+class TextLibrary(Library):
     """Texts, sketched when the library is opened."""
 
     def __init__(self, name: str, workers: int) -> None:
@@ -102,7 +102,7 @@ class Texts(Library):
         self._spool.close()
 
 
-class Files(Texts):
+class FileLibrary(TextLibrary):
     """Files and folders, read when the library is opened."""
 
     def __init__(
@@ -161,7 +161,7 @@ def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int)
     """Return the library of papers: of the id, name, file, if there is one, and text of each."""
     import pyarrow as pa
 
-    library = Texts("papers", workers)
+    library = TextLibrary("papers", workers)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
     library.add(pa.array(texts, pa.large_string()), ids, names, files)
     library.file_sketches()
