@@ -14,7 +14,7 @@ from neardup.lab.experiments.labelled_pairs.measures import (
 )
 from neardup.lab.experiments.labelled_pairs.settings import (
     choose,
-    judged_by_others,
+    cross_validated_calls,
     pick,
     sentences,
 )
@@ -238,7 +238,7 @@ def test_measure_and_cut_off_are_chosen_without_the_pair(gap):
         ]
         item, cut_off = pick(measured, is_true, np.ones_like(is_true))
         flattered.append(count_scores(item.passes(cut_off), is_true).f1)
-        judged = judged_by_others(measured, is_true, np.arange(count) % 15)
+        judged = cross_validated_calls(measured, is_true, np.arange(count) % 15)
         honest.append(count_scores(judged, is_true).f1)
         # The same setting on pairs that nobody has seen.
         fresh = draw.random(2000) < 0.35

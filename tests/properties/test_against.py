@@ -210,7 +210,7 @@ def test_the_same_file_on_both_sides_is_told():
     progress = RecordedProgress()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
     assert not result.keep.any()
-    assert progress.notes[0].startswith("new.jsonl is both an input and")
+    assert progress.notes[0].startswith("new.jsonl is also in the other")
 
 
 def test_a_pipe_is_read_from_its_beginning(folder):

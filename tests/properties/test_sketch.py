@@ -20,7 +20,7 @@ from neardup import (
     load_recipe,
 )
 from neardup.recipe.assets import compiled
-from neardup.recipe.text_inputs import sketched
+from neardup.recipe.text_inputs import sketch_texts
 
 WIDTHS = (32, 64, 128, 256)
 HASHES = {"xxh3": sketch.xxh3, "news": sketch.news, "bkdr": sketch.bkdr}
@@ -273,7 +273,7 @@ def test_the_rate_doubles_where_twice_as_many_features_are_kept(size):
 @given(st.lists(texts(), max_size=6), st.sampled_from((16, 64)), st.sampled_from((1, 2)))
 def test_many_signatures_are_single_ones(many, num_perm, workers):
     recipe = SIGNING[num_perm]
-    rows = sketched(many, None, recipe, workers).signatures()
+    rows = sketch_texts(many, None, recipe, workers).signatures()
     assert (rows.dtype, rows.shape[1:]) == (np.uint32, (num_perm,) if many else rows.shape[1:])
     signatures = [minhash.signature(features(text, recipe), num_perm) for text in many]
     assert rows.tolist() == signatures

@@ -147,8 +147,8 @@ def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
         ({}, {"pass_below": "0.15"}, 422, "invalid_field", "pass_below"),
         ({}, {"reject_above": "x"}, 422, "invalid_field", "reject_above"),
         ({}, {"pass_below": "30", "reject_above": "20"}, 422, "invalid_field", "pass_below"),
-        ({}, {"covers": "a.csv"}, 422, "invalid_field", "covers"),
-        (COVERS, {}, 422, "wrong_form", "covers"),
+        ({}, {"title_pages": "a.csv"}, 422, "invalid_field", "title_pages"),
+        (COVERS, {}, 422, "wrong_form", "title_pages"),
     ],
 )
 def test_a_form_that_is_wrong(shared, files, data, status, code, field):

@@ -155,7 +155,7 @@ def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
 @pytest.mark.parametrize(
     ("recipe", "dropped", "size", "says"),
     [
-        ("news", 51, 1000, "their fingerprints are alike"),
+        ("news", 51, 1000, "similar fingerprints"),
         ("general", 51, 399, "most texts are short"),
         ("general", 51, 400, None),
         ("general", 50, 100, None),

@@ -85,8 +85,8 @@ def published(
     recipes: Annotated[
         str | None,
         o.Option(
-            "Recipes to measure next to the paper's methods and MinHash, each at the cut-off that "
-            "it sets: names from `neardup recipes` or .toml files, with commas between them. By "
+            "Recipes to measure with the paper's methods and MinHash, each at its own cut-off: "
+            "names from `neardup recipes` or .toml files, with commas between them. By "
             "default general.",
             o.TEXT,
             metavar="NAME,...",

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Browsing:
-    """The methods of `Index` that list documents; each page of a list is a snapshot of its own."""
+    """The methods of `Index` that list documents; each page of a list is one snapshot."""
 
     _engine: Engine
 

@@ -175,5 +175,5 @@ def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
 
 
 def _details(by: str | None) -> dict[str, str]:
-    """Return what the log says of a person's decision, beside the document."""
+    """Return the entry of the log for a person's decision."""
     return {} if by is None else {"by": checked_text(check_string(by, "by"), "by")}

@@ -397,7 +397,7 @@ PartSize = Annotated[
     int | str | None,
     Option(
         "Write a folder (parts/) of numbered parts of about this size, for example 1GB, at least "
-        "1MB. The format is that of the first input.",
+        "1MB. The parts have the format of the first input.",
         OUTPUT,
         metavar="SIZE",
         check=_or_none(check_part_size),

@@ -13,7 +13,7 @@ texts. The modules:
 | `align` | the common passages of two texts |
 | `edits` | the words that only one of two texts has |
 | `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
-| `wording` | furniture, names and common wording, which are no copies |
+| `wording` | furniture, names and common wording, which are not copies |
 | `shared` | text of any length that many documents of a library share |
 | `marks` | which characters count, and which are copied |
 | `limits` | how many passages a report shows |

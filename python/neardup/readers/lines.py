@@ -77,7 +77,7 @@ def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
 def short_blocks(
     blocks: Iterable[bytes | Iterator[bytes]],
 ) -> Iterator[bytes | Iterator[bytes]]:
-    """Cut blocks of very many lines, each of which costs more memory as a Python object."""
+    """Cut blocks of very many lines, since each line costs more memory as a Python object."""
     for block in blocks:
         if not isinstance(block, bytes) or _core.count_records(block) < _LINES:
             yield block

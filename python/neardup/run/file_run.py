@@ -107,8 +107,8 @@ class FileRun:
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(
                     Message(
-                        "{file} is an input and also part of the other collection, so all of its "
-                        "documents are dropped.",
+                        "{file} is also in the other collection, so all of its documents are "
+                        "dropped.",
                         file=name,
                     )
                 )

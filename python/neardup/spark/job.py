@@ -237,8 +237,8 @@ class Job:
             for file in source.files.keys() & others.files.keys():
                 self.progress.note(
                     Message(
-                        "{file} is an input and also part of the other collection, so all of its "
-                        "documents are dropped.",
+                        "{file} is also in the other collection, so all of its documents are "
+                        "dropped.",
                         file=source.files[file].name,
                     )
                 )

@@ -115,7 +115,7 @@ class OutputSet:
             raise ParameterError(
                 Message(
                     "{file}: must have an extension, such as .jsonl, or end in a slash for a "
-                    "folder with one file for each input. Got neither.",
+                    "folder. Got neither.",
                     code="unknown_format",
                     file=printable(path),
                 )

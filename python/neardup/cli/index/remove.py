@@ -20,7 +20,7 @@ def remove(
 ) -> None:
     """Remove documents by their ids.
 
-    Documents that were dropped for one of them are decided again, as if they came now.
+    neardup decides their duplicates again, as if they came now.
 
     Examples:
         neardup index remove news.db bridge ferry
@@ -56,7 +56,7 @@ def rename(
 ) -> None:
     """Change the id of a document.
 
-    Documents that were dropped for it, and its history, follow.
+    Its duplicates and its history follow.
 
     Examples:
         neardup index rename news.db bridge wire/bridge

@@ -75,7 +75,7 @@ class Documents(Statements):
     def with_texts(
         self, numbers: Sequence[int], state: int | None = None
     ) -> Sequence[sa.RowMapping]:
-        """Return those of some documents that exist in a state, with texts, by number."""
+        """Return the existing documents in a state, with texts, by number."""
         query = documents_with_texts.order_by(documents.c.number)
         query = query.where(self.is_one_of(documents.c.number))
         if state is not None:
@@ -85,7 +85,7 @@ class Documents(Statements):
     def kept(
         self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
     ) -> list[sa.RowMapping]:
-        """Return those of some documents that are kept, by number; texts are compressed."""
+        """Return the kept documents among these, by number; texts are compressed."""
         if not numbers:
             return []
         rows = self.run(_kept(self._kind, with_texts), numbers, not_before=not_before)
@@ -125,7 +125,7 @@ class Documents(Statements):
             yield kept, row["id"], _match(row, kept_ids[kept], measure)
 
     def dropped_numbers(self, kept: Sequence[int]) -> dict[int, int]:
-        """Return the documents dropped for some: number, in order, and that of the kept one."""
+        """Return the documents dropped for some: its number, in order, and the number of the kept one."""
         columns = documents.c
         is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
         query = sa.select(columns.number, columns.kept_number).where(is_meant)

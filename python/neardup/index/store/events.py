@@ -65,7 +65,7 @@ class Events(Statements):
         return self._read(_EVENTS.where(events.c.id == id).order_by(events.c.event))
 
     def ids_with_events(self, ids: Sequence[str]) -> list[str]:
-        """Return those of some ids that have events."""
+        """Return the ids, among these, that have events."""
         query = sa.select(events.c.id).where(self.is_one_of(events.c.id, "text")).distinct()
         return list(self.run(query.order_by(events.c.id), ids).scalars())
 

@@ -40,7 +40,7 @@ class CombinedLibrary(Library):
         return candidates[:limit]
 
     def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
-        """Return those of all libraries but the papers, which are no library."""
+        """Return the documents of all libraries but the papers, which are not a library."""
         return [
             count
             for library in self._libraries

@@ -81,7 +81,7 @@ def _passage(
 
 
 def _context(text: str, passage: Passage) -> str | None:
-    """Return what is beside a passage in the text of its source; None if it is half of it."""
+    """Return the text around a passage in its source; None if that is half of the source."""
     begin, end = passage.source_begin, passage.source_end
     if 2 * (end - begin) >= len(text):
         return None

@@ -15,7 +15,7 @@ from neardup.papers.verdict import NoVerdict
 
 @dataclass
 class Match:
-    """A document with its passages, and the text beside each in it.
+    """A document with its passages, and the text around each.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
     `characters` are its counted ones, once they are marked.

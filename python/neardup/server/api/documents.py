@@ -310,7 +310,7 @@ async def read(request: Request, id: str) -> Document:
 @router.delete(
     "/v1/documents/{id:id}",
     summary="Remove a document",
-    description="Documents that were dropped for it are decided again.",
+    description="neardup decides its duplicates again.",
     dependencies=_WRITE,
 )
 async def remove(request: Request, id: str) -> RemovedDocuments:
