@@ -15,8 +15,7 @@ def run(
     output: Annotated[
         str,
         file(
-            "File for the sketches and the texts of all documents, which --against of dedup "
-            "and pairs takes.",
+            "File for the sketches and texts of all documents, for --against of dedup and pairs.",
             "-o",
         ),
     ],

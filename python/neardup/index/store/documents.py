@@ -125,7 +125,7 @@ class Documents(Statements):
             yield kept, row["id"], _match(row, kept_ids[kept], measure)
 
     def dropped_numbers(self, kept: Sequence[int]) -> dict[int, int]:
-        """Return the documents dropped for some: its number, in order, and the number of the kept one."""
+        """Return the number of each document dropped for these, in order, and its kept one."""
         columns = documents.c
         is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
         query = sa.select(columns.number, columns.kept_number).where(is_meant)
