@@ -143,17 +143,17 @@ def weigh(first, second, table, level):
         alone[side] -= excused[side] * (1000 - usual)
     # Text of many that both have says nothing; what else is there may be a line, or content.
     few = {h for h in a | b if carried[h] <= RARE + MANY}
-    own = median > RARE + MANY and {
-        "says": [
+    unique = median > RARE + MANY and {
+        "has": [
             not only or len(only & few - majority) > EDITS * len(other & majority)
             for only, other in ((a - b, b - a), (b - a, a - b))
         ],
-        "content": sum(weight(carried[h]) for h in a & b & few)
+        "resemblance": sum(weight(carried[h]) for h in a & b & few)
         / max(1, sum(weight(carried[h]) for h in (a | b) & few - majority)),
     }
     return {
         "level": level,
-        "own": own or None,
+        "unique": unique or None,
         "unweighed": len(a & b) / len(a | b),
         "containment": shared / (shared + min(alone)),
         "containments": [shared / (shared + only) for only in alone],
@@ -557,21 +557,21 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     else:
         union = len(first | second)
         resemblance = len(first & second) / union
-        edited, is_own = lifted(resemblance), False
+        edited, by_unique_text = lifted(resemblance), False
         if weighed:
             resemblance = weighed["resemblance"]
             edited = max(resemblance, lifted(weighed["unweighed"]))
-            if own := weighed["own"]:
-                sides = zip(own["says"], side_by_side["passage"], strict=True)
-                has_passage = any(says and passage for says, passage in sides)
-                has_names = all(own["says"]) and side_by_side["slots"] >= SLOTS
-                is_own = has_passage or (has_names and not side_by_side["scattered"])
-                if is_own:
-                    resemblance = min(resemblance, own["content"])
-                if any(own["says"]) and own["content"] < OTHER:
+            if unique := weighed["unique"]:
+                sides = zip(unique["has"], side_by_side["passage"], strict=True)
+                has_passage = any(has and passage for has, passage in sides)
+                has_names = all(unique["has"]) and side_by_side["slots"] >= SLOTS
+                by_unique_text = has_passage or (has_names and not side_by_side["scattered"])
+                if by_unique_text:
+                    resemblance = min(resemblance, unique["resemblance"])
+                if any(unique["has"]) and unique["resemblance"] < OTHER:
                     edited = weighed["resemblance"]
         by_resemblance = [score(resemblance, side_by_side, taken) for taken in (numbers, 0)]
-        if side_by_side["scattered"] and not is_own:
+        if side_by_side["scattered"] and not by_unique_text:
             needed = 108
             by_resemblance = [
                 max(0.0, edited - taken * 60 // (200 - needed) / 10**6) for taken in (numbers, 0)

@@ -76,7 +76,7 @@ impl Background {
         &self.heavy_hitters
     }
 
-    /// Shingles that many texts carry.
+    /// Common shingles.
     pub fn shingle_frequencies(&self) -> Option<&Arc<ShingleFrequencies>> {
         self.frequencies.as_ref()
     }

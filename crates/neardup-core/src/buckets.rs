@@ -148,8 +148,8 @@ fn for_each_block<T: Copy + Ord>(
         while j < b.len() {
             let y = block(&b[j..]);
             for other in y {
-                for (hit, own) in hits.iter_mut().zip(x) {
-                    *hit |= u32::from(own == other);
+                for (hit, number) in hits.iter_mut().zip(x) {
+                    *hit |= u32::from(number == other);
                 }
             }
             if y[LANES - 1] > x[LANES - 1] {

@@ -53,7 +53,7 @@ pub const EARLY_LEVELS: u32 = 2;
 /// That part rules a pair out if the similarity by it, times this, is below the threshold.
 pub const EARLY_MARGIN: f64 = 3.0;
 
-// Weights: how much a shingle says that many texts of the collection contain.
+// Weights of shingles that many texts of the collection contain.
 
 /// In a small collection, a shingle is rare if at most this many texts contain it: fewer texts of one template
 /// cannot be told from re-posts.
@@ -74,17 +74,17 @@ pub const MANY: u32 = 16;
 /// the median of the common shingles.
 pub const MAJORITY_PARTS: u32 = 5;
 
-/// A text has unique text if it has more shingles of few alone than this many times the other's unshared
-/// shingles of the majority version: an edit takes as many away as it brings.
+/// A text has unique text if its unshared shingles are more than this many times the other's unshared shingles
+/// of the majority version: an edit removes as many as it adds.
 pub const EDITS: usize = 2;
 
-/// Two texts say something else if they share less of what few texts contain.
+/// Two texts have different content if they share less than this of their shingles without boilerplate.
 pub const OTHER: f64 = 0.1;
 
-/// The least number of sampled shingles, of both texts together, that say anything about what is common.
+/// The least number of sampled shingles, of both texts together, by which anything is weighed.
 pub const KNOWN: usize = 24;
 
-// Alignment: what both texts have, and what one has in the place of what.
+// Alignment: the common runs of both texts, and the replacements between them.
 
 /// Units of an anchor, a row that occurs once in each text.
 pub const ANCHOR: usize = 4;
@@ -122,17 +122,17 @@ pub const SENTENCE_PARTS: usize = 2;
 
 // Score: resemblance, alignment and replaced numbers in one number.
 
-/// What two texts at the default threshold have of resemblance and alignment together, in hundredths; in
-/// scripts without spaces between words, and in others.
+/// The sum of resemblance and alignment of two texts at the default threshold, in hundredths; in scripts
+/// without spaces between words, and in others.
 pub const NEEDED: [u64; 2] = [108, 120];
 
-/// What those are short of a similarity of 1, in hundredths.
+/// The difference of that threshold to a similarity of 1, in hundredths.
 pub const LEFT: u64 = 60;
 
 /// Letters and digits for which one replaced number speaks.
 pub const REACH: u64 = 200;
 
-/// More replaced numbers than this say no more.
+/// More replaced numbers than this have no further effect.
 pub const MOST_NUMBERS: u64 = 2;
 
 /// How much the share of replaced numbers, beyond the edited share, counts.

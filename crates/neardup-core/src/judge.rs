@@ -252,8 +252,8 @@ impl Judge {
     }
 
     /// See [`Verifier::take_own`].
-    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
-        self.verifier.as_mut()?.take_own(document)
+    pub fn take_kept_by_unique_text(&mut self, document: u32) -> Option<Similar<u32>> {
+        self.verifier.as_mut()?.take_kept_by_unique_text(document)
     }
 
     /// Whether two documents that share keys are candidates by their sketches.

@@ -225,7 +225,7 @@ impl Clusterer {
     /// The first documents that were kept for their unique text, each with the kept one for which it
     /// would have been dropped, and the similarity that the two would have.
     fn first_kept_by_unique_text(&self) -> Vec<(u32, u32, f64)> {
-        let shown = self.inner.first_kept_for_own().iter();
+        let shown = self.inner.first_kept_by_unique_text().iter();
         shown
             .map(|(document, without)| (*document, without.of, without.similarity))
             .collect()
@@ -235,7 +235,7 @@ impl Clusterer {
         let clusterer = &self.inner;
         let verified = (clusterer.verified(), clusterer.bytes_compared());
         let found = (clusterer.statistics(), clusterer.candidates());
-        statistics(found, verified, clusterer.kept_for_own())
+        statistics(found, verified, clusterer.kept_by_unique_text())
     }
 }
 
@@ -299,7 +299,7 @@ impl PairSearch {
 fn statistics(
     (found, candidates): (SearchStatistics, u64),
     (verified, bytes_compared): (u64, u64),
-    kept_for_own: u64,
+    kept_by_unique_text: u64,
 ) -> Statistics {
     let SearchStatistics {
         visited,
@@ -313,7 +313,7 @@ fn statistics(
         candidates,
         verified,
         bytes_compared,
-        kept_for_own,
+        kept_by_unique_text,
         closed_lists,
         unlisted,
         unlisted_pairs,

@@ -170,17 +170,17 @@ pub fn evidence<'py>(
         fields.set_item("unweighed", weighed.unweighed())?;
         fields.set_item("median", weighed.median)?;
         fields.set_item("excused", weighed.excused)?;
-        let own = weighed.own.map(|own| {
+        let unique = weighed.unique.map(|unique| {
             let fields = PyDict::new(py);
-            fields.set_item("says", own.says)?;
-            fields.set_item("content", own.resemblance())?;
+            fields.set_item("has", unique.has)?;
+            fields.set_item("resemblance", unique.resemblance())?;
             PyResult::Ok(fields)
         });
-        fields.set_item("own", own.transpose()?)?;
+        fields.set_item("unique", unique.transpose()?)?;
         PyResult::Ok(fields)
     });
     fields.set_item("weighed", weighed.transpose()?)?;
-    fields.set_item("own", found.own)?;
+    fields.set_item("by_unique_text", found.by_unique_text)?;
     Ok(fields)
 }
 

@@ -360,7 +360,7 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
 def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
     threshold, evidence = comparison.threshold or 0.0, comparison.evidence
-    if judged["own"]:
+    if judged["by_unique_text"]:
         return [Message("the shared text is boilerplate, so only the rest was compared")]
     if judged["aligned"]["negated"]:
         return [_NEGATED]

@@ -113,7 +113,7 @@ impl CandidateIndex {
         }
     }
 
-    /// What the search met in its lists so far; nothing for fingerprints in memory.
+    /// The counts of the search so far; none for fingerprints in memory.
     pub fn statistics(&self) -> SearchStatistics {
         let of_lists = match &self.kind {
             Kind::InMemory(index) => index.index.statistics(),

@@ -161,8 +161,8 @@ fn grouped(keys: &[u32], stretch: usize, stretches: usize) -> Vec<Vec<u64>> {
             .iter()
             .zip(places)
             .map(|(&key, place)| spread(key) | place);
-        let own = all.filter(|&entry| leading(entry, fixed) == stretch);
-        deal(own, 1 << bits, bucket)
+        let of_stretch = all.filter(|&entry| leading(entry, fixed) == stretch);
+        deal(of_stretch, 1 << bits, bucket)
     });
     let mut buckets = gathered(&pieces.collect::<Vec<_>>(), 1 << bits);
     buckets

@@ -131,7 +131,7 @@ impl<S: PostingStore> InvertedIndex<S> {
         Place(self.min_overlaps.len() as u32)
     }
 
-    /// What full lists left out, and how many documents have the most frequent key.
+    /// The entries that capped lists left out, and the number of documents with the most frequent key.
     pub fn statistics(&self) -> SearchStatistics {
         let pairs = self.left_out.values().map(|&count| pairs_of(count));
         SearchStatistics {
@@ -234,9 +234,9 @@ impl Scratches {
     /// Calls `work` with scratch space that no other thread uses.
     pub fn with<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut own = lock().pop().unwrap_or_default();
-        let result = work(&mut own);
-        lock().push(own);
+        let mut scratch = lock().pop().unwrap_or_default();
+        let result = work(&mut scratch);
+        lock().push(scratch);
         result
     }
 

@@ -1,6 +1,6 @@
-//! What a search did, beside its result.
+//! Counts of a search.
 
-/// What a search met in its lists, and what full lists left out.
+/// The entries that a search met in its lists, and those that capped lists left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchStatistics {
     /// The number of list entries visited in all look-ups.

@@ -23,7 +23,7 @@ pub const CHUNK: usize = 1024;
 /// The target number of candidates of one look-up.
 const CANDIDATES: usize = 1 << 18;
 
-/// The number of documents kept for what they say of their own that are remembered.
+/// The number of documents kept for their unique text that are remembered.
 const SHOWN: usize = 10;
 
 /// Why a document was dropped.
@@ -35,7 +35,7 @@ pub enum Reason {
     Similar,
 }
 
-/// What happened to one document.
+/// The decision on one document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
     /// The kept document that it repeats.
@@ -56,7 +56,7 @@ pub struct Clusterer {
     /// The filed documents, by place.
     kept: Vec<u32>,
     identical: FirstByText,
-    kept_for_own: u64,
+    kept_by_unique_text: u64,
     shown: Vec<(u32, Similar<u32>)>,
     /// The number of documents that are looked up at once.
     lookups: usize,
@@ -87,7 +87,7 @@ impl Clusterer {
             index,
             kept: Vec::new(),
             identical: FirstByText::default(),
-            kept_for_own: 0,
+            kept_by_unique_text: 0,
             shown: Vec::new(),
             lookups: CHUNK,
         }
@@ -173,7 +173,7 @@ impl Clusterer {
         self.index.new_entries()
     }
 
-    /// What the search met in its lists so far.
+    /// The counts of the search so far.
     pub fn statistics(&self) -> SearchStatistics {
         self.index.statistics()
     }
@@ -183,15 +183,14 @@ impl Clusterer {
         self.judge.candidates()
     }
 
-    /// Documents that were not dropped so far only because of what they, or the kept ones, say of their
-    /// own beside text of many.
-    pub fn kept_for_own(&self) -> u64 {
-        self.kept_for_own
+    /// The number of documents that were not dropped so far only because of unique text next to boilerplate.
+    pub fn kept_by_unique_text(&self) -> u64 {
+        self.kept_by_unique_text
     }
 
     /// The first ten [of these](Self::kept_for_own) in the order of their decisions, each with the kept
     /// document for which it would have been dropped.
-    pub fn first_kept_for_own(&self) -> &[(u32, Similar<u32>)] {
+    pub fn first_kept_by_unique_text(&self) -> &[(u32, Similar<u32>)] {
         &self.shown
     }
 
@@ -216,8 +215,8 @@ impl Clusterer {
     /// If a stored text cannot be read back.
     pub fn decide(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
-        self.each_chunk(corpus, documents, |own, chunk| {
-            own.decide_chunk(corpus, chunk, true, &mut decisions)
+        self.each_chunk(corpus, documents, |clusterer, chunk| {
+            clusterer.decide_chunk(corpus, chunk, true, &mut decisions)
         })?;
         Ok(decisions)
     }
@@ -230,8 +229,8 @@ impl Clusterer {
     /// As [`decide`](Self::decide).
     pub fn look_up(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
-        self.each_chunk(corpus, documents, |own, chunk| {
-            own.decide_chunk(corpus, chunk, false, &mut decisions)
+        self.each_chunk(corpus, documents, |clusterer, chunk| {
+            clusterer.decide_chunk(corpus, chunk, false, &mut decisions)
         })?;
         Ok(decisions)
     }
@@ -243,11 +242,11 @@ impl Clusterer {
     ///
     /// If a sketch cannot be read back.
     pub fn file(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<()> {
-        self.each_chunk(corpus, documents, |own, chunk| {
+        self.each_chunk(corpus, documents, |clusterer, chunk| {
             for &document in chunk {
                 let is_readable = corpus.features(document as usize).is_some();
-                if is_readable && own.same_text(corpus, document).is_none() {
-                    own.keep(corpus, document)?;
+                if is_readable && clusterer.same_text(corpus, document).is_none() {
+                    clusterer.keep(corpus, document)?;
                 }
             }
             Ok(())
@@ -352,11 +351,11 @@ impl Clusterer {
             } else {
                 before
             };
-            let without_own = self.judge.take_own(document);
-            if let Some(without_own) = without_own.filter(|_| best.is_none()) {
-                self.kept_for_own += 1;
+            let without_unique_text = self.judge.take_kept_by_unique_text(document);
+            if let Some(without_unique_text) = without_unique_text.filter(|_| best.is_none()) {
+                self.kept_by_unique_text += 1;
                 if self.shown.len() < SHOWN {
-                    self.shown.push((document, without_own));
+                    self.shown.push((document, without_unique_text));
                 }
             }
             if let Some(best) = best {

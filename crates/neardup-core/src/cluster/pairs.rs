@@ -101,16 +101,16 @@ impl PairSearch {
                     .iter()
                     .filter(|&&one| bounds.has_sketch(corpus, one)),
             );
-            let (of_others, own) =
+            let (of_others, of_text) =
                 same_text.split_at(same_text.partition_point(|&document| document < first));
             found += match others {
-                None => own.len() as u128 * (own.len() as u128 - 1) / 2,
-                Some(_) => own.len() as u128 * of_others.len() as u128,
+                None => of_text.len() as u128 * (of_text.len() as u128 - 1) / 2,
+                Some(_) => of_text.len() as u128 * of_others.len() as u128,
             };
             check_count(found, max_pairs)?;
-            for (at, &b) in own.iter().enumerate() {
+            for (at, &b) in of_text.iter().enumerate() {
                 let earlier = match others {
-                    None => &own[..at],
+                    None => &of_text[..at],
                     Some(_) => of_others,
                 };
                 identical.extend(earlier.iter().filter_map(|&a| {
@@ -173,7 +173,7 @@ impl PairSearch {
         self.judge.bytes_compared()
     }
 
-    /// What the search met in its lists so far.
+    /// The counts of the search so far.
     pub fn statistics(&self) -> SearchStatistics {
         match &self.source {
             Source::Listed { .. } => SearchStatistics::default(),

@@ -14,7 +14,7 @@ pub struct Removals {
 }
 
 impl Removals {
-    /// Those of all documents, from the kept document of each; -1 for one that is kept itself. O(n).
+    /// The decisions on all documents, from the kept document of each; -1 for one that is kept. O(n).
     pub fn of(kept_for: &[i64]) -> Self {
         let is_dropped = |&(_, kept): &(i64, &i64)| *kept >= 0;
         let dropped = (0..).zip(kept_for).filter(is_dropped);

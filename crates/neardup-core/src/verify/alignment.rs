@@ -31,7 +31,7 @@ use super::units::{Units, is_negation, is_number, is_numeral};
 use crate::buckets::in_both;
 use crate::constants::{LINE, LINE_LETTERS, SENTENCE, SENTENCE_PARTS, SHORT_GAP, SHORTEST, SLOT};
 
-/// What the alignment of two texts says, by numbers of units.
+/// The result of aligning two texts, in numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aligned {
     /// Units of the first text.
@@ -59,9 +59,9 @@ pub struct Aligned {
     /// Whether each text has a passage of its own: a gap with more units than a line has, not counting those
     /// that the other side has too, or most of a sentence.
     pub passage: [bool; 2],
-    /// Gaps of the core in which both texts have at least two units: on a form, names and values.
+    /// Gaps of the core in which both texts have at least two units: in a template, names and values.
     pub slots: usize,
-    /// What stands between equal runs of any length.
+    /// The stretches between equal runs of any length.
     pub noise: Noise,
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
@@ -223,9 +223,9 @@ pub struct Layout {
     pub is_at_end: bool,
     /// Gaps of the core.
     pub gaps: usize,
-    /// Those of `gaps` in which both texts have units.
+    /// The gaps in which both texts have units.
     pub replacements: usize,
-    /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
+    /// The replacements that repeat an earlier one: the same units in the place of the same.
     pub recurring: usize,
 }
 
@@ -308,7 +308,7 @@ fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
         let mut both = 0;
         while let Some(stretch) = equal.peek() {
             let (begin, end) = (stretch.start, stretch.end);
-            // What lies before the sentence counts for none.
+            // Units before the sentence do not count.
             both += end
                 .min(sentence.end)
                 .saturating_sub(begin.max(sentence.start));
@@ -317,8 +317,8 @@ fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
             }
             equal.next();
         }
-        let own = sentence.len() - both;
-        own >= SENTENCE && SENTENCE_PARTS * own >= sentence.len()
+        let unshared = sentence.len() - both;
+        unshared >= SENTENCE && SENTENCE_PARTS * unshared >= sentence.len()
     })
 }
 
@@ -419,7 +419,7 @@ mod tests {
     fn equal_texts_are_one_stretch() {
         let text = "渡船早上8人开，晚上十一人回。";
         assert_eq!(counts(text, text), [12, 2, 0, 0]);
-        // What is not a unit makes no difference.
+        // Characters between units make no difference.
         assert_eq!(counts(text, "渡船早上 8 人开;晚上11人回"), [12, 2, 0, 0]);
     }
 
@@ -544,19 +544,19 @@ mod tests {
 
     #[test]
     fn long_texts_are_held_fast_at_anchors() {
-        let own = |from: u64| -> Vec<u64> { (from..from + 20).map(|at| 4 * at).collect() };
+        let units = |from: u64| -> Vec<u64> { (from..from + 20).map(|at| 4 * at).collect() };
         let number = |value: u64| vec![4 * value + 1];
         let parts = [1, 2, 3].map(|seed| noise(2000, 3000, seed));
         let joined = |kept: [Vec<u64>; 4]| -> Units {
             let mut all = kept[0].clone();
-            for (part, own) in parts.iter().zip(&kept[1..]) {
+            for (part, between) in parts.iter().zip(&kept[1..]) {
                 all.extend(part);
-                all.extend(own);
+                all.extend(between);
             }
             Units::from_row(all)
         };
-        let first = joined([own(5000), number(7), number(8), own(6000)]);
-        let second = joined([own(7000), number(7), number(9), own(8000)]);
+        let first = joined([units(5000), number(7), number(8), units(6000)]);
+        let second = joined([units(7000), number(7), number(9), units(8000)]);
         assert!(first.len() * second.len() > EXACT * EXACT);
         let expected = Aligned {
             a: 6042,
@@ -594,7 +594,7 @@ mod tests {
     #[test]
     fn a_passage_is_longer_than_a_line_or_most_of_a_sentence() {
         let body = "潮水退去之后渔船一只只靠岸。码头上的人忙着卸货过秤。";
-        for (own, is_passage) in [
+        for (ending, is_passage) in [
             ("", false),
             ("一二三四五六七八九十百千", false),
             ("编辑王小明责任校对李大成", false),
@@ -602,21 +602,22 @@ mod tests {
             ("来自记者现场。", true),
             ("记者现场。", false),
         ] {
-            let [a, b] = [format!("{body}{own}"), body.to_string()].map(|text| Units::of(&text));
+            let [a, b] = [format!("{body}{ending}"), body.to_string()].map(|text| Units::of(&text));
             let found = Aligned::of(&a, &b);
-            assert_eq!(found.passage, [is_passage, false], "{own}");
-            assert_eq!(Aligned::of(&b, &a).passage, [false, is_passage], "{own}");
+            assert_eq!(found.passage, [is_passage, false], "{ending}");
+            assert_eq!(Aligned::of(&b, &a).passage, [false, is_passage], "{ending}");
         }
         // White space ends a line too, so that it is not taken for the beginning of a sentence.
         let [a, b] = [format!("编辑王小明 {body}"), body.to_string()].map(|text| Units::of(&text));
         assert_eq!(Aligned::of(&a, &b).passage, [false, false]);
         let words = "the ferry leaves the island at noon and comes back in the evening";
-        for (own, is_passage) in [
+        for (ending, is_passage) in [
             (" by the harbour master", false),
             (" said the harbour master today", true),
         ] {
-            let [a, b] = [format!("{words}{own}"), words.to_string()].map(|text| Units::of(&text));
-            assert_eq!(Aligned::of(&a, &b).passage, [is_passage, false], "{own}");
+            let [a, b] =
+                [format!("{words}{ending}"), words.to_string()].map(|text| Units::of(&text));
+            assert_eq!(Aligned::of(&a, &b).passage, [is_passage, false], "{ending}");
         }
     }
 

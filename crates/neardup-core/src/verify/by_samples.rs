@@ -1,15 +1,12 @@
-/*! What the samples of two texts say about their similarity.
+/*! Bounds of the similarity of two texts, by their samples.
 
-A pair is decided by its samples wherever shingles are weighed, and where both texts are so short
-that their samples are all of their shingles. Where neither holds, the samples estimate the
-similarity: of n sampled shingles of which it is a share, a binomial number is in both texts. A pair
-is ruled out if so few are shared that at most one in a million pairs at the threshold shares no more;
-of pairs beyond it, fewer.
+If shingles are weighed, or if both samples are all shingles of short texts, the samples decide a pair.
+Otherwise they estimate it: of n sampled shingles, the number that both texts have is binomial. A pair is ruled
+out if so few are shared that at most one in a million pairs at the threshold shares no more.
 
-Most candidates share a sentence and no more. A quarter of the samples shows that: such a pair is
-ruled out if by that quarter too few shingles are shared, and if the shared ones, weighed, are not even
-a third of what the threshold asks for. Both must hold, since few shared shingles can weigh much: those
-of two notes that say the same on the pages of two sites.
+Most candidates share one sentence, and a quarter of the samples shows that. Such a pair is ruled out if that
+quarter shares too few shingles, and if their weight is less than a third of what the threshold needs. Both
+must hold, since a few shared shingles can weigh much: for example, two equal notes on the pages of two sites.
 */
 
 use std::hint::black_box;
@@ -34,7 +31,7 @@ const TOGETHER: usize = 32;
 /// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
 const LARGEST: usize = 256;
 
-/// What the samples of two texts say about their similarity.
+/// A bound of the similarity of two texts, by their samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum BySamples {
     /// It is below the threshold.
@@ -48,9 +45,9 @@ pub(super) enum BySamples {
 /// Which share of the shingles of two texts a measure takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ratio {
-    /// Those of both texts, of all.
+    /// The shared ones among all.
     Resemblance,
-    /// Those of both texts, of one of them.
+    /// The shared ones among those of one text.
     Containment(Direction),
 }
 
@@ -85,7 +82,7 @@ impl Ratio {
         }
     }
 
-    /// The shingles of which it is a share.
+    /// The number of shingles of which the shared ones are a share.
     fn all(self, sets: Overlap) -> usize {
         match self {
             Ratio::Resemblance => sets.a + sets.b - sets.common,
@@ -96,7 +93,7 @@ impl Ratio {
     }
 }
 
-/// What decides about pairs of samples.
+/// The rule for pairs of samples.
 #[derive(Clone, Copy)]
 pub(super) struct SampleBounds<'a> {
     pub(super) ratio: Ratio,
@@ -124,37 +121,36 @@ impl<'t> SampleBounds<'t> {
         }
     }
 
-    /// Adds what the samples of each pair say to `said`, on the current rayon pool; `sample` has that of
-    /// each text, if there is one.
-    pub(super) fn say_all<'s>(
+    /// Adds the bound of each pair to `bounds`, on the current rayon pool; `sample` has the sample of each text,
+    /// if there is one.
+    pub(super) fn add_bounds<'s>(
         self,
         pairs: &[(u32, u32)],
         sample: impl Fn(u32) -> Option<CountedSample<'s>> + Sync,
-        said: &mut Vec<BySamples>,
+        bounds: &mut Vec<BySamples>,
     ) {
         let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
-            // Samples lie anywhere in memory. Here, where nothing depends on what is read, the
-            // processor fetches several at a time.
+            // Samples lie anywhere in memory. Nothing here depends on the numbers that are read, so the
+            // processor fetches several samples at a time.
             let both = pairs.iter().map(|&(a, b)| (sample(a), sample(b)));
             let both: Vec<_> = both.collect();
             let lines = both.iter().filter_map(|(_, b)| *b).map(|b| b.touch());
             black_box(lines.fold(0, u32::wrapping_add));
-            let said = both.into_iter().map(|(a, b)| match (a, b) {
-                (Some(a), Some(b)) => self.say((&a, &b), scratch),
+            let found = both.into_iter().map(|(a, b)| match (a, b) {
+                (Some(a), Some(b)) => self.bound((&a, &b), scratch),
                 _ => BySamples::Open,
             });
-            said.collect::<Vec<_>>()
+            found.collect::<Vec<_>>()
         };
         let all = pairs.par_chunks(TOGETHER);
-        said.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
+        bounds.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
     }
 
-    /// What the samples of two texts say, neither of which is short.
+    /// The bound of two texts, neither of which is short.
     ///
-    /// That is what their profiles say, but for the few pairs that `fewest` loses: among those in which
-    /// all shingles count alike, or that [are far](Self::are_far) from similar by a quarter of the
-    /// samples.
-    pub(super) fn say(
+    /// The profiles of the texts have the same bound, but for the few pairs that `fewest` loses: pairs whose
+    /// shingles all count alike, or that [are far](Self::are_far) from similar by a quarter of the samples.
+    pub(super) fn bound(
         self,
         (a, b): (&CountedSample<'_>, &CountedSample<'_>),
         scratch: &mut Scratch,
@@ -165,9 +161,9 @@ impl<'t> SampleBounds<'t> {
             threshold,
             ..
         } = self;
-        let own = ratio.level(a.shingles, b.shingles);
+        let pair_level = ratio.level(a.shingles, b.shingles);
         let least = a.level.max(b.level);
-        let level = own.max(table.level());
+        let level = pair_level.max(table.level());
         if level < least {
             return BySamples::Open;
         }
@@ -182,10 +178,10 @@ impl<'t> SampleBounds<'t> {
             Weighing::Done(weighed) => ratio.weighed(weighed),
             Weighing::Unweighed => {
                 // All shingles count alike, also what the table has no room for.
-                let own = own.max(least);
-                let sets = sets_of(&a.at(own, table), &b.at(own, table));
+                let pair_level = pair_level.max(least);
+                let sets = sets_of(&a.at(pair_level, table), &b.at(pair_level, table));
                 // A sample of level 0 is all that the text has.
-                if own > 0 {
+                if pair_level > 0 {
                     return match sets.common < self.fewest.of(ratio.all(sets)) {
                         true => BySamples::TooLow,
                         false => BySamples::Open,
@@ -201,7 +197,7 @@ impl<'t> SampleBounds<'t> {
     }
 
     /// Whether what two samples have of a level shows that the texts are far from similar: too few
-    /// shingles are shared, and they weigh too little beside the others.
+    /// shingles are shared, and they weigh too little compared with the others.
     fn are_far(
         self,
         both: (&CountedSample<'_>, &CountedSample<'_>),

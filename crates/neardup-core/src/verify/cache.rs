@@ -13,7 +13,7 @@ pub(super) trait Cached: Send {
     /// Upper bound on the memory that it takes for each byte that is read for it.
     const GROWTH: usize;
 
-    /// The memory that it takes beside itself.
+    /// The memory that it owns on the heap.
     fn heap_bytes(&self) -> usize;
 }
 
@@ -122,7 +122,7 @@ impl<T: Cached> Cache<T> {
                 break;
             }
         }
-        // Neighbours lie beside each other in a file.
+        // Neighbours are next to each other in a file.
         let mut missing: Vec<u32> = missing.into_iter().collect();
         missing.sort_unstable();
         let read: Vec<(u32, T)> = missing

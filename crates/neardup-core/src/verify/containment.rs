@@ -20,7 +20,7 @@ pub enum Direction {
     FirstInSecond,
     /// One of the two texts in the other, whichever it is.
     Either,
-    /// Each text in the other: they say the same.
+    /// Each text in the other: they have the same content.
     Both,
 }
 
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn a_short_text_is_weighed_by_enough_shingles_of_a_long_one() {
-        let (form, own) = (text(0..100), text(100..200));
+        let (form, unique) = (text(0..100), text(100..200));
         let long = format!("{form}{}", text(1000..9000));
         let table = table(&[(&form, 9)]);
-        let short = format!("{form}{own}");
+        let short = format!("{form}{unique}");
         let [in_long, _] = containment(&short, &long, &table);
         // Of 200 shingles a half is sampled.
         let sampled = |text: &str| {
@@ -148,7 +148,7 @@ mod tests {
                 .count()
         };
         let shared = sampled(&form) as f64 * 309.0;
-        let alone = sampled(&own) as f64 * 1000.0;
+        let alone = sampled(&unique) as f64 * 1000.0;
         assert!((in_long - shared / (shared + alone)).abs() < 1e-12);
     }
 }

@@ -78,7 +78,7 @@ pub(super) mod tests {
         range.filter_map(|at| char::from_u32(0xac00 + at)).collect()
     }
 
-    /// A table that says how many texts carry the characters of each text.
+    /// A table that says how many texts contain the characters of each text.
     pub(in super::super) fn table(carried: &[(&str, usize)]) -> ShingleFrequencies {
         let sets = carried.iter().flat_map(|&(text, times)| {
             let set = Shingles::of(text, 1);
@@ -238,28 +238,28 @@ pub(super) mod tests {
     fn beside_text_of_many_a_line_is_nothing_and_a_sentence_is_all() {
         let (form, many) = (text(0..200), RARE as usize + 17);
         let line = |at: u32, length: u32| text(1000 + 100 * at..1000 + 100 * at + length);
-        for (times, own, same) in [
+        for (times, lengths, same) in [
             (many, [12, 12], true),
             (many, [13, 12], false),
             (many, [0, 13], false),
             (many, [0, 12], true),
             (many, [60, 60], false),
-            // Not of many.
+            // Not boilerplate.
             (many - 1, [13, 12], true),
             (9, [13, 13], true),
         ] {
             let table = table(&[(&form, times)]);
-            let [a, b] = [0, 1].map(|at| format!("{form}{}", line(at, own[at as usize])));
+            let [a, b] = [0, 1].map(|at| format!("{form}{}", line(at, lengths[at as usize])));
             let found = evidence(&a, &b, &table).similarity;
-            assert_eq!(found > 0.4, same, "{times} {own:?}: {found}");
-            // What both say besides counts: the text that many share does not.
+            assert_eq!(found > 0.4, same, "{times} {lengths:?}: {found}");
+            // The other shared text counts, the boilerplate does not.
             let same = line(2, 70);
             let [a, b] = [&a, &b].map(|text| format!("{same}{text}"));
             let found = evidence(&a, &b, &table).similarity;
             assert_eq!(
                 found > 0.45,
-                own[0] + own[1] < 60,
-                "{times} {own:?}: {found}"
+                lengths[0] + lengths[1] < 60,
+                "{times} {lengths:?}: {found}"
             );
         }
     }
@@ -378,9 +378,9 @@ pub(super) mod tests {
         let table = table(&[(&form, 30), (&text(40..80), 9)]);
         for round in 0..200_u32 {
             let [a, b] = [round, round * 7 + 3].map(|seed| {
-                let own = seed * 13 % 60;
+                let offset = seed * 13 % 60;
                 let number = seed % 3;
-                let end = text(40 + own..60 + own + seed % 30);
+                let end = text(40 + offset..60 + offset + seed % 30);
                 format!("{form}{number}日{}号{end}", seed % 5)
             });
             // It compares the two.

@@ -1,4 +1,4 @@
-//! The candidates of one document, of which the most similar one is wanted.
+//! The search for the most similar one among the candidates of a document.
 
 use super::most::Most;
 use crate::similar::Similar;

@@ -1,6 +1,6 @@
 /*! Serialized counts of hashes, which a cluster adds up.
 
-A machine counts the hashes of its own texts, and only these counts are moved. Hashes ascend, so each is
+A machine counts the hashes of its expected texts, and only these counts are moved. Hashes ascend, so each is
 stored as its distance from the one before, twice that and one more if several texts have it: then their
 number follows. All numbers are stored in 7 bits a byte, the lowest first; the highest bit of a byte says
 that more follow. Most hashes take two bytes.
@@ -132,11 +132,11 @@ mod tests {
             let all = counts_in_parts(&counts, parts).unwrap();
             assert_eq!(all.len(), parts);
             for (part, bytes) in all.iter().enumerate() {
-                let own = counts.iter().copied();
-                let own: Vec<_> = own
+                let expected = counts.iter().copied();
+                let expected: Vec<_> = expected
                     .filter(|&(hash, _)| part_of(hash, parts) == part)
                     .collect();
-                assert_eq!(read(bytes).unwrap(), own);
+                assert_eq!(read(bytes).unwrap(), expected);
             }
         }
     }

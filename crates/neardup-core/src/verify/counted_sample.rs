@@ -125,7 +125,7 @@ impl<'a> CountedSample<'a> {
     }
 }
 
-/// A sample of its own whose shingles were looked up.
+/// A sample that owns its numbers, whose shingles were looked up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
     numbers: Box<[u32]>,

@@ -189,16 +189,16 @@ mod tests {
         Hash::of_level(level, &hashes).to_vec()
     }
 
-    /// Samples of texts of 50 to 700 shingles, of which some are shared.
+    /// Samples of texts of 50 to 700 shingles, some of them shared.
     fn texts(count: u64) -> Vec<Vec<Hash>> {
         let text = |id: u64| {
-            let own = (0..50 + id * 37 % 650).map(move |at| (id << 32) + at);
-            sample(own.chain(0..id % 40))
+            let unshared = (0..50 + id * 37 % 650).map(move |at| (id << 32) + at);
+            sample(unshared.chain(0..id % 40))
         };
         (0..count).map(text).collect()
     }
 
-    /// What a table must hold.
+    /// The expected content of a table.
     fn counted(texts: &[Vec<Hash>]) -> BTreeMap<Hash, u32> {
         let mut all = BTreeMap::new();
         for &hash in texts.iter().flatten() {

@@ -17,7 +17,7 @@ use super::weighed::{Scratch, Weighed, Weighing};
 pub struct Evidence {
     /// Sizes of the sets of shingles and of their intersection.
     pub overlap: Overlap,
-    /// What was weighed; `None` where all shingles count alike.
+    /// The weights; `None` if all shingles count alike.
     pub weighed: Option<Weighed>,
     /// How the texts align.
     pub aligned: Aligned,
@@ -25,10 +25,10 @@ pub struct Evidence {
     pub short: bool,
     /// The content; of short texts, the share of letters and digits. In \[0, 1\].
     pub similarity: f64,
-    /// What replaced numbers and words that turn the meaning take from it; of short texts 0.
+    /// The penalty of replaced numbers and of words that turn the meaning; 0 for short texts.
     pub penalty: f64,
-    /// Whether what a text says of its own decides, since what both share is text of many.
-    pub own: bool,
+    /// Whether the unique text of a text decides, since both share boilerplate.
+    pub by_unique_text: bool,
     /// The share of the longer text that is aligned, in \[0, 1\].
     pub alignment: f64,
     /// How the gaps of the alignment lie.
@@ -38,7 +38,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Compares two normalized texts by `content(k)` in full, and by how many texts carry each shingle of this length.
+    /// Compares two normalized texts by `content(k)` in full, and by how many texts contain each shingle of this length.
     pub fn of([a, b]: [&str; 2], k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
         // One thing at a time, since each takes a multiple of a long text.
         let (aligned, layout) = {
@@ -71,7 +71,7 @@ impl Evidence {
                 true => 0.0,
                 false => measure.finish(most, &without_numbers) - similarity,
             },
-            own: most.is_of_own(&aligned),
+            by_unique_text: most.is_by_unique_text(&aligned),
             short: most.is_short,
             alignment: as_share(alignment(&aligned)),
             containment: contained.map_or(Containment::of_overlap(overlap), Containment::weighed),

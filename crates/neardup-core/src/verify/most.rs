@@ -2,7 +2,7 @@
 
 use super::alignment::Aligned;
 use super::noise::lifted;
-use super::weighed::{Own, Weighed};
+use super::weighed::{UniqueText, Weighed};
 use crate::constants::SLOTS;
 
 /// The most that two texts can be alike, whatever their alignment.
@@ -11,8 +11,8 @@ pub(super) struct Most {
     pub(super) similarity: f64,
     /// The same if their differences are scattered.
     pub(super) scattered: f64,
-    /// The same by what few texts carry, and which texts may say something of their own.
-    pub(super) own: Option<(f64, [bool; 2])>,
+    /// The same without boilerplate, and which texts may have unique text.
+    pub(super) unique: Option<(f64, [bool; 2])>,
     /// Whether one of the texts is [short](super::short), so that letters and digits decide.
     pub(super) is_short: bool,
 }
@@ -22,12 +22,12 @@ impl Most {
         Most {
             similarity,
             scattered: similarity,
-            own: None,
+            unique: None,
             is_short: false,
         }
     }
 
-    /// By the resemblance of their shingles, of which all count alike.
+    /// By the resemblance of their shingles, which all count alike.
     pub(super) fn unweighed(resemblance: f64) -> Self {
         Most {
             scattered: lifted(resemblance),
@@ -37,29 +37,32 @@ impl Most {
 
     pub(super) fn weighed(weighed: Weighed) -> Self {
         let similarity = weighed.resemblance();
-        let of = |own: Own| (own.resemblance().min(similarity), own.says);
-        let scattered = match weighed.says_other() {
+        let of = |unique: UniqueText| (unique.resemblance().min(similarity), unique.has);
+        let scattered = match weighed.differs_in_unique_text() {
             true => similarity,
             false => similarity.max(lifted(weighed.unweighed())),
         };
         Most {
             similarity,
             scattered,
-            own: weighed.own.map(of),
+            unique: weighed.unique.map(of),
             is_short: false,
         }
     }
 
-    /// The same where it makes no difference what a text says of its own.
-    pub(super) fn without_own(self) -> Self {
-        Most { own: None, ..self }
+    /// The same, regardless of unique text.
+    pub(super) fn without_unique_text(self) -> Self {
+        Most {
+            unique: None,
+            ..self
+        }
     }
 
-    /// Whether a text says something of its own beside text of many.
-    pub(super) fn is_of_own(self, aligned: &Aligned) -> bool {
-        let says = self.own.map_or([false; 2], |(_, says)| says);
-        let has_passage = (0..2).any(|side| says[side] && aligned.passage[side]);
-        let has_names = says[0] && says[1] && aligned.slots >= SLOTS;
+    /// Whether a text has unique text next to boilerplate.
+    pub(super) fn is_by_unique_text(self, aligned: &Aligned) -> bool {
+        let has = self.unique.map_or([false; 2], |(_, has)| has);
+        let has_passage = (0..2).any(|side| has[side] && aligned.passage[side]);
+        let has_names = has[0] && has[1] && aligned.slots >= SLOTS;
         has_passage || has_names && !aligned.is_scattered()
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     use super::super::alignment::Aligned;
     use super::*;
 
-    /// A text of distinct characters, of which every `step`th one from `first` on is another one.
+    /// A text of distinct characters, with every `step`th one from `first` on replaced.
     fn edited(length: u32, first: u32, step: u32, other: impl Fn(u32) -> String) -> String {
         let of = |at: u32| match at >= first && (at - first).is_multiple_of(step) {
             true => other(at),

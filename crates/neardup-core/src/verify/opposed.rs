@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::units::Units;
 use crate::constants::OPPOSED;
 
-/// Words of one meaning, and those of the opposite one. A single character counts only where hardly anything
+/// Words of one meaning, and words of the opposite one. A single character counts only where hardly anything
 /// else differs.
 const PAIRS: [(&str, &str); 44] = [
     ("成功", "失败"),
@@ -110,7 +110,7 @@ static WORDS: LazyLock<FxHashMap<u64, Vec<Word>>> = LazyLock::new(|| {
     words
 });
 
-/// Whether two rows of units, of which one stands in the place of the other, have words of opposite meaning.
+/// Whether a row of units and its replacement have words of opposite meaning.
 pub(super) fn are_opposed(a: &[u64], b: &[u64]) -> bool {
     let longer = a.len().max(b.len());
     if a.is_empty() || b.is_empty() || longer > OPPOSED[0] {

@@ -14,7 +14,7 @@ use crate::ids::Hash;
 use crate::segment::ShingleLen;
 use crate::sketch::shingle_hashes;
 
-/// The properties of one text that measures compare. Each measure has its own; the others are empty.
+/// The properties of one text that measures compare. Each measure fills some; the others are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
     /// Shingles of as many characters in each script.
@@ -23,7 +23,7 @@ pub(super) struct Profile {
     pub(super) units: Box<[u64]>,
     /// Shingles whose length goes by the script, by the halves of hashes that samples hold.
     pub(super) shingles: Shingles<Hash>,
-    /// The number of these, of which two may have the same half of a hash.
+    /// The number of shingles. Two of them may have the same half of a hash.
     pub(super) count: usize,
     pub(super) letters: Letters,
 }

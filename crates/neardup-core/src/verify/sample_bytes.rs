@@ -66,7 +66,7 @@ pub fn hashes_of(bytes: &[u8], wanted: &[u64]) -> Result<(u64, Vec<Hash>)> {
     Ok((texts, hashes))
 }
 
-/// The samples of the documents among `wanted`, ascending, without those of short texts.
+/// The samples of the documents among `wanted`, ascending; short texts have none.
 ///
 /// # Errors
 ///
@@ -226,14 +226,18 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let samples = samples();
-        let own = |document, number| stored(&samples, document, number);
+        let of_document = |document, number| stored(&samples, document, number);
         let bytes = bytes_of(&samples, 0, &[5, 6, 1 << 40]);
-        let expected = [own(0, 5), own(1, 6), own(2, 1 << 40)];
+        let expected = [
+            of_document(0, 5),
+            of_document(1, 6),
+            of_document(2, 1 << 40),
+        ];
         assert_eq!(parts_of(&bytes), expected);
         let last = bytes_of(&samples, 2, &[7]);
-        assert_eq!(parts_of(&last), [own(2, 7)]);
+        assert_eq!(parts_of(&last), [of_document(2, 7)]);
         // A number, two counts, and the hashes.
-        assert_eq!(last.len(), 8 + 12 + 4 * own(2, 7).hashes.len());
+        assert_eq!(last.len(), 8 + 12 + 4 * of_document(2, 7).hashes.len());
     }
 
     #[test]
@@ -256,9 +260,9 @@ mod tests {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
         let (texts, hashes) = hashes_of(&bytes, &[0, 1, 2, 4]).unwrap();
-        let own = [0, 1].map(|document| stored(&samples, document, 0).hashes);
-        // Those of the short text too.
-        assert_eq!((texts, hashes), (2, own.concat()));
+        let samples_of_both = [0, 1].map(|document| stored(&samples, document, 0).hashes);
+        // The short text has some too.
+        assert_eq!((texts, hashes), (2, samples_of_both.concat()));
     }
 
     #[test]

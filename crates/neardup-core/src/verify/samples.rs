@@ -46,7 +46,7 @@ pub struct Samples {
     folder: Option<PathBuf>,
     /// Short documents, whose samples are only counted.
     short: Vec<u32>,
-    /// The document whose sample each document has; empty if all have their own.
+    /// The document whose sample each document has; empty if no sample is shared.
     owners: Vec<u32>,
     /// Whether ids are in the place of hashes.
     are_looked_up: bool,
@@ -160,7 +160,7 @@ impl Samples {
         self.numbers.len() as u64
     }
 
-    /// Passes all samples on, in blocks: those in memory are one. What is in the file is read.
+    /// Passes all samples on, in blocks: the samples in memory are one block, and the others are read.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Deals the hashes of all samples by their leading bits into files, of which each fits into memory.
+    /// Deals the hashes of all samples by their leading bits into files. Each file fits into memory.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl Samples {
         let file = |_| Spilled::new(0, self.folder.as_deref());
         let mut files: Vec<_> = (0..1 << bits).map(file).collect();
         self.for_each_block(|block| {
-            // What is in memory is one block, of any size.
+            // The samples in memory are one block, of any size.
             for some in block.chunks(DEALT) {
                 let hashes = some.iter().flat_map(|sample| sample.iter().copied());
                 let file_of = |Hash(hash)| (hash >> (u32::BITS - bits)) as usize;
@@ -230,7 +230,7 @@ impl Samples {
         }
     }
 
-    /// From now on, each document has the sample of another one, or its own.
+    /// From now on, each document has the sample of its owner, which may be itself.
     pub fn share(&mut self, owners: Vec<u32>) {
         self.owners = owners;
     }

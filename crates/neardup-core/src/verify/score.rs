@@ -9,8 +9,8 @@ const ONE: u64 = 1_000_000;
 
 /// The similarity of two texts with this resemblance and this alignment.
 pub(super) fn score(most: Most, aligned: &Aligned) -> f64 {
-    let resemblance = match most.own {
-        Some((own, _)) if most.is_of_own(aligned) => own,
+    let resemblance = match most.unique {
+        Some((unique, _)) if most.is_by_unique_text(aligned) => unique,
         _ if aligned.is_scattered() => return less_numbers(most.scattered, aligned),
         _ => most.similarity,
     };
@@ -21,7 +21,7 @@ pub(super) fn score(most: Most, aligned: &Aligned) -> f64 {
     resemblance.min(as_share(ONE.saturating_sub(lost)))
 }
 
-/// The similarity of two texts of which so much is the same, but for numbers.
+/// The similarity of two texts by their common part, without numbers.
 pub(super) fn less_numbers(share: f64, aligned: &Aligned) -> f64 {
     let lost = numbers(aligned) * LEFT / (200 - NEEDED[0]);
     (share - as_share(lost)).max(0.0)
@@ -40,7 +40,7 @@ pub(super) fn alignment(aligned: &Aligned) -> u64 {
     }
 }
 
-/// What replaced numbers take, or words that turn the meaning.
+/// The penalty of replaced numbers, or of words that turn the meaning.
 pub(super) fn numbers(aligned: &Aligned) -> u64 {
     let by_length = |count: usize| {
         REACH * MOST_NUMBERS.min(count as u64) * ONE / (aligned.letters as u64).max(1)

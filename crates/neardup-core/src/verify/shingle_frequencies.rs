@@ -71,7 +71,7 @@ impl ShingleFrequencies {
         let mut level = 0;
         while common.len() > entries && level < u32::BITS {
             level += 1;
-            // Those of a level come first.
+            // Shingles of a level come first.
             common.truncate(common.partition_point(|&(hash, _)| hash.is_of(level)));
         }
         ShingleFrequencies::from_counts(level, texts, common)
@@ -159,7 +159,7 @@ impl ShingleFrequencies {
         self.counts[id.index()].1
     }
 
-    /// The first id of which the shingle is not of a level.
+    /// The first id whose shingle is not of a level.
     pub(super) fn end_of_level(&self, level: u32) -> ShingleId {
         ShingleId(self.ends[level.min(u32::BITS) as usize])
     }
@@ -182,7 +182,7 @@ impl ShingleFrequencies {
 
     /// The largest number of texts that may contain a rare shingle.
     ///
-    /// Common phrases of the language occur in more texts as a collection grows, while a form
+    /// Common phrases of the language occur in more texts as a collection grows, while a template
     /// with a handful of copies does not. A limit that grows with the square root lies between
     /// the two.
     pub fn rare(&self) -> u32 {
@@ -203,7 +203,7 @@ pub(super) fn rare(texts: u64) -> u32 {
 
 /// How many texts contain a shingle, at least, that affects comparisons.
 pub(super) fn least_common(rare: u32) -> u32 {
-    // A shingle of the majority form has at least 4/5 of the median count of the common
+    // A shingle of the majority version has at least 4/5 of the median count of the common
     // shingles; see `weighed`.
     let least =
         (u64::from(MAJORITY_PARTS - 1) * (u64::from(rare) + 1)).div_ceil(u64::from(MAJORITY_PARTS));

@@ -58,7 +58,7 @@ pub(super) fn is_negation(unit: u64) -> bool {
 /// The units of one text, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Units {
-    /// Hashes whose last bits say what it is.
+    /// Hashes whose last bits have the kind of the unit.
     row: Box<[u64]>,
     /// Days whose month and day could each be the other.
     days: Box<[Day]>,
@@ -199,7 +199,7 @@ enum Order {
     Ascending,
     /// The greater one.
     Turned,
-    /// The text does not say. The smaller one comes first.
+    /// The text leaves it open. The smaller one comes first.
     Unsure,
 }
 

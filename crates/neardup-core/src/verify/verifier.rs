@@ -44,9 +44,9 @@ pub struct Verifier {
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Box<[u32]>>,
-    /// Documents with a candidate that is not similar only because of what one says of its own: of
-    /// several the one that would be the most similar, the first of equal ones.
-    own: FxHashMap<u32, Similar<u32>>,
+    /// Documents with a candidate that is not similar only because of unique text: the candidate that would be
+    /// the most similar, or the first of equal ones.
+    kept_by_unique_text: FxHashMap<u32, Similar<u32>>,
 }
 
 impl Verifier {
@@ -68,7 +68,7 @@ impl Verifier {
             profiles: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
-            own: FxHashMap::default(),
+            kept_by_unique_text: FxHashMap::default(),
         }
     }
 
@@ -89,9 +89,9 @@ impl Verifier {
     }
 
     /// Forgets a document that [`best`](Self::best) was asked for, and returns the candidate of it that
-    /// would be similar but for what one of the two says of its own.
-    pub fn take_own(&mut self, document: u32) -> Option<Similar<u32>> {
-        self.own.remove(&document)
+    /// would be similar without the unique text of one of the two.
+    pub fn take_kept_by_unique_text(&mut self, document: u32) -> Option<Similar<u32>> {
+        self.kept_by_unique_text.remove(&document)
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
@@ -119,7 +119,7 @@ impl Verifier {
         Ok(all.collect())
     }
 
-    /// What the samples of each pair say, and where they leave it open, their texts.
+    /// The bound of each pair by its samples; by its texts, if the samples leave it open.
     fn bounds(
         &mut self,
         texts: &TextStore,
@@ -189,13 +189,13 @@ impl Verifier {
                 if let Some(similarity) = similarity.filter(|&found| counts(pairs[at], found)) {
                     contests[number].enter(at, similarity);
                 }
-                if let Some(similarity) = alike.without_own {
+                if let Some(similarity) = alike.without_unique_text {
                     let (document, other) = pairs[at];
                     let next = Similar {
                         of: other,
                         similarity,
                     };
-                    let best = self.own.entry(document).or_insert(next);
+                    let best = self.kept_by_unique_text.entry(document).or_insert(next);
                     if next.order(best).is_lt() {
                         *best = next;
                     }
@@ -215,17 +215,17 @@ impl Verifier {
     ) -> Vec<bool> {
         match (&self.frequencies, self.verdict.ratio()) {
             (Some(table), Some(ratio)) => {
-                let mut said = Vec::with_capacity(pairs.len());
+                let mut found = Vec::with_capacity(pairs.len());
                 let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
-                bounds.say_all(pairs, sample, &mut said);
-                let said = said.into_iter();
-                said.map(|said| said != BySamples::TooLow).collect()
+                bounds.add_bounds(pairs, sample, &mut found);
+                let found = found.into_iter();
+                found.map(|found| found != BySamples::TooLow).collect()
             }
             _ => vec![true; pairs.len()],
         }
     }
 
-    /// What the samples of each pair say.
+    /// The bound of each pair by its samples.
     fn by_samples(
         &mut self,
         (samples, table): (&Samples, &ShingleFrequencies),
@@ -233,24 +233,24 @@ impl Verifier {
         pairs: &[(u32, u32)],
     ) -> Result<Vec<BySamples>> {
         let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
-        let mut said = Vec::with_capacity(pairs.len());
-        let mut say = |pairs: &[(u32, u32)], read: &Values<Box<[u32]>>| {
+        let mut found = Vec::with_capacity(pairs.len());
+        let mut add = |pairs: &[(u32, u32)], read: &Values<Box<[u32]>>| {
             let read = |id| read.get(&samples.owner(id)).map(|numbers| &**numbers);
-            bounds.say_all(pairs, |id| samples.get(id, read(id)), &mut said);
+            bounds.add_bounds(pairs, |id| samples.get(id, read(id)), &mut found);
         };
         match samples.are_in_file() {
             true => {
                 // Documents with the same text have the same numbers, which are read once.
                 let owners = |&(a, b): &(u32, u32)| (samples.owner(a), samples.owner(b));
                 self.samples
-                    .for_each(&InFile(samples), pairs, owners, say)?;
+                    .for_each(&InFile(samples), pairs, owners, add)?;
             }
-            false => say(pairs, &Values::default()),
+            false => add(pairs, &Values::default()),
         }
-        Ok(said)
+        Ok(found)
     }
 
-    /// What the texts of each pair say before they are aligned.
+    /// The bound of each pair by its texts, before they are aligned.
     fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<Most>>> {
         let (verdict, threshold) = (&*self.verdict, self.threshold);
         let frequencies = self.frequencies.as_deref();
@@ -275,7 +275,7 @@ impl Verifier {
             let all = pairs.iter();
             let all = all.map(|(_, most)| Alike {
                 similarity: at_least(threshold, most.similarity),
-                without_own: None,
+                without_unique_text: None,
             });
             return Ok(all.collect());
         }
@@ -294,17 +294,19 @@ impl Verifier {
                     let score = |most, aligned: &Aligned| {
                         at_least(threshold, verdict.finish(most, aligned))
                     };
-                    let without_own = most.without_own();
-                    if is_long(a, b) && score(without_own, &order.best(*number, a, b)).is_none() {
+                    let without_unique_text = most.without_unique_text();
+                    if is_long(a, b)
+                        && score(without_unique_text, &order.best(*number, a, b)).is_none()
+                    {
                         return Alike::default();
                     }
                     let aligned = Aligned::of(a, b);
                     let similarity = score(*most, &aligned);
                     Alike {
                         similarity,
-                        without_own: match similarity {
+                        without_unique_text: match similarity {
                             Some(_) => None,
-                            None => score(without_own, &aligned),
+                            None => score(without_unique_text, &aligned),
                         },
                     }
                 };
@@ -318,13 +320,13 @@ fn at_least(threshold: f64, similarity: f64) -> Option<f64> {
     (similarity >= threshold).then_some(similarity)
 }
 
-/// What the alignment of a pair says.
+/// The result of aligning a pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Alike {
     similarity: Option<f64>,
     /// The similarity that the pair would have but for what one text says of its own, if only that
     /// keeps it from being similar.
-    without_own: Option<f64>,
+    without_unique_text: Option<f64>,
 }
 
 #[cfg(test)]
@@ -405,7 +407,7 @@ mod tests {
         assert_eq!(got, [Some(1.0), None, Some(1.0), None, None]);
     }
 
-    /// Texts of a form, of parts that many have and of parts that few have, short and long.
+    /// Texts of a template, of common parts and of rare parts, short and long.
     fn collection() -> Vec<String> {
         let part = |number: u32| text(number * 40..number * 40 + 40);
         let text = |at: u32| {
@@ -470,8 +472,8 @@ mod tests {
                 let groups: Vec<usize> = (1..=32).map(|text| text * 32).collect();
                 let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups, |_, _| true);
                 for (text, best) in best.unwrap().into_iter().enumerate() {
-                    let own = text * 32..(text + 1) * 32;
-                    let similar = own.filter_map(|of| {
+                    let of_text = text * 32..(text + 1) * 32;
+                    let similar = of_text.filter_map(|of| {
                         let similarity = expected[of]?;
                         Some(Similar { of, similarity })
                     });
@@ -490,15 +492,15 @@ mod tests {
                         let got = small.verify(&texts, Some(samples), &[pair]).unwrap();
                         assert_eq!(got, [expected]);
                     }
-                    let said = verifier().by_samples((samples, &table), ratio, &pairs);
-                    assert_eq!(said.unwrap(), by_samples);
+                    let found = verifier().by_samples((samples, &table), ratio, &pairs);
+                    assert_eq!(found.unwrap(), by_samples);
                 }
-                for ((said, open), similar) in by_samples.iter().zip(open).zip(&expected) {
-                    assert_eq!(open, *said != BySamples::TooLow);
+                for ((found, open), similar) in by_samples.iter().zip(open).zip(&expected) {
+                    assert_eq!(open, *found != BySamples::TooLow);
                     assert!(open || similar.is_none());
                 }
                 let all = by_samples.into_iter();
-                decided += all.filter(|&said| said != BySamples::Open).count();
+                decided += all.filter(|&found| found != BySamples::Open).count();
             }
         }
         assert!(decided > 1000, "{decided}");

@@ -1,34 +1,32 @@
-/*! Two texts by their shingles, each weighed by how many texts of the collection carry it.
+/*! Two texts by their shingles, each weighed by how many texts of the collection contain it.
 
-A shingle that at most R texts carry is *rare* and weighs 1. The table
-[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts carry
-weighs 1 / (1 + √(n − R)), at least 0.15: what many texts share, a form or a phrase, says little.
+A shingle that at most R texts contain is *rare* and weighs 1; the others are *common*. The table
+[`ShingleFrequencies`](super::ShingleFrequencies) has the counts and R. A shingle that n texts contain weighs
+1 / (1 + √(n − R)), at least 0.15.
 
-Let n be the lower median of how many texts carry the *common* shingles, those that are not rare,
-that both texts have. One of the two may be a text that is posted often: an unshared shingle that at
-least 0.8 n texts carry is *of the majority form*. Where one text has such shingles, the other was
-edited, so as many rare unshared shingles of the other are *excused*: each weighs what a shingle
-weighs that n texts carry. No unshared one weighs less than that. Let s, a and b be the weights of
-the shingles of both, and of one text alone:
+Let n be the lower median of the counts of the common shingles that both texts have. One of the two may be a
+text that is posted often. So an unshared shingle is *of the majority version* if at least 0.8 n texts contain
+it. If one text has such shingles, the other was edited. As many of its rare unshared shingles are *excused*:
+each weighs as much as a shingle that n texts contain. No unshared shingle weighs less than that. Let s, a and
+b be the weights of the shingles of both texts, and of each text alone:
 
 ```text
 resemblance = s / (s + a + b)
 containment of the first text in the second = s / (s + a)
 ```
 
-**Text of many.** A shingle that more than R + 16 texts carry is one of *many*, the others are of *few*.
-Where n is more than R + 16, what both texts share is text of many, and says nothing, however long it
-is: [`Own`] weighs what few carry, and tells which text has such shingles alone, more than twice as many
-as the other has of the majority form. A text of whose own shingles none is in the sample may have them
-too: a sentence of a long text often has none there. Whether these are a line or a sentence, which decides, the
-alignment says: see [`content`](super::content).
+**Boilerplate.** A shingle is boilerplate if more than R + 16 texts contain it. If n is more than R + 16, the
+texts share boilerplate, and it does not count, however long it is. [`UniqueText`] then weighs the other
+shingles. A text has unique text if more than twice as many of them are unshared as the other text has of the
+majority version. It may also have unique text if the sample has none of its unshared shingles, since a
+sentence of a long text is often not in the sample. The alignment decides whether that text is a line or a
+sentence: see [`content`](super::content).
 
-Only shingles that are in the [samples](super::sample) of both texts and of the table
-are weighed. If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then
-all shingles of both texts count, each alike.
+Only shingles in the [samples](super::sample) of both texts and of the table are weighed. If these are fewer
+than [`KNOWN`], or no shared one is common, all shingles of both texts count alike.
 
-Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
-costs a merge of the lists of two [counted samples](CountedSample).
+Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair costs a merge
+of the lists of two [counted samples](CountedSample).
 */
 
 use super::counted_sample::CountedSample;
@@ -37,13 +35,13 @@ use crate::buckets::divide;
 use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
 use crate::ids::ShingleId;
 
-/// What a rare shingle weighs.
+/// The weight of a rare shingle.
 const RARE_WEIGHT: u16 = 1000;
 
 /// The shingles of two texts that were looked up, weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weighed {
-    /// Of which level the shingles are: one in 2^level was looked at.
+    /// The level of the shingles: one in 2^level is in the sample.
     pub level: u32,
     /// The shingles that both texts have, of all that either has.
     pub counted: [usize; 2],
@@ -53,25 +51,24 @@ pub struct Weighed {
     pub alone_a: u64,
     /// Weight of the shingles of the second text alone.
     pub alone_b: u64,
-    /// The lower median of how many texts carry the common shingles that both have; 0 if there
-    /// are none.
+    /// The lower median of the counts of the shared common shingles; 0 without any.
     pub median: u32,
-    /// Rare shingles of one text alone that are taken for edits of a text that is posted often.
+    /// Rare unshared shingles that count as edits of a text that is posted often.
     pub excused: usize,
-    /// What each says of its own, where what both have is text of many.
-    pub own: Option<Own>,
+    /// The unique text of each, if they share boilerplate.
+    pub unique: Option<UniqueText>,
 }
 
-/// Two texts that share text of many, by what few carry.
+/// Two texts that share boilerplate, without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Own {
-    /// Weight of the shingles of few that both have.
+pub struct UniqueText {
+    /// Weight of the shared shingles.
     pub shared: u64,
-    /// Weight of the unshared shingles of few of each text, without those of the majority form.
+    /// Weight of the unshared shingles of each text, but for the majority version.
     pub alone: [u64; 2],
-    /// Whether each text has more of them alone than edits explain, or nothing of what it has alone is
-    /// in the sample, so that the alignment decides.
-    pub says: [bool; 2],
+    /// Whether each text may have unique text: more unshared shingles than edits explain, or none in the
+    /// sample, so that the alignment decides.
+    pub has: [bool; 2],
 }
 
 /// Lists that are made for each pair.
@@ -79,15 +76,15 @@ pub struct Own {
 pub struct Scratch {
     /// The shared shingles of the table.
     shared: Vec<ShingleId>,
-    /// How many texts carry each of them that is not rare.
+    /// The counts of the common ones.
     common: Vec<u32>,
-    /// The shingles of the table that one text has alone.
+    /// The unshared shingles of one text.
     alone: Vec<ShingleId>,
 }
 
-/// What weighing says.
+/// The result of weighing.
 pub(super) enum Weighing {
-    /// No shared shingle is common, or there are too few to say anything: all count alike.
+    /// No shared shingle is common, or there are too few of them: all count alike.
     Unweighed,
     /// The similarity is below the threshold.
     TooLow,
@@ -95,9 +92,9 @@ pub(super) enum Weighing {
 }
 
 impl Scratch {
-    /// Weighs the shingles of two samples, both of one level, by the table in which they were looked up;
-    /// the level of the table must not be higher. Stops where the shared ones show that the similarity `by`
-    /// which the texts are compared is below `threshold`: it must not grow with what either text has alone.
+    /// Weighs the shingles of two samples of one level, by the table in which they were looked up; the level
+    /// of the table must not be higher. It stops if the shared shingles show that the similarity `by` which
+    /// the texts are compared is below `threshold`. Unshared shingles must not raise that similarity.
     pub(super) fn weigh(
         &mut self,
         (a, b): (&CountedSample<'_>, &CountedSample<'_>),
@@ -122,22 +119,22 @@ impl Scratch {
         let saved = u64::from(RARE_WEIGHT) - usual;
         let of_many = self.common.iter().filter(|&&count| count > rare + MANY);
         let of_many = of_many.map(|&count| u64::from(weight(count, rare)));
-        let own = (median > rare + MANY).then(|| Own {
+        let unique = (median > rare + MANY).then(|| UniqueText {
             shared: least.shared - of_many.sum::<u64>(),
-            alone: [of_a.own, of_b.own],
-            says: [of_a.says_beside(&of_b), of_b.says_beside(&of_a)],
+            alone: [of_a.few_weight, of_b.few_weight],
+            has: [of_a.has_unique_text(&of_b), of_b.has_unique_text(&of_a)],
         });
         Weighing::Done(Weighed {
             alone_a: of_a.weight - excused_a as u64 * saved,
             alone_b: of_b.weight - excused_b as u64 * saved,
             excused: excused_a + excused_b,
-            own,
+            unique,
             ..least
         })
     }
 
-    /// How many shingles both texts have; and the weights if what each has alone weighs the least that it
-    /// can, `None` if no shared shingle is common, or there are too few to say anything.
+    /// The number of shared shingles, and the weights if each unshared one weighs the least that it can. `None`
+    /// if no shared shingle is common, or the samples have too few.
     pub(super) fn shared_alone(
         &mut self,
         (a, b): (&CountedSample<'_>, &CountedSample<'_>),
@@ -162,7 +159,7 @@ impl Scratch {
         }
         let middle = (self.common.len() - 1) / 2;
         let (_, &mut median, _) = self.common.select_nth_unstable(middle);
-        // None of those alone weighs less.
+        // No unshared shingle weighs less.
         let usual = u64::from(weight(median, rare));
         let least = Weighed {
             level: a.level,
@@ -172,15 +169,15 @@ impl Scratch {
             alone_b: (b.len() - shared) as u64 * usual,
             median,
             excused: 0,
-            own: None,
+            unique: None,
         };
         (shared, Some(least))
     }
 }
 
-/// Bounds of the weights of two samples with so many shared shingles, of which each weighs at most 1: what
-/// the first text has alone weighs at least the rest of it, and each unshared shingle of the second at least
-/// what the most frequent one does.
+/// Bounds of the weights of two samples with so many shared shingles, each of which weighs at most 1. The
+/// unshared shingles of the first text weigh at least the rest of it. Each unshared shingle of the second
+/// weighs at least as much as the most frequent one.
 pub(super) fn lightest(
     (a, b): (&CountedSample<'_>, &CountedSample<'_>),
     shared: usize,
@@ -199,20 +196,20 @@ pub(super) fn lightest(
     }
 }
 
-/// The shingles of one text alone.
+/// The unshared shingles of one text.
 struct Alone {
     all: usize,
     weight: u64,
-    /// Rare ones that are not of the majority form.
+    /// Rare ones that are not of the majority version.
     rare: usize,
     of_majority: usize,
-    /// Those that few texts carry and that are not of the majority form, and what they weigh.
+    /// The number and the weight of those that are neither boilerplate nor of the majority version.
     few: usize,
-    own: u64,
+    few_weight: u64,
 }
 
 impl Alone {
-    /// `all` of them, of which these are in the table. The others are rare.
+    /// `all` of them; those in the table are given by id, and the others are rare.
     fn of(ids: &[ShingleId], all: usize, (table, median): (&ShingleFrequencies, u32)) -> Self {
         let rare = table.rare();
         let usual = weight(median, rare);
@@ -225,39 +222,39 @@ impl Alone {
             rare: uncounted,
             of_majority: 0,
             few: uncounted,
-            own: weight_of_uncounted,
+            few_weight: weight_of_uncounted,
         };
         for &id in ids {
             let count = table.count_of(id);
-            let own = weight(count, rare);
-            found.weight += u64::from(own.max(usual));
+            let shingle_weight = weight(count, rare);
+            found.weight += u64::from(shingle_weight.max(usual));
             if count >= majority {
                 found.of_majority += 1;
             } else if count <= rare + MANY {
                 found.few += 1;
-                found.own += u64::from(own);
+                found.few_weight += u64::from(shingle_weight);
                 found.rare += usize::from(count <= rare);
             }
         }
         found
     }
 
-    /// Whether the text may say something of its own beside the other text.
-    fn says_beside(&self, other: &Alone) -> bool {
+    /// Whether the text may have unique text, compared with the other one.
+    fn has_unique_text(&self, other: &Alone) -> bool {
         self.all == 0 || self.few > EDITS * other.of_majority
     }
 }
 
-/// What a shingle weighs that so many texts carry, in thousandths.
+/// The weight of a shingle that so many texts contain, in thousandths.
 fn weight(count: u32, rare: u32) -> u16 {
     let more = count.saturating_sub(rare) as usize;
     WEIGHTS[more.min(WEIGHTS.len() - 1)]
 }
 
-/// The weights of shingles that so many texts more carry than a rare one; the last is for all beyond.
+/// Weights by how many texts more contain a shingle than a rare one; the last is for all beyond.
 ///
-/// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
-/// with a line of its own. Where it is a sentence, [`Own`] has these shingles weigh nothing.
+/// 0.15 is the least: thousands of texts may share an item that thousands have posted, each with one
+/// line. If that is a sentence, [`UniqueText`] leaves these shingles out.
 static WEIGHTS: [u16; LIGHTEST + 1] = {
     let mut weights = [RARE_WEIGHT; LIGHTEST + 1];
     let mut more = 1;
@@ -270,22 +267,22 @@ static WEIGHTS: [u16; LIGHTEST + 1] = {
 };
 
 impl Weighed {
-    /// The share of the first text that the second has too, in [0, 1].
+    /// The share of the first text that is in the second, in [0, 1].
     pub fn containment_a(self) -> f64 {
         share(self.shared, self.alone_a)
     }
 
-    /// The share of the second text that the first has too, in [0, 1].
+    /// The share of the second text that is in the first, in [0, 1].
     pub fn containment_b(self) -> f64 {
         share(self.shared, self.alone_b)
     }
 
-    /// The share of the lighter text that the other has too, in [0, 1].
+    /// The share of the lighter text that is in the other, in [0, 1].
     pub fn containment(self) -> f64 {
         self.containment_a().max(self.containment_b())
     }
 
-    /// The share of both texts that both have, in [0, 1].
+    /// The shared part of both texts, in [0, 1].
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.alone_a + self.alone_b)
     }
@@ -296,15 +293,15 @@ impl Weighed {
         share(both as u64, (all - both) as u64)
     }
 
-    /// Whether a text has text that few carry, and the other one has hardly any of it.
-    pub(super) fn says_other(self) -> bool {
-        self.own
-            .is_some_and(|own| own.says != [false; 2] && own.resemblance() < OTHER)
+    /// Whether a text has unique text, and the other one has hardly any of it.
+    pub(super) fn differs_in_unique_text(self) -> bool {
+        self.unique
+            .is_some_and(|unique| unique.has != [false; 2] && unique.resemblance() < OTHER)
     }
 }
 
-impl Own {
-    /// The share of what few texts carry that both have, in [0, 1]; 0 if there is nothing.
+impl UniqueText {
+    /// The share of the shared shingles, in [0, 1]; 0 without any.
     pub fn resemblance(self) -> f64 {
         match self.shared {
             0 => 0.0,
@@ -328,7 +325,7 @@ mod tests {
 
     const RARE: u32 = 4;
 
-    /// Numbers of shingles, and how many texts carry each of them.
+    /// Numbers of shingles, and how many texts contain each of them.
     type Counted<'a> = &'a [(usize, u32)];
 
     /// Weighs two texts with some shingles in common and some of their own, in both orders.
@@ -364,10 +361,10 @@ mod tests {
         let back = at(&b, &a, 0.0).map(|back| Weighed {
             alone_a: back.alone_b,
             alone_b: back.alone_a,
-            own: back.own.map(|own| Own {
-                alone: [own.alone[1], own.alone[0]],
-                says: [own.says[1], own.says[0]],
-                ..own
+            unique: back.unique.map(|unique| UniqueText {
+                alone: [unique.alone[1], unique.alone[0]],
+                has: [unique.has[1], unique.has[0]],
+                ..unique
             }),
             ..back
         });
@@ -415,7 +412,7 @@ mod tests {
             alone_b: 10_000,
             median: RARE + 1,
             excused: 2,
-            own: None,
+            unique: None,
         };
         assert_eq!(found, expected);
         assert_eq!(found.resemblance(), 15.0 / 29.0);
@@ -426,20 +423,20 @@ mod tests {
     fn beside_text_of_many_each_text_is_weighed_by_what_few_carry() {
         let many = RARE + MANY + 1;
         let of_few = [(9, 1), (3, RARE + 4), (2, many)];
-        for (form, own) in [(many - 1, None), (many, Some(17)), (5000, Some(17))] {
+        for (form, unique) in [(many - 1, None), (many, Some(17)), (5000, Some(17))] {
             let found = weigh(&[(40, form), (6, 1)], &of_few, &[(8, 1)]).unwrap();
-            assert_eq!(found.own.is_some(), own.is_some());
-            if let Some(own) = found.own {
-                assert_eq!(own.shared, 6000);
-                assert_eq!(own.alone, [9000 + 3 * 333, 8000]);
-                // Two of the first that many carry may stand where the other was edited.
-                assert_eq!(own.says, [true, true]);
-                assert_eq!(own.resemblance(), 6000.0 / (6000 + 9999 + 8000) as f64);
+            assert_eq!(found.unique.is_some(), unique.is_some());
+            if let Some(unique) = found.unique {
+                assert_eq!(unique.shared, 6000);
+                assert_eq!(unique.alone, [9000 + 3 * 333, 8000]);
+                // Two boilerplate shingles of the first may be where the other was edited.
+                assert_eq!(unique.has, [true, true]);
+                assert_eq!(unique.resemblance(), 6000.0 / (6000 + 9999 + 8000) as f64);
             }
         }
-        // The first text has nine of few where the second has five of the majority form: edits.
+        // The first text has nine rare shingles, and the second five of the majority version: edits.
         let edited = weigh(&[(40, 100)], &[(9, 1)], &[(5, 100), (3, 1)]).unwrap();
-        assert_eq!(edited.own.unwrap().says, [false, true]);
+        assert_eq!(edited.unique.unwrap().has, [false, true]);
     }
 
     #[test]
@@ -468,7 +465,7 @@ mod tests {
 
     #[test]
     fn edits_of_a_text_that_is_posted_often_are_excused() {
-        // (texts that carry the form, and what the often posted text has in the place of five
+        // (texts that contain the template, and what the often posted text has in the place of five
         // rare shingles, excused)
         for (form, usual, excused) in [(10, 8, 5), (10, 7, 0), (20, 16, 5), (20, 15, 0), (5, 4, 5)]
         {

@@ -1,4 +1,4 @@
-//! Prefixes: the keys of a sample of which similar samples must share at least one.
+//! Prefixes: similar samples must share at least one of these keys.
 
 /// The prefix length for a set of `size` keys and a resemblance of `threshold`.
 ///

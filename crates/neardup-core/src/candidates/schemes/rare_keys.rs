@@ -181,7 +181,7 @@ mod tests {
         let frequency = |at: u32| if at.is_multiple_of(2) { 100 - at } else { 0 };
         let keys: Vec<u32> = (0..40).collect();
         let chosen: Vec<_> = choose(&keys, 0.5, frequency, |_| false).collect();
-        let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, own)| own.is_common);
+        let (common, rare): (Vec<_>, Vec<_>) = chosen.iter().partition(|(_, key)| key.is_common);
         let positions =
             |of: Vec<&(u32, MinOverlap)>| of.iter().map(|(at, _)| *at).collect::<Vec<_>>();
         assert_eq!(

@@ -22,7 +22,7 @@ use crate::sketch::{SketchStore, Sketches};
 /// No place: the document is not kept, or not decided yet.
 const NOWHERE: Place = Place(u32::MAX);
 
-/// An index of documents in an order, of which one batch at a time is loaded.
+/// An index of documents in an order, loaded one batch at a time.
 #[derive(Debug)]
 pub struct ExternalIndex {
     joined: JoinedKeys,

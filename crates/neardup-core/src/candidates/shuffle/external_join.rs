@@ -56,7 +56,7 @@ pub struct ExternalJoin {
     /// The step, and the number of batches or buckets that it has finished.
     step: usize,
     done: usize,
-    /// What each step writes: one row for each batch or bucket.
+    /// The output of each step: one row for each batch or bucket.
     tables: [PartitionFile; 4],
     long: FxHashSet<u32>,
 }
@@ -140,7 +140,7 @@ impl ExternalJoin {
         Ok(self.step != DONE)
     }
 
-    /// What the current step writes for a batch or bucket, and the keys of lists that it leaves out.
+    /// The output of the current step for a batch or bucket, and the keys of capped lists.
     fn row(&self, store: &SketchStore, at: usize) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
         let row = match self.step {
             KEYS => self.keys_of(store, at)?,

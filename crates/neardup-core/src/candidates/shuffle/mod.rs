@@ -184,9 +184,9 @@ impl Shuffle {
         }
         let mut rest = all.as_slice();
         let blobs = highest.into_iter().zip(sizes).map(|(highest, size)| {
-            let (own, others) = rest.split_at(size);
+            let (of_group, others) = rest.split_at(size);
             rest = others;
-            let several = own.iter().filter(|&&(_, texts)| texts > 1);
+            let several = of_group.iter().filter(|&&(_, texts)| texts > 1);
             let counted = several.map(|&both| Counted::from(both));
             blob::write_counted(highest, &counted.collect::<Vec<_>>())
         });

@@ -21,7 +21,7 @@ use crate::sketch::Sketches;
 /// filed a thousand at a time, under a few dozen keys each.
 const RECENT: usize = 1 << 18;
 
-/// Keys of which a look-up fetches the lists together.
+/// Keys whose lists a look-up fetches together.
 const TOGETHER: usize = 64;
 
 /// An index of the documents of one collection.
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_template_costs_at_most_the_length_of_a_list() {
-        // 500 documents, each with 20 template keys and 10 keys of its own.
+        // 500 documents, each with 20 template keys and 10 unique keys.
         let mut documents: Vec<Vec<u32>> = (0..500)
             .map(|document| {
                 (0..20)
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn copies_that_have_few_rare_keys_in_common_are_found_by_the_others() {
-        // 100 copies of 30 keys, each with 5 replaced by keys of its own.
+        // 100 copies of 30 keys, each with 5 replaced by unique keys.
         let documents: Vec<Vec<u32>> = (0..100_u32)
             .map(|copy| {
                 let kept = (0..30).filter(|key| (key * 7 + copy * 11) % 30 >= 5);
