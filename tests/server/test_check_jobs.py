@@ -169,7 +169,7 @@ class TestOverHttp:
         asked, check = {}, queue.check_paper
 
         def noted(*arguments, **options):
-            asked.update(options)
+            asked.update(arguments[1].reported())
             return check(*arguments, **options)
 
         monkeypatch.setattr(queue, "check_paper", noted)

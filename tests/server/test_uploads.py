@@ -27,7 +27,7 @@ A, B = (OWN + LONG).encode(), ("结论另见附录。" + LONG).encode()
 
 def post(client, *files, **fields):
     """Send papers, each a name and its bytes, as the form does."""
-    parts = [("library", (None, "index")), ("least", (None, "20"))]
+    parts = [("library", (None, "index")), ("min_passage_length", (None, "20"))]
     parts += [(name, (None, value)) for name, value in fields.items()]
     parts += [("file", (name, data, "application/octet-stream")) for name, data in files]
     headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
@@ -117,11 +117,11 @@ def test_archive_of_one_paper_is_refused(client):
 def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
     clock, real = ManualClock(), queue.check_paper
 
-    def check(process, text, label, *rest, **options):
-        if label == "a.txt":
+    def check(process, settings, library, paper, **options):
+        if paper.name == "a.txt":
             clock.advance(601)
             process.receive()
-        return real(process, text, label, *rest, **options)
+        return real(process, settings, library, paper, **options)
 
     monkeypatch.setattr(queue, "time", clock)
     monkeypatch.setattr(queue, "check_paper", check)
@@ -161,9 +161,14 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
     files = [
         ("file", ("班级.zip", papers, "application/zip")),
         ("exclude", ("模板.txt", template.encode(), "text/plain")),
-        ("covers", ("covers.csv", table.encode("gb18030"), "text/csv")),
+        ("title_pages", ("covers.csv", table.encode("gb18030"), "text/csv")),
     ]
-    fields = {"library": "index", "least": "20", "pass_below": "20", "reject_above": "30 %"}
+    fields = {
+        "library": "index",
+        "min_passage_length": "20",
+        "pass_below": "20",
+        "reject_above": "30 %",
+    }
     fields |= {"institution": "师范学校", "title": "", "number": ""}
     parts = [(name, (None, value)) for name, value in fields.items()]
     headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
