@@ -251,7 +251,7 @@ impl Judge {
         self.verifier.as_ref().map_or(0, Verifier::bytes_compared)
     }
 
-    /// See [`Verifier::take_own`].
+    /// See [`Verifier::take_kept_by_unique_text`].
     pub fn take_kept_by_unique_text(&mut self, document: u32) -> Option<Similar<u32>> {
         self.verifier.as_mut()?.take_kept_by_unique_text(document)
     }

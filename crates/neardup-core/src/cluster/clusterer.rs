@@ -188,7 +188,7 @@ impl Clusterer {
         self.kept_by_unique_text
     }
 
-    /// The first ten [of these](Self::kept_for_own) in the order of their decisions, each with the kept
+    /// The first ten [of these](Self::kept_by_unique_text) in the order of their decisions, each with the kept
     /// document for which it would have been dropped.
     pub fn first_kept_by_unique_text(&self) -> &[(u32, Similar<u32>)] {
         &self.shown
