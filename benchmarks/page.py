@@ -89,7 +89,7 @@ KEPT = {
     ),
     "Shapes, as they grow": (
         *("shape", "engine", "documents", "seconds", "growth", "peak MB"),
-        *("copies found", "own content lost"),
+        *("copies found", "unique text lost"),
     ),
     "The persistent index": (
         *("index", "documents", "together: documents/s", "one `add`, ms: median"),

@@ -2,9 +2,9 @@
 
 Each collection is made of sentences of real texts, in two sizes, the larger one four times the
 smaller one. Its truth is known by construction: documents of one *family* are copies of each other
-and differ in no number, and each family says something that no other one says. So one
-document of a family should stay. *Copies found* is the share of the others that are removed, *own
-content lost* the share of families of which nothing stays.
+and differ in no number, and each family has unique text. So one document of a family should
+stay. *Copies found* is the share of the others that are removed, and *unique text lost* the share
+of families of which nothing stays.
 """
 
 import itertools
@@ -180,7 +180,7 @@ def families_of(path):
 
 
 def judge(answer, engine, path):
-    """Return how many documents are kept, and the shares of copies found and of content lost."""
+    """Return the number of kept documents, and the shares of copies found and of unique text lost."""
     families = np.load(families_of(path))
     if int(answer["documents"]) != len(families):
         raise WrongAnswerError(f"{len(families)} documents in, {answer['documents']} read")
@@ -188,7 +188,7 @@ def judge(answer, engine, path):
 
 
 def scores(families, removed):
-    """Return the figures of a removal: kept, families, copies found, own content lost.
+    """Return the figures of a removal: kept, families, copies found, unique text lost.
 
     >>> scores(np.array([0, 0, 0, 1, 2]), [1, 3])
     {'documents': 5, 'kept': 3, 'families': 3, 'copies_found': 0.5, 'lost': 0.3333333333333333}
@@ -243,7 +243,7 @@ def measure_posted(name, options):
 
 
 HEADING = ["documents", "seconds", "growth", "processor s", "peak MB", "kept", "expected to stay"]
-HEADING += ["copies found", "own content lost"]
+HEADING += ["copies found", "unique text lost"]
 
 
 def lines_of(result):
@@ -327,7 +327,7 @@ def show(results):
 
 TEXT = f"""Collections of Chinese and English sentences in two sizes, the larger one {TIMES} times
 the smaller one: `neardup dedup in -o out`, with default settings. *Growth* is the ratio of their
-seconds. *Copies found* is the share of copies that are removed, and *own content lost* the share of
+seconds. *Copies found* is the share of copies that are removed, and *unique text lost* the share of
 families that lose all documents.
 
 - `reposts`: half are texts of eight sentences, half are copies with 2 % of the letters replaced.

@@ -132,7 +132,7 @@ COLUMNS = (
     ("kept", quality("kept", "{:,}")),
     ("expected to stay", quality("families", "{:,}")),
     ("copies found", quality("copies_found", "{:.4f}")),
-    ("own content lost", quality("lost", "{:.4f}")),
+    ("unique text lost", quality("lost", "{:.4f}")),
     ("at distance", quality("cut", "{}")),
     ("peak MB", megabytes("peak_mb")),
     ("before the work", megabytes("base_mb")),
