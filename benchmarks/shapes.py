@@ -180,7 +180,7 @@ def families_of(path):
 
 
 def judge(answer, engine, path):
-    """Return the number of kept documents, and the shares of copies found and of unique text lost."""
+    """Return the number of kept documents, and the shares of copies found and unique text lost."""
     families = np.load(families_of(path))
     if int(answer["documents"]) != len(families):
         raise WrongAnswerError(f"{len(families)} documents in, {answer['documents']} read")

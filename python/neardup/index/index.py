@@ -368,7 +368,7 @@ class Index(Queries, Browsing, Decisions, Retention):
         -----
         Both outputs show the same snapshot. Memory does not grow with the index.
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
-        documents; with `include_removed`, the removed ones too.
+        documents; with `include_removed`, the dropped ones too.
         """
         given = complete_options(Index.export, options)
         wanted = {"output": check_path(output, "output"), "decisions": decisions}

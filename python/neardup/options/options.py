@@ -698,7 +698,7 @@ EditRate = Annotated[
 IncludeRemoved = Annotated[
     bool,
     Option(
-        "Write removed documents too, so that `neardup index add` makes an equal index of the "
+        "Write dropped documents too, so that `neardup index add` makes an equal index of the "
         "output.",
         OUTPUT,
     ),

@@ -230,8 +230,9 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
                 value=got,
             )
         )
+    content = read_whole(path)
     try:
-        table = tomllib.loads(read_whole(path).decode())
+        table = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of a number's length
         raise InputError(
             Message("{file}: not a TOML file: {reason}.", file=str(path), reason=str(error))

@@ -176,13 +176,15 @@ class SketchFiles:
         except (KeyError, UnicodeDecodeError) as error:
             raise _damaged(path, error) from error
         if (id, counted) != (recipe.id, "" if shingle is None else str(shingle)):
+            # Two versions of a recipe have one name and two ids.
+            expected, found = (recipe.id, id) if name == recipe.name else (recipe.name, name)
             raise InputError(
                 Message(
                     "{file}: must have sketches of the recipe {recipe}, which the run uses. Got "
                     "{found}, or other settings: name that recipe, or make the sketches again.",
                     file=path,
-                    found=name,
-                    recipe=recipe.name,
+                    found=found,
+                    recipe=expected,
                 )
             )
 

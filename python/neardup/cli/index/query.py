@@ -199,7 +199,7 @@ def export(
     quiet: Quiet,
     **options: Unpack[ExportParameters],
 ) -> None:
-    """Write the kept documents, with --include-removed the removed ones too.
+    """Write the kept documents, with --include-removed the dropped ones too.
 
     All of it is as the index was at one moment, whatever others add meanwhile.
     `neardup index add` reads the output.
