@@ -4,7 +4,7 @@ Each collection is made of sentences of real texts, in two sizes, the larger one
 smaller one. Its truth is known by construction: documents of one *family* are copies of each other
 and differ in no number, and each family has unique text. So one document of a family should
 stay. *Copies found* is the share of the others that are removed, and *unique text lost* the share
-of families of which nothing stays.
+of families that lose all documents.
 """
 
 import itertools

@@ -70,7 +70,7 @@ pub struct Judgement {
 }
 
 impl Rule {
-    /// The same rule for two documents, neither of which is the kept one.
+    /// The rule for a pair of equals: neither document is kept for the other.
     pub fn of_equals(self) -> Rule {
         let direction = |of| match of {
             Direction::FirstInSecond => Direction::Either,

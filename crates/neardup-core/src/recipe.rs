@@ -471,7 +471,7 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        // Of the sketch and the sample, the smaller one is the beginning of the larger one.
+        // A smaller sample is the beginning of a larger one, so the larger of sketch and sample is made.
         let wanted = if size == 0 {
             0
         } else {

@@ -204,7 +204,7 @@ fn is_long_number(json: &str) -> bool {
         && !json.contains(['.', 'e', 'E'])
 }
 
-/// The kinds of values that are told apart here.
+/// Kinds of values.
 enum Value<'a> {
     Text(Cow<'a, str>),
     Whole(i128),

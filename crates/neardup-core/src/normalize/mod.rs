@@ -238,7 +238,7 @@ pub struct Settings {
     pub spell_numbers: bool,
 }
 
-/// What the normalizer does with a character, by its first byte.
+/// Treatments of a character, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// No step changes it.
@@ -283,7 +283,7 @@ pub struct Normalizer {
     foldings: Foldings,
     /// Classes of characters that a step may change, so that they cannot be copied as they are.
     touched: u16,
-    /// What the normalizer does with the character that begins with a byte, if the byte alone tells.
+    /// The treatment of the character that begins with a byte, if the byte alone decides it.
     bytes: [Fate; 256],
     numbers: NumberStep,
 }

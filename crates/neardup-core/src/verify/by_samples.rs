@@ -45,9 +45,9 @@ pub(super) enum BySamples {
 /// Which share of the shingles of two texts a measure takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ratio {
-    /// The shared ones among all.
+    /// The shared part of all shingles.
     Resemblance,
-    /// The shared ones among those of one text.
+    /// The shared part of the shingles of one text.
     Containment(Direction),
 }
 
@@ -82,7 +82,7 @@ impl Ratio {
         }
     }
 
-    /// The number of shingles of which the shared ones are a share.
+    /// The denominator of the share, in shingles.
     fn all(self, sets: Overlap) -> usize {
         match self {
             Ratio::Resemblance => sets.a + sets.b - sets.common,
@@ -146,7 +146,7 @@ impl<'t> SampleBounds<'t> {
         bounds.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
     }
 
-    /// The bound of two texts, neither of which is short.
+    /// The bound of two texts that are not short.
     ///
     /// The profiles of the texts have the same bound, but for the few pairs that `fewest` loses: pairs whose
     /// shingles all count alike, or that [are far](Self::are_far) from similar by a quarter of the samples.

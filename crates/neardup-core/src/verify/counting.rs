@@ -95,8 +95,8 @@ fn common_of_samples(mut rests: Vec<&[Hash]>, least: u32, several: &Several) -> 
     common
 }
 
-/// The hashes that a sorted list has at least `least` times, and how often. Those in it more than once are
-/// added to `several`.
+/// The hashes that occur at least `least` times in a sorted list, with their numbers of occurrences. Each hash
+/// that occurs more than once is added to `several`.
 fn runs(hashes: &[Hash], least: u32, several: &Several) -> Vec<(Hash, u32)> {
     let mut found = Vec::new();
     for run in hashes.chunk_by(|a, b| a == b) {

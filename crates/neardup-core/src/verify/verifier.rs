@@ -505,4 +505,42 @@ mod tests {
         }
         assert!(decided > 1000, "{decided}");
     }
+
+    #[test]
+    fn documents_with_one_text_share_a_sample_in_memory_and_in_a_file() {
+        // No other text has the shingles of the second half of each.
+        let unique = |at: u32| text(10_000 + at * 100..10_060 + at * 100);
+        let all = (0..).zip(collection());
+        let all: Vec<String> = all.map(|(at, text)| text + &unique(at)).collect();
+        // Two more documents repeat the last texts, whose samples are in the file.
+        let mut documents = all.clone();
+        documents.extend([all[30].clone(), all[31].clone()]);
+        let texts = store(&documents.iter().map(String::as_str).collect::<Vec<_>>());
+        let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| [(a, 32), (33, a), (32, 33)]).collect();
+        for most in [usize::MAX, 8_000] {
+            let mut samples = Samples::within(most, None);
+            let mut buffers = Default::default();
+            for text in &all {
+                let mut hashes = Vec::new();
+                let shingles = sample_text(text, 2, &mut buffers, &mut hashes);
+                samples.push(Hash::all(&hashes), shingles, false).unwrap();
+            }
+            samples.extend_to(documents.len());
+            samples.finish().unwrap();
+            let (table, several) = ShingleFrequencies::of(&samples, 1 << 20).unwrap();
+            samples.look_up(&table, &several).unwrap();
+            samples.share((0..32).chain([30, 31]).collect());
+            let verifier = || {
+                let table = Some(Arc::new(table.clone()));
+                Verifier::new(Measure::Content { k: 2 }, 0.45, table)
+            };
+            let expected = verifier().verify(&texts, None, &pairs).unwrap();
+            assert_eq!(
+                expected.iter().filter(|&&found| found == Some(1.0)).count(),
+                2
+            );
+            let found = verifier().verify(&texts, Some(&samples), &pairs).unwrap();
+            assert_eq!(found, expected);
+        }
+    }
 }

@@ -175,9 +175,9 @@ impl Scratch {
     }
 }
 
-/// Bounds of the weights of two samples with so many shared shingles, each of which weighs at most 1. The
-/// unshared shingles of the first text weigh at least the rest of it. Each unshared shingle of the second
-/// weighs at least as much as the most frequent one.
+/// Bounds of the weights of two samples that share `shared` shingles. A shared shingle weighs at most 1, so
+/// the unshared shingles of the first text weigh at least the rest of it. An unshared shingle of the second
+/// text weighs at least as much as the most frequent one.
 pub(super) fn lightest(
     (a, b): (&CountedSample<'_>, &CountedSample<'_>),
     shared: usize,
@@ -245,7 +245,7 @@ impl Alone {
     }
 }
 
-/// The weight of a shingle that so many texts contain, in thousandths.
+/// The weight of a shingle in thousandths; `count` texts contain it.
 fn weight(count: u32, rare: u32) -> u16 {
     let more = count.saturating_sub(rare) as usize;
     WEIGHTS[more.min(WEIGHTS.len() - 1)]

@@ -33,7 +33,7 @@ impl FingerprintIndex {
     ///
     /// # Errors
     ///
-    /// If the sketches are no fingerprints, or there are 2^32 keys or more.
+    /// If the sketches are not fingerprints, or there are 2^32 keys or more.
     pub fn new(
         sketches: &Sketches,
         identities: &[u128],
