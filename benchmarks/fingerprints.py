@@ -148,7 +148,7 @@ SKETCHES = Work(
     judge=judge_sketches,
     threads=1,
     notes="`improved` and `classic` weigh words; the others take every 2-gram of characters. The "
-    "figure of gaoya includes filing in its index, and the figure of simhash-pybind includes hash(). "
+    "figure of gaoya includes filing in its index, and the figure of simhash-pybind hash(). "
     "*Copies found* are those within the largest distance that holds at most one in 10^4 pairs of "
     "unrelated texts.",
     engines=(

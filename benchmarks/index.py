@@ -178,8 +178,8 @@ TEXT = """An index with default settings grows to a million news articles of 3.3
 is the share of them that was dropped.
 - *Together* is `add_files`, *one* `add` a durable commit, and *a query* the search for a text that
 is not there, or for a copy.
-- *Memory* is the memory of the process that adds. All files are in the system's cache, and PostgreSQL is
-on the same machine."""
+- *Memory* is the memory of the process that adds. All files are in the system's cache, and
+PostgreSQL is on the same machine."""
 
 COLUMNS = {
     "documents": lambda row: f"{row['size']:,}",
