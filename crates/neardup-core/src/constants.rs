@@ -46,13 +46,6 @@ pub const MISSED: f64 = 1e-6;
 /// floating-point number.
 pub const HIGHEST: f64 = 0.9;
 
-/// A part of the samples that is this many levels higher, a quarter, shows that most candidates share a
-/// sentence and no more.
-pub const EARLY_LEVELS: u32 = 2;
-
-/// That part rules a pair out if the similarity by it, times this, is below the threshold.
-pub const EARLY_MARGIN: f64 = 3.0;
-
 // Weights of shingles that many texts of the collection contain.
 
 /// In a small collection, a shingle is rare if at most this many texts contain it: fewer texts of one template

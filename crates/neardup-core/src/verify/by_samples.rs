@@ -3,10 +3,6 @@
 If shingles are weighed, or if both samples are all shingles of short texts, the samples decide a pair.
 Otherwise they estimate it: of n sampled shingles, the number that both texts have is binomial. A pair is ruled
 out if so few are shared that at most one in a million pairs at the threshold shares no more.
-
-Most candidates share one sentence, and a quarter of the samples shows that. Such a pair is ruled out if that
-quarter shares too few shingles, and if their weight is less than a third of what the threshold needs. Both
-must hold, since a few shared shingles can weigh much: for example, two equal notes on the pages of two sites.
 */
 
 use std::hint::black_box;
@@ -21,9 +17,9 @@ use super::noise::least_for;
 use super::resemblance::Overlap;
 use super::sample::text_level;
 use super::shingle_frequencies::ShingleFrequencies;
-use super::weighed::{Scratch, Weighed, Weighing, lightest};
+use super::weighed::{Scratch, Weighed, Weighing};
 use crate::buckets::shared_count;
-use crate::constants::{EARLY_LEVELS, EARLY_MARGIN, HIGHEST, MISSED};
+use crate::constants::{HIGHEST, MISSED};
 
 /// Pairs whose samples are fetched together.
 const TOGETHER: usize = 32;
@@ -149,7 +145,7 @@ impl<'t> SampleBounds<'t> {
     /// The bound of two texts that are not short.
     ///
     /// The profiles of the texts have the same bound, but for the few pairs that `fewest` loses: pairs whose
-    /// shingles all count alike, or that [are far](Self::are_far) from similar by a quarter of the samples.
+    /// shingles all count alike.
     pub(super) fn bound(
         self,
         (a, b): (&CountedSample<'_>, &CountedSample<'_>),
@@ -166,10 +162,6 @@ impl<'t> SampleBounds<'t> {
         let level = pair_level.max(table.level());
         if level < least {
             return BySamples::Open;
-        }
-        let early = level + EARLY_LEVELS;
-        if self.are_far((&a.at(early, table), &b.at(early, table)), scratch) {
-            return BySamples::TooLow;
         }
         let both = (&a.at(level, table), &b.at(level, table));
         let by = |least| ratio.weighed(least).scattered;
@@ -194,23 +186,6 @@ impl<'t> SampleBounds<'t> {
             true => BySamples::AtMost(most),
             false => BySamples::TooLow,
         }
-    }
-
-    /// Whether what two samples have of a level shows that the texts are far from similar: too few
-    /// shingles are shared, and they weigh too little compared with the others.
-    fn are_far(
-        self,
-        both: (&CountedSample<'_>, &CountedSample<'_>),
-        scratch: &mut Scratch,
-    ) -> bool {
-        let sets = sets_of(both.0, both.1);
-        if sets.common >= self.fewest.of(self.ratio.all(sets)) {
-            return false;
-        }
-        let (common, least) = scratch.shared_alone(both, self.table);
-        // The whole samples may share a common shingle where this part of them shares none.
-        let least = least.unwrap_or_else(|| lightest(both, common, self.table));
-        EARLY_MARGIN * self.ratio.weighed(least).similarity < self.threshold
     }
 }
 

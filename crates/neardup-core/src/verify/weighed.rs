@@ -102,13 +102,13 @@ impl Scratch {
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let (shared, least) = self.shared_alone((a, b), table);
-        let Some(least) = least else {
+        let Some(least) = self.least((a, b), table) else {
             return Weighing::Unweighed;
         };
         if by(least) < threshold {
             return Weighing::TooLow;
         }
+        let [shared, _] = least.counted;
         let (median, rare) = (least.median, table.rare());
         let usual = u64::from(weight(median, rare));
         let of_a = Alone::of(&self.alone, a.len() - shared, (table, median));
@@ -133,13 +133,13 @@ impl Scratch {
         })
     }
 
-    /// The number of shared shingles, and the weights if each unshared one weighs the least that it can. `None`
-    /// if no shared shingle is common, or the samples have too few.
-    pub(super) fn shared_alone(
+    /// The weights if each unshared shingle weighs the least that it can. `None` if no shared shingle is common,
+    /// or the samples have too few.
+    fn least(
         &mut self,
         (a, b): (&CountedSample<'_>, &CountedSample<'_>),
         table: &ShingleFrequencies,
-    ) -> (usize, Option<Weighed>) {
+    ) -> Option<Weighed> {
         let rare = table.rare();
         let rare_shared = a.rare_shared(b);
         divide(a.common, b.common, &mut self.shared, &mut self.alone);
@@ -155,13 +155,13 @@ impl Scratch {
             }
         }
         if self.common.is_empty() || all < KNOWN {
-            return (shared, None);
+            return None;
         }
         let middle = (self.common.len() - 1) / 2;
         let (_, &mut median, _) = self.common.select_nth_unstable(middle);
         // No unshared shingle weighs less.
         let usual = u64::from(weight(median, rare));
-        let least = Weighed {
+        Some(Weighed {
             level: a.level,
             counted: [shared, all],
             shared: weight_of_shared,
@@ -170,29 +170,7 @@ impl Scratch {
             median,
             excused: 0,
             unique: None,
-        };
-        (shared, Some(least))
-    }
-}
-
-/// Bounds of the weights of two samples that share `shared` shingles. A shared shingle weighs at most 1, so
-/// the unshared shingles of the first text weigh at least the rest of it. An unshared shingle of the second
-/// text weighs at least as much as the most frequent one.
-pub(super) fn lightest(
-    (a, b): (&CountedSample<'_>, &CountedSample<'_>),
-    shared: usize,
-    table: &ShingleFrequencies,
-) -> Weighed {
-    let of = |count| u64::from(weight(count, table.rare()));
-    let common = a.common.iter().map(|&id| of(table.count_of(id)));
-    let all = (a.len() - a.common.len()) as u64 * of(0) + common.sum::<u64>();
-    let weight_of_shared = shared as u64 * of(0);
-    Weighed {
-        level: a.level,
-        shared: weight_of_shared,
-        alone_a: all.saturating_sub(weight_of_shared),
-        alone_b: (b.len() - shared) as u64 * of(u32::MAX),
-        ..Weighed::default()
+        })
     }
 }
 
