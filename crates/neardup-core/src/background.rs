@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zerocopy::little_endian::{U32, U64};
 
 use crate::bytes::{Bytes, Counted, put, put_part};
-use crate::candidates::HeavyHitters;
+use crate::candidates::{heaviest, heavy_hitters};
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::identity::DistinctTexts;
@@ -28,7 +28,7 @@ const FORMAT: u32 = 3;
 pub struct Background {
     /// The number of documents that were counted.
     documents: u64,
-    heavy_hitters: Arc<HeavyHitters>,
+    heavy_hitters: Arc<ShingleFrequencies>,
     /// The number of texts with each shingle; `None` if shingles were not counted.
     frequencies: Option<Arc<ShingleFrequencies>>,
 }
@@ -45,7 +45,7 @@ impl Background {
                 corpus.sketches().check_len(corpus.len())?;
                 let are_equal = |a, b| corpus.sketches().are_equal(a, b);
                 let distinct = DistinctTexts::of(corpus.identities(), are_equal);
-                Arc::new(HeavyHitters::of(&samples.select(&distinct.firsts))?)
+                Arc::new(heavy_hitters(&samples.select(&distinct.firsts))?)
             }
             _ => Arc::default(),
         };
@@ -72,7 +72,7 @@ impl Background {
     }
 
     /// Keys that many documents have.
-    pub fn heavy_hitters(&self) -> &Arc<HeavyHitters> {
+    pub fn heavy_hitters(&self) -> &Arc<ShingleFrequencies> {
         &self.heavy_hitters
     }
 
@@ -86,13 +86,11 @@ impl Background {
         let mut bytes = Vec::new();
         put(&U32::new(FORMAT), &mut bytes);
         put(&U64::new(self.documents), &mut bytes);
-        put_part(&counted(self.heavy_hitters.sorted()), &mut bytes);
+        put_part(&counted(&self.heavy_hitters), &mut bytes);
         if let Some(frequencies) = &self.frequencies {
             put(&U32::new(frequencies.level()), &mut bytes);
             put(&U64::new(frequencies.texts()), &mut bytes);
-            let counts = frequencies.counts().iter();
-            let counts = counts.map(|&(hash, texts)| (hash.0, texts));
-            put_part(&counted(counts), &mut bytes);
+            put_part(&counted(frequencies), &mut bytes);
         }
         bytes
     }
@@ -107,7 +105,7 @@ impl Background {
         rest.format(FORMAT)?;
         let mut background = Background {
             documents: rest.record::<U64>()?.get(),
-            heavy_hitters: Arc::new(HeavyHitters::from_counts(counts(&mut rest)?)),
+            heavy_hitters: Arc::new(heaviest(counts(&mut rest)?)),
             frequencies: None,
         };
         if !rest.is_empty() {
@@ -116,8 +114,7 @@ impl Background {
             if level > u32::BITS {
                 return Err(rest.damaged(format!("level {level}")));
             }
-            let counts = counts(&mut rest)?.map(|(hash, texts)| (Hash(hash), texts));
-            let counted = ShingleFrequencies::from_counts(level, texts, counts);
+            let counted = ShingleFrequencies::from_counts(level, texts, counts(&mut rest)?);
             background.frequencies = Some(Arc::new(counted));
         }
         rest.end()?;
@@ -125,12 +122,16 @@ impl Background {
     }
 }
 
-fn counted(counts: impl IntoIterator<Item = (u32, u32)>) -> Vec<Counted> {
-    counts.into_iter().map(Counted::from).collect()
+fn counted(frequencies: &ShingleFrequencies) -> Vec<Counted> {
+    let counts = frequencies.counts().iter();
+    counts
+        .map(|&(hash, texts)| Counted::from((hash.0, texts)))
+        .collect()
 }
 
-fn counts<'a>(rest: &mut Bytes<'a>) -> Result<impl Iterator<Item = (u32, u32)> + use<'a>> {
-    Ok(rest.part::<Counted>()?.iter().map(|&both| both.into()))
+fn counts<'a>(rest: &mut Bytes<'a>) -> Result<impl Iterator<Item = (Hash, u32)> + use<'a>> {
+    let counts = rest.part::<Counted>()?.iter();
+    Ok(counts.map(|one| (Hash(one.key.get()), one.texts.get())))
 }
 
 #[cfg(test)]
@@ -138,10 +139,11 @@ mod tests {
     use super::*;
 
     fn background() -> Background {
+        let keys = [(Hash(5), 100), (Hash(3), 40), (Hash(9), 32)];
         let shingles = [(Hash(7 << 20), 50), (Hash(9), 12), (Hash(u32::MAX), 3)];
         Background {
             documents: 6000,
-            heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
+            heavy_hitters: Arc::new(heaviest(keys.into_iter())),
             frequencies: Some(Arc::new(ShingleFrequencies::from_counts(1, 5000, shingles))),
         }
     }
@@ -153,7 +155,8 @@ mod tests {
         assert_eq!(back.to_bytes(), bytes);
         assert_eq!(back.documents(), 6000);
         // A count of 32 is rare, and the last shingle is of no level.
-        assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
+        let keys = back.heavy_hitters().counts();
+        assert_eq!(keys, [(Hash(3), 40), (Hash(5), 100)]);
         let frequencies = back.shingle_frequencies().unwrap();
         assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
         assert_eq!(frequencies.counts(), [(Hash(9), 12), (Hash(7 << 20), 50)]);

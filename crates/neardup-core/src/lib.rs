@@ -32,6 +32,7 @@ pub mod normalize;
 pub mod ragged;
 pub mod recipe;
 pub mod segment;
+mod shingle_frequencies;
 pub mod similar;
 pub mod sketch;
 pub mod spilled;

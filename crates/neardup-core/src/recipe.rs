@@ -18,11 +18,12 @@ use serde::Deserialize;
 
 use crate::constants::SAMPLE;
 use crate::error::{Error, Result};
+use crate::ids::Hash;
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter, ShingleLen};
 use crate::sketch::{
     self, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, Share, SimHash, Sketch,
-    UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
+    UnitHash, Xxh3, drop_repeats, level_of, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
@@ -115,7 +116,7 @@ pub struct Scratch {
     minima: Minima,
     lower: String,
     hashes: Vec<u64>,
-    sample: Vec<u32>,
+    sample: Vec<Hash>,
     weights: Vec<u64>,
     rare: usize,
 }
@@ -129,7 +130,7 @@ impl Scratch {
 
     /// The features of the last text with a sample as sketch that are of a [sample](SAMPLE): its
     /// sketch is their beginning.
-    pub(crate) fn sample(&self) -> &[u32] {
+    pub(crate) fn sample(&self) -> &[Hash] {
         &self.sample
     }
 }
@@ -482,7 +483,8 @@ impl Recipe {
         self.hash_features(normalized, scratch, |hashes| sampler.add(hashes));
         let features = sampler.finish();
         out.level = level_of(features, size as usize);
-        of_level(out.level, &sample).clone_into(&mut out.values);
+        let keys = Hash::of_level(out.level, &sample);
+        Hash::numbers(keys).clone_into(&mut out.values);
         scratch.sample = sample;
         features
     }

@@ -512,7 +512,7 @@ impl Background {
         (
             self.inner.documents(),
             frequencies.map_or(0, |all| all.len()),
-            self.inner.heavy_hitters().sorted().len(),
+            self.inner.heavy_hitters().len(),
         )
     }
 }

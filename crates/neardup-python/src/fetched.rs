@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use neardup_core::candidates::{self, HeavyHitters, NewEntry};
+use neardup_core::candidates::{self, NewEntry};
+use neardup_core::verify::ShingleFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -15,7 +16,7 @@ use crate::judge::Rule;
 #[pyclass(frozen, module = "neardup._core")]
 pub struct KeyScheme {
     inner: candidates::KeyScheme,
-    heavy_hitters: Arc<HeavyHitters>,
+    heavy_hitters: Arc<ShingleFrequencies>,
 }
 
 #[pymethods]

@@ -1,61 +1,31 @@
-//! Heavy hitters: the keys of samples that are common in a collection.
-
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
+//! Heavy hitters: how many texts of a collection have each key of a sample, for keys that more than
+//! [`RARE_KEY_TEXTS`] texts have. Documents with the same text count once.
 
 use super::key_numbers::Numbering;
 use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
+use crate::ids::Hash;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::FeatureSamples;
 
-/// How many texts of a collection have a key, for keys that more than [`RARE_KEY_TEXTS`] texts have. Documents
-/// with the same text count once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeavyHitters {
-    counts: HashMap<u32, u32, FxBuildHasher>,
-}
-
-impl HeavyHitters {
-    /// Counts the keys of the samples of distinct texts.
-    ///
-    /// # Errors
-    /// If there are 2^32 keys or more.
-    pub fn of(samples: &FeatureSamples) -> Result<Self> {
-        let numbering = Numbering::of(samples.keys())?;
-        let counts = numbering.numbers.iter().zip(samples.keys());
-        let counts = counts.filter_map(|(&number, &key)| {
-            let documents = *numbering.lengths.get(number as usize)?;
-            (documents > RARE_KEY_TEXTS).then_some((key, documents))
-        });
-        Ok(HeavyHitters {
-            counts: counts.collect(),
-        })
-    }
-
-    /// Heavy hitters from keys and their counts; counts of [`RARE_KEY_TEXTS`] or less are dropped.
-    pub fn from_counts(counts: impl IntoIterator<Item = (u32, u32)>) -> Self {
-        let counts = counts
-            .into_iter()
-            .filter(|&(_, count)| count > RARE_KEY_TEXTS);
-        HeavyHitters {
-            counts: counts.collect(),
+/// Counts the keys of the samples of distinct texts.
+///
+/// # Errors
+/// If there are 2^32 keys or more.
+pub fn heavy_hitters(samples: &FeatureSamples) -> Result<ShingleFrequencies> {
+    let numbering = Numbering::of(Hash::numbers(samples.keys()))?;
+    let mut keys = vec![Hash(0); numbering.lengths.len()];
+    for (&number, &key) in numbering.numbers.iter().zip(samples.keys()) {
+        if let Some(place) = keys.get_mut(number as usize) {
+            *place = key;
         }
     }
+    let counts = keys.into_iter().zip(numbering.lengths);
+    Ok(heaviest(counts))
+}
 
-    /// Keys and their counts, sorted by key.
-    pub fn sorted(&self) -> Vec<(u32, u32)> {
-        let mut all: Vec<_> = self
-            .counts
-            .iter()
-            .map(|(&key, &count)| (key, count))
-            .collect();
-        all.sort_unstable();
-        all
-    }
-
-    /// The number of texts that have a key; 0 for a rare one.
-    pub fn count(&self, key: u32) -> u32 {
-        self.counts.get(&key).copied().unwrap_or(0)
-    }
+/// The heavy hitters among keys with their counts.
+pub fn heaviest(counts: impl Iterator<Item = (Hash, u32)>) -> ShingleFrequencies {
+    let heavy = counts.filter(|&(_, texts)| texts > RARE_KEY_TEXTS);
+    ShingleFrequencies::from_counts(0, 0, heavy)
 }

@@ -129,7 +129,7 @@ impl KeyScheme {
                 sort_distinct(keys);
             }
             (Search::Postings { .. } | Search::Prefix { .. }, Sketches::Samples(samples)) => {
-                keys.extend(samples.of(document).iter().copied().map(u64::from));
+                keys.extend(samples.of(document).iter().map(|key| u64::from(key.0)));
             }
             _ => {}
         }

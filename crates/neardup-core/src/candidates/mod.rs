@@ -35,7 +35,7 @@ mod statistics;
 pub mod stores;
 
 pub use candidate_index::CandidateIndex;
-pub use heavy_hitters::HeavyHitters;
+pub use heavy_hitters::{heaviest, heavy_hitters};
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::MinOverlap;

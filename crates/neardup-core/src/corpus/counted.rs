@@ -9,7 +9,7 @@ use crate::identity::FirstByText;
 use crate::ids::Hash;
 use crate::ragged::Ragged;
 use crate::recipe::{Recipe, Scratch};
-use crate::sketch::{Distinct, level_of, of_level};
+use crate::sketch::{Distinct, level_of};
 use crate::verify::{DEFAULT_ENTRIES, Samples, ShingleFrequencies, is_short, sample_text};
 
 /// The shingle counts, the texts that have a sample, and their samples.
@@ -34,7 +34,7 @@ pub(super) struct Counting<'a> {
 #[derive(Default)]
 pub(super) struct Sampling {
     buffers: (Vec<u64>, Distinct),
-    sample: Vec<u32>,
+    sample: Vec<Hash>,
 }
 
 /// The samples of some consecutive documents.
@@ -78,8 +78,8 @@ impl Counting<'_> {
             sampled.push_none();
         } else {
             // A sketch of all features needs all of them.
-            let sample = of_level(level_of(features, SAMPLE), scratch.sample());
-            sampled.push(Hash::all(sample), features, is_short(text));
+            let sample = Hash::of_level(level_of(features, SAMPLE), scratch.sample());
+            sampled.push(sample, features, is_short(text));
         }
     }
 
@@ -96,7 +96,7 @@ impl Counting<'_> {
         }
         let Sampling { buffers, sample } = sampling;
         let shingles = sample_text(text, self.counted.k, buffers, sample);
-        sampled.push(Hash::all(sample), shingles, is_short(text));
+        sampled.push(sample, shingles, is_short(text));
     }
 
     /// Whether an earlier document has the text.

@@ -44,7 +44,7 @@ pub use hash::shingle_hashes;
 pub(crate) use hash::{News, Share, UnitHash, Xxh3, drop_repeats, push_in, shingle_hashes_in};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub(crate) use sample::{Sampler, is_of, leading, level_of, of_level};
+pub(crate) use sample::{Sampler, level_of};
 pub use sketch_store::SketchStore;
 pub use sketches::{FeatureSamples, Signatures, Sketches};
 pub(crate) use sum::sums;

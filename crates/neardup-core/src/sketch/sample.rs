@@ -19,6 +19,7 @@ times the wanted size keep more features.
 */
 
 use crate::buckets::sorted;
+use crate::ids::Hash;
 
 /// The highest level of a document; its features still have 20 random bits.
 const MAX_LEVEL: u32 = 12;
@@ -30,12 +31,12 @@ const MAX_LEVEL: u32 = 12;
 pub(crate) struct Sampler<'h> {
     size: usize,
     features: usize,
-    hashes: &'h mut Vec<u32>,
+    hashes: &'h mut Vec<Hash>,
 }
 
 impl<'h> Sampler<'h> {
     /// Begins a sample, which replaces `hashes`.
-    pub(crate) fn new(size: usize, hashes: &'h mut Vec<u32>) -> Self {
+    pub(crate) fn new(size: usize, hashes: &'h mut Vec<Hash>) -> Self {
         hashes.clear();
         Sampler {
             size,
@@ -51,14 +52,15 @@ impl<'h> Sampler<'h> {
         // The level only rises, so that nothing left out now would be kept later.
         let level = level_of(self.features, self.size);
         if level > before {
-            self.hashes.retain(|&hash| is_of(level, hash));
+            self.hashes.retain(|hash| hash.is_of(level));
         }
         let mut end = self.hashes.len();
-        self.hashes.resize(end + features.len(), 0);
+        self.hashes.resize(end + features.len(), Hash(0));
         // Written in any case: which ones are kept, no processor could foresee.
         for &hash in features {
-            self.hashes[end] = leading(hash);
-            end += usize::from(is_of(level, leading(hash)));
+            let hash = Hash::of(hash);
+            self.hashes[end] = hash;
+            end += usize::from(hash.is_of(level));
         }
         self.hashes.truncate(end);
     }
@@ -66,16 +68,10 @@ impl<'h> Sampler<'h> {
     /// Ends the sample, which is ascending and without repeats. Returns the number of features.
     pub(crate) fn finish(self) -> usize {
         let level = level_of(self.features, self.size);
-        *self.hashes = sorted(self.hashes, |hash| (u64::from(hash) << 32) << level);
+        *self.hashes = sorted(self.hashes, |Hash(hash)| (u64::from(hash) << 32) << level);
         self.hashes.dedup();
         self.features
     }
-}
-
-/// The half of a hash by which samples hold a feature.
-#[inline]
-pub(crate) fn leading(hash: u64) -> u32 {
-    (hash >> 32) as u32
 }
 
 /// The largest level at which a document with this many features keeps `size` of them on average; 0
@@ -85,23 +81,31 @@ pub(crate) fn level_of(features: usize, size: usize) -> u32 {
     times.checked_ilog2().unwrap_or(0).min(MAX_LEVEL)
 }
 
-/// Whether a feature is of a level.
-///
-/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
-/// All bits of XXH3 are equally well mixed.
-#[inline]
-pub(crate) fn is_of(level: u32, hash: u32) -> bool {
-    hash <= u32::MAX.checked_shr(level).unwrap_or(0)
-}
+impl Hash {
+    /// The half of the XXH3 of a feature by which samples hold it.
+    #[inline]
+    pub(crate) fn of(feature: u64) -> Self {
+        Hash((feature >> 32) as u32)
+    }
 
-/// The leading ones of ascending features that are of a level.
-#[inline]
-pub(crate) fn of_level(level: u32, hashes: &[u32]) -> &[u32] {
-    match hashes.last() {
-        Some(&last) if !is_of(level, last) => {
-            &hashes[..hashes.partition_point(|&hash| is_of(level, hash))]
+    /// Whether the feature is of a level.
+    ///
+    /// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
+    /// All bits of XXH3 are equally well mixed.
+    #[inline]
+    pub(crate) fn is_of(self, level: u32) -> bool {
+        self.0 <= u32::MAX.checked_shr(level).unwrap_or(0)
+    }
+
+    /// The leading ones of ascending hashes that are of a level.
+    #[inline]
+    pub(crate) fn of_level(level: u32, hashes: &[Hash]) -> &[Hash] {
+        match hashes.last() {
+            Some(last) if !last.is_of(level) => {
+                &hashes[..hashes.partition_point(|hash| hash.is_of(level))]
+            }
+            _ => hashes,
         }
-        _ => hashes,
     }
 }
 
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
     use xxhash_rust::xxh3::xxh3_64;
 
-    fn sample(features: std::ops::Range<u32>, size: usize) -> (Vec<u32>, u32) {
+    fn sample(features: std::ops::Range<u32>, size: usize) -> (Vec<Hash>, u32) {
         let hashes: Vec<u64> = features
             .map(|feature| xxh3_64(&feature.to_le_bytes()))
             .collect();
@@ -145,7 +149,7 @@ mod tests {
         for features in [20, 100, 1_000, 10_000] {
             let (small, level) = sample(0..features, 32);
             let (large, _) = sample(0..features, 128);
-            assert_eq!(of_level(level, &large), small);
+            assert_eq!(Hash::of_level(level, &large), small);
         }
     }
 
@@ -153,12 +157,12 @@ mod tests {
     fn the_lower_level_keeps_all_that_the_higher_keeps() {
         let (small, _) = sample(0..1_000, 32);
         let (large, level) = sample(0..8_000, 32);
-        let shared: Vec<u32> = small
+        let shared: Vec<Hash> = small
             .iter()
             .copied()
             .filter(|key| large.binary_search(key).is_ok())
             .collect();
-        assert_eq!(shared, of_level(level, &small));
+        assert_eq!(shared, Hash::of_level(level, &small));
     }
 
     #[test]

@@ -8,8 +8,9 @@ use zerocopy::little_endian::U32;
 
 use crate::buckets::shared_count;
 use crate::error::{Error, Result};
+use crate::ids::Hash;
 use crate::ragged::Ragged;
-use crate::sketch::{self, Sketch, equal_values, of_level};
+use crate::sketch::{self, Sketch, equal_values};
 
 /// The sketches of the documents of a run, by document number.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub struct Signatures {
 /// Samples of features, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct FeatureSamples {
-    keys: Ragged<Vec<u32>>,
+    keys: Ragged<Vec<Hash>>,
     levels: Vec<u8>,
 }
 
@@ -97,7 +98,7 @@ impl Sketches {
                 // A document that could not be read has no signature.
                 signatures.values.resize(end, u32::MAX);
             }
-            Sketches::Samples(samples) => samples.push(&sketch.values, sketch.level),
+            Sketches::Samples(samples) => samples.push(Hash::all(&sketch.values), sketch.level),
         }
         Ok(())
     }
@@ -143,7 +144,7 @@ impl Sketches {
             Sketches::Samples(samples) => {
                 let rate = 1_u32 << samples.levels[document as usize];
                 let mut bytes = rate.to_le_bytes().to_vec();
-                bytes.extend(values_to_bytes(samples.of(document)));
+                bytes.extend(values_to_bytes(Hash::numbers(samples.of(document))));
                 bytes
             }
         }
@@ -176,7 +177,7 @@ impl Sketches {
             },
             Sketches::Samples(samples) => match <[U32]>::ref_from_bytes(bytes) {
                 Ok([rate, keys @ ..]) if rate.get().is_power_of_two() => {
-                    let keys = keys.iter().map(|key| key.get());
+                    let keys = keys.iter().map(|key| Hash(key.get()));
                     samples.keys.push_with(|all| all.extend(keys));
                     samples.levels.push(rate.get().ilog2() as u8);
                 }
@@ -288,7 +289,7 @@ impl FeatureSamples {
     /// # Panics
     ///
     /// If there is no such document.
-    pub fn of(&self, document: u32) -> &[u32] {
+    pub fn of(&self, document: u32) -> &[Hash] {
         self.keys.list(document as usize)
     }
 
@@ -304,13 +305,13 @@ impl FeatureSamples {
         Cow::Owned(selected)
     }
 
-    fn push(&mut self, keys: &[u32], level: u32) {
+    fn push(&mut self, keys: &[Hash], level: u32) {
         self.keys.push(keys);
         self.levels.push(level as u8);
     }
 
     /// All keys, one sample after the other.
-    pub fn keys(&self) -> &[u32] {
+    pub fn keys(&self) -> &[Hash] {
         self.keys.values()
     }
 
@@ -321,7 +322,7 @@ impl FeatureSamples {
     /// The resemblance of the keys that both samples keep at the larger of their levels.
     fn resemblance(&self, a: u32, b: u32) -> f64 {
         let level = self.level(a).max(self.level(b));
-        let [a, b] = [a, b].map(|document| of_level(level, self.of(document)));
+        let [a, b] = [a, b].map(|document| Hash::of_level(level, self.of(document)));
         let common = shared_count(a, b);
         match common {
             0 => 0.0,

@@ -15,11 +15,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::alignment::Aligned;
 use super::most::Most;
 use super::profile::Profile;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
 use crate::buckets::in_both;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// The measure `aligned`.
 #[derive(Debug)]

@@ -16,10 +16,10 @@ use super::most::Most;
 use super::noise::least_for;
 use super::resemblance::Overlap;
 use super::sample::text_level;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::buckets::shared_count;
 use crate::constants::{HIGHEST, MISSED};
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// Pairs whose samples are fetched together.
 const TOGETHER: usize = 32;

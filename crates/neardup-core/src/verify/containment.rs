@@ -77,11 +77,11 @@ mod tests {
     use super::super::evidence::Evidence;
     use super::super::measure::Contained;
     use super::super::resemblance::Shingles;
-    use super::super::shingle_frequencies::ShingleFrequencies;
     use super::super::verdict::Verdict;
     use super::super::weighed::Scratch;
     use super::*;
     use crate::constants::RARE;
+    use crate::shingle_frequencies::ShingleFrequencies;
 
     /// Compares two texts in both orders, in each direction and at several thresholds.
     fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {

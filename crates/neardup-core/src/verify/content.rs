@@ -17,9 +17,9 @@ use super::by_samples::Ratio;
 use super::most::Most;
 use super::profile::Profile;
 use super::score::score;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// The measure `content(k)`, for shingles of `k` characters.
 #[derive(Debug)]

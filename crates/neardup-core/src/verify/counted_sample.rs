@@ -8,9 +8,9 @@ it is known that no other text has a shingle, it lies apart, and no merge reads 
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::shared_count;
 use crate::ids::{Hash, ShingleId};
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// Bits of [`Several`] for each hash, at least.
 const BITS_PER_HASH: usize = 4;

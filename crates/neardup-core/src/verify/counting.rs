@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use super::count_bytes;
 use super::counted_sample::Several;
 use super::samples::Samples;
-use super::shingle_frequencies::{ShingleFrequencies, least_common, rare};
 use crate::buckets::{deal, gathered, sorted};
 use crate::error::Result;
 use crate::ids::Hash;
+use crate::shingle_frequencies::{ShingleFrequencies, least_common, rare};
 
 /// The number of leading bits of a hash that choose its part.
 const PART_BITS: u32 = 10;
@@ -172,12 +172,12 @@ fn part_of(hash: Hash) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{leading, level_of};
+    use crate::sketch::level_of;
     use std::collections::BTreeMap;
     use xxhash_rust::xxh3::xxh3_64;
 
     fn hash(number: u64) -> Hash {
-        Hash(leading(xxh3_64(&number.to_le_bytes())))
+        Hash::of(xxh3_64(&number.to_le_bytes()))
     }
 
     /// The sample of a text of these shingles.

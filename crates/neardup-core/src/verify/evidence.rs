@@ -7,10 +7,10 @@ use super::content::Content;
 use super::most::Most;
 use super::resemblance::Overlap;
 use super::score::{alignment, as_share};
-use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::verdict::Verdict;
 use super::weighed::{Scratch, Weighed, Weighing};
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// Everything that decides about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,9 +11,9 @@ use super::most::Most;
 use super::profile::Profile;
 use super::resemblance::Shingles;
 use super::score::less_numbers;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// How the similarity of two texts is measured.
 ///

@@ -6,12 +6,12 @@ use super::counted_sample::Looked;
 use super::most::Most;
 use super::resemblance::Shingles;
 use super::sample::sample_text;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::short::Letters;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::constants::SHORT;
 use crate::ids::Hash;
 use crate::segment::ShingleLen;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::shingle_hashes;
 
 /// The properties of one text that measures compare. Each measure fills some; the others are empty.
@@ -104,5 +104,5 @@ impl Cached for Profile {
 pub fn content_sample(text: &str, k: usize) -> Vec<Hash> {
     let mut sample = Vec::new();
     sample_text(text, k, &mut Default::default(), &mut sample);
-    Hash::all(&sample).to_vec()
+    sample
 }

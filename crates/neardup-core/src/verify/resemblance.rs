@@ -3,7 +3,7 @@
 use crate::buckets::sorted;
 use crate::ids::Hash;
 use crate::segment::ShingleLen;
-use crate::sketch::{leading, shingle_hashes};
+use crate::sketch::shingle_hashes;
 
 /// The distinct shingles of one text, as sorted hashes.
 ///
@@ -46,7 +46,7 @@ impl Shingles {
     /// The same set by the halves of the hashes that [samples](super::Samples) hold; two shingles may be
     /// one there.
     pub fn halves(&self) -> Shingles<Hash> {
-        let halves = self.hashes.iter().map(|&hash| Hash(leading(hash)));
+        let halves = self.hashes.iter().map(|&hash| Hash::of(hash));
         let mut halves: Vec<Hash> = halves.collect();
         halves.dedup();
         Shingles {

@@ -8,7 +8,7 @@ n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fe
 use crate::constants::SAMPLE;
 use crate::ids::Hash;
 use crate::segment::ShingleLen;
-use crate::sketch::{self, Distinct, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
+use crate::sketch::{Distinct, Sampler, Share, drop_repeats, level_of, shingle_hashes_in};
 
 /// Writes the sample of a normalized text with its shingles of `k` characters, ascending, into
 /// `sample`, and returns the number of all distinct ones. Of a long text, memory is a share of its
@@ -17,7 +17,7 @@ pub(crate) fn sample_text(
     text: &str,
     k: usize,
     (hashes, distinct): &mut (Vec<u64>, Distinct),
-    sample: &mut Vec<u32>,
+    sample: &mut Vec<Hash>,
 ) -> usize {
     let mut sampler = Sampler::new(SAMPLE, sample);
     for share in Share::all_of(text) {
@@ -34,24 +34,10 @@ pub(super) fn text_level(shingles: usize) -> u32 {
     level_of(shingles, SAMPLE)
 }
 
-impl Hash {
-    /// Whether it is of a level.
-    #[inline]
-    pub(super) fn is_of(self, level: u32) -> bool {
-        sketch::is_of(level, self.0)
-    }
-
-    /// The leading ones of ascending hashes that are of a level.
-    #[inline]
-    pub(super) fn of_level(level: u32, hashes: &[Hash]) -> &[Hash] {
-        Hash::all(sketch::of_level(level, Hash::numbers(hashes)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{leading, of_level, shingle_hashes};
+    use crate::sketch::shingle_hashes;
 
     #[test]
     fn the_level_of_a_text_goes_up_where_its_size_doubles() {
@@ -81,9 +67,9 @@ mod tests {
             let mut sample = Vec::new();
             let shingles = sample_text(&text, 5, &mut buffers, &mut sample);
             assert_eq!(shingles, set.len());
-            let mut expected: Vec<u32> = set.into_iter().map(leading).collect();
+            let mut expected: Vec<Hash> = set.into_iter().map(Hash::of).collect();
             expected.dedup();
-            assert_eq!(sample, of_level(text_level(shingles), &expected));
+            assert_eq!(sample, Hash::of_level(text_level(shingles), &expected));
         }
     }
 }

@@ -16,10 +16,10 @@ use zerocopy::little_endian::{U32, U64};
 use super::counted_sample::{CountedSample, Several};
 use super::sample::text_level;
 use super::samples::Samples;
-use super::shingle_frequencies::ShingleFrequencies;
 use crate::bytes::{Bytes, put, put_part};
 use crate::error::Result;
 use crate::ids::Hash;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 const WHAT: &str = "stored samples";
 

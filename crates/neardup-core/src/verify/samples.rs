@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use super::cache::{Cached, Source};
 use super::counted_sample::{CountedSample, Ends, Several};
 use super::sample::text_level;
-use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::deal;
 use crate::error::{Error, Result};
 use crate::ids::Hash;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::spilled::Spilled;
 
 /// Hashes that are read from the file at once, about. Tests have several blocks too.

@@ -11,8 +11,8 @@ use super::alignment::Aligned;
 use super::by_samples::Ratio;
 use super::most::Most;
 use super::profile::Profile;
-use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Scratch;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// One measure of two texts.
 pub(super) trait Verdict: fmt::Debug + Send + Sync {

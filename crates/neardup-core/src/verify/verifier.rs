@@ -16,11 +16,11 @@ use super::noise::may_be_scattered;
 use super::order_bound::{OrderBound, is_long};
 use super::profile::Profile;
 use super::samples::{InFile, Samples};
-use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
 use crate::error::Result;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::similar::Similar;
 use crate::texts::TextStore;
 
@@ -430,7 +430,7 @@ mod tests {
             let mut sample = Vec::new();
             (sample_text(text, 2, &mut buffers, &mut sample), sample)
         };
-        let sampled: Vec<(usize, Vec<u32>)> = all.iter().map(sampled).collect();
+        let sampled: Vec<(usize, Vec<Hash>)> = all.iter().map(sampled).collect();
         let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
         let mut decided = 0;
         for entries in [1 << 20, 100] {
@@ -440,9 +440,7 @@ mod tests {
                 let mut samples = Samples::within(most, None);
                 for (text, (shingles, hashes)) in all.iter().zip(&sampled) {
                     let is_short = text.chars().count() < 50;
-                    samples
-                        .push(Hash::all(hashes), *shingles, is_short)
-                        .unwrap();
+                    samples.push(hashes, *shingles, is_short).unwrap();
                 }
                 samples.finish().unwrap();
                 let (counted, several) = ShingleFrequencies::of(&samples, entries).unwrap();
@@ -523,7 +521,7 @@ mod tests {
             for text in &all {
                 let mut hashes = Vec::new();
                 let shingles = sample_text(text, 2, &mut buffers, &mut hashes);
-                samples.push(Hash::all(&hashes), shingles, false).unwrap();
+                samples.push(&hashes, shingles, false).unwrap();
             }
             samples.extend_to(documents.len());
             samples.finish().unwrap();

@@ -30,10 +30,10 @@ of the lists of two [counted samples](CountedSample).
 */
 
 use super::counted_sample::CountedSample;
-use super::shingle_frequencies::ShingleFrequencies;
 use crate::buckets::divide;
 use crate::constants::{EDITS, KNOWN, LIGHTEST, MAJORITY_PARTS, MANY, OTHER};
 use crate::ids::ShingleId;
+use crate::shingle_frequencies::ShingleFrequencies;
 
 /// The weight of a rare shingle.
 const RARE_WEIGHT: u16 = 1000;

@@ -30,12 +30,14 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::blob::{Counted, Entry};
-use super::heavy_hitters::HeavyHitters;
+use super::heavy_hitters::heaviest;
 use super::key_scheme::KeyScheme;
 use super::schemes::search::Search;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::ids::Hash;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::Sketches;
 
 /// The maximum number of buckets: with more, each blob would be only a few bytes.
@@ -224,7 +226,7 @@ impl Shuffle {
     ) -> Result<Vec<Vec<u8>>> {
         self.scheme.check(sketches, numbers.len())?;
         let heavy_hitters = counts.heavy_hitters();
-        let frequency = |key: u64| heavy_hitters.count(key as u32);
+        let frequency = |key: u64| heavy_hitters.count(Hash(key as u32));
         let shared: FxHashSet<u32> = counts.0.iter().map(|one| one.key.get()).collect();
         let mut dealt: Vec<Vec<Entry>> = vec![Vec::new(); self.buckets];
         let (mut keys, mut filed) = (Vec::new(), Vec::new());
@@ -353,8 +355,9 @@ impl KeyCounts {
     }
 
     /// The heavy hitters among the counted keys.
-    pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
-        let counts = self.0.iter().map(|&one| <(u32, u32)>::from(one));
-        Arc::new(HeavyHitters::from_counts(counts))
+    pub fn heavy_hitters(&self) -> Arc<ShingleFrequencies> {
+        let counts = self.0.iter();
+        let counts = counts.map(|one| (Hash(one.key.get()), one.texts.get()));
+        Arc::new(heaviest(counts))
     }
 }

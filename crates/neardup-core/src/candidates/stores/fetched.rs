@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::candidates::heavy_hitters::HeavyHitters;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, Scratches};
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::statistics::SearchStatistics;
 use crate::error::{Error, Result};
-use crate::ids::Place;
+use crate::ids::{Hash, Place};
 use crate::ragged::Ragged;
+use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::Sketches;
 
 /// An entry to store for a kept document.
@@ -43,7 +43,7 @@ pub type Lists = HashMap<u64, Vec<Posting>, FxBuildHasher>;
 #[derive(Debug, Default)]
 pub struct FetchedPostings {
     /// The common keys.
-    pub heavy_hitters: Arc<HeavyHitters>,
+    pub heavy_hitters: Arc<ShingleFrequencies>,
     /// In the order of filing.
     pub lists: Lists,
     /// Whether documents of the batch share no other keys.
@@ -54,7 +54,7 @@ impl PostingStore for FetchedPostings {
     type Key = u64;
 
     fn frequency(&self, key: u64) -> u32 {
-        self.heavy_hitters.count(key as u32)
+        self.heavy_hitters.count(Hash(key as u32))
     }
 
     fn list_len(&self, key: u64) -> usize {
@@ -97,15 +97,15 @@ pub struct FetchedIndex {
 }
 
 impl FetchedIndex {
-    /// Lists made of entries in any order; `heavy_hitters` tells common keys. An entry has a key, the number of a stored document, and
-    /// the bits of its [`MinOverlap`].
+    /// Lists made of entries in any order; `heavy_hitters` tells common keys. An entry has a key, the number of
+    /// a stored document, and the bits of its [`MinOverlap`].
     ///
     /// # Errors
     ///
     /// If the three slices differ in length.
     pub fn new(
         scheme: KeyScheme,
-        heavy_hitters: Arc<HeavyHitters>,
+        heavy_hitters: Arc<ShingleFrequencies>,
         keys: &[u64],
         numbers: &[u64],
         min_overlaps: &[u16],

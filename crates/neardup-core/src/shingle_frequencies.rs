@@ -2,7 +2,7 @@
 
 A shingle that hundreds of texts contain is boilerplate; one that only two contain is
 content. Telling them apart takes document frequencies, and counting all shingles
-would take more memory than the texts. So a text is counted by its [sample](super::sample), a share of its
+would take more memory than the texts. So a text is counted by its [sample](crate::verify::sample), a share of its
 shingles that is chosen by their hashes and therefore the same in every text; and of all sampled shingles only
 the *common* ones stay, a few per cent.
 
@@ -13,6 +13,8 @@ there.
 **The bound.** The table has a level, initially 0. While there are more common shingles than its budget
 allows, its level rises by one, and shingles not of that level are dropped. The content of the table
 depends only on the set of texts, not on their order, on memory, or on how the work was divided.
+
+The keys of samples are shingles too, or other features: the same table counts those that are common.
 
 Memory: 26 to 44 bytes per common shingle.
 */
@@ -142,7 +144,7 @@ impl ShingleFrequencies {
     /// The id of a shingle, its place among the [counts](Self::counts); `None` for one that the table
     /// does not have.
     #[inline]
-    pub(super) fn id(&self, hash: Hash) -> Option<ShingleId> {
+    pub(crate) fn id(&self, hash: Hash) -> Option<ShingleId> {
         let (word, bit) = self.bit(hash);
         if self.bits[word] & bit == 0 {
             return None;
@@ -155,12 +157,12 @@ impl ShingleFrequencies {
 
     /// The number of texts that contain the shingle with an id.
     #[inline]
-    pub(super) fn count_of(&self, id: ShingleId) -> u32 {
+    pub(crate) fn count_of(&self, id: ShingleId) -> u32 {
         self.counts[id.index()].1
     }
 
     /// The first id whose shingle is not of a level.
-    pub(super) fn end_of_level(&self, level: u32) -> ShingleId {
+    pub(crate) fn end_of_level(&self, level: u32) -> ShingleId {
         ShingleId(self.ends[level.min(u32::BITS) as usize])
     }
 
@@ -196,13 +198,13 @@ impl ShingleFrequencies {
 }
 
 /// The largest number of texts that may contain a rare shingle of a collection of `texts`.
-pub(super) fn rare(texts: u64) -> u32 {
+pub(crate) fn rare(texts: u64) -> u32 {
     let root = (texts / TEXTS_PER_RARE).isqrt();
     u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
 }
 
 /// How many texts contain a shingle, at least, that affects comparisons.
-pub(super) fn least_common(rare: u32) -> u32 {
+pub(crate) fn least_common(rare: u32) -> u32 {
     // A shingle of the majority version has at least 4/5 of the median count of the common
     // shingles; see `weighed`.
     let least =
