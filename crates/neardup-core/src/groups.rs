@@ -6,6 +6,7 @@ documents of one group meet as they would alone, and those of two groups meet on
 which [`Groups::are_same`] tells apart. The time does not depend on the number of groups.
 */
 
+use crate::ids::DocId;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
@@ -27,23 +28,27 @@ impl Groups {
     }
 
     /// The groups of some documents, in this order.
-    pub fn select(&self, documents: &[u32]) -> Groups {
+    pub fn select(&self, documents: &[DocId]) -> Groups {
         let selected = documents.iter().filter_map(|&document| self.of(document));
         Groups(selected.collect())
     }
 
     /// Whether two documents are compared.
     #[inline]
-    pub fn are_same(&self, a: u32, b: u32) -> bool {
+    pub fn are_same(&self, a: DocId, b: DocId) -> bool {
         self.of(a) == self.of(b)
     }
 
-    fn of(&self, document: u32) -> Option<u64> {
-        self.0.get(document as usize).copied()
+    fn of(&self, document: DocId) -> Option<u64> {
+        self.0.get(document.index()).copied()
     }
 
     /// Salts keys of a document: distinct keys stay distinct. Nothing changes without groups.
-    pub(crate) fn salt_keys<K: Copy + Into<u64> + From<u32>>(&self, document: u32, keys: &mut [K]) {
+    pub(crate) fn salt_keys<K: Copy + Into<u64> + From<u32>>(
+        &self,
+        document: DocId,
+        keys: &mut [K],
+    ) {
         if let Some(group) = self.of(document) {
             for key in keys {
                 *key = permuted((*key).into() as u32, group).into();
@@ -52,13 +57,13 @@ impl Groups {
     }
 
     /// Salts the identity of the text of a document.
-    pub(crate) fn salted_identity(&self, document: u32, identity: u128) -> u128 {
+    pub(crate) fn salted_identity(&self, document: DocId, identity: u128) -> u128 {
         let salt = |group: u64| xxh3_128(&group.to_le_bytes());
         identity ^ self.of(document).map_or(0, salt)
     }
 
     /// Salts a fingerprint of `bits` bits: the distance of two of the same group stays.
-    pub(crate) fn salt_fingerprint(&self, document: u32, bits: u32, words: &mut [u64]) {
+    pub(crate) fn salt_fingerprint(&self, document: DocId, bits: u32, words: &mut [u64]) {
         if let Some(group) = self.of(document) {
             for (at, word) in (0_u32..).zip(words) {
                 let unused = 64 - bits.saturating_sub(64 * at).min(64);
@@ -86,7 +91,7 @@ mod tests {
         let hashes = [b"7", b"8", b"7", b"9"].map(|name| xxh3_64_with_seed(name, 0));
         let groups = Groups::new(hashes.to_vec());
         let all: Vec<u32> = (0..1000).chain(u32::MAX - 1000..=u32::MAX).collect();
-        let salted = |document: u32| {
+        let salted = |document: DocId| {
             let mut keys = all.clone();
             groups.salt_keys(document, &mut keys);
             let wide = all.iter().map(|&key| u64::from(key));
@@ -95,13 +100,17 @@ mod tests {
             assert!(wide.into_iter().eq(keys.iter().map(|&key| u64::from(key))));
             keys
         };
-        assert_eq!(salted(0), salted(2));
-        let mut distinct = [salted(0), salted(1), salted(3)].concat();
+        assert_eq!(salted(DocId(0)), salted(DocId(2)));
+        let mut distinct = [salted(DocId(0)), salted(DocId(1)), salted(DocId(3))].concat();
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), 3 * all.len());
-        assert!(groups.are_same(0, 2) && !groups.are_same(0, 1) && !groups.are_same(0, 3));
-        assert!(groups.salted_identity(0, 5) != groups.salted_identity(1, 5));
+        assert!(
+            groups.are_same(DocId(0), DocId(2))
+                && !groups.are_same(DocId(0), DocId(1))
+                && !groups.are_same(DocId(0), DocId(3))
+        );
+        assert!(groups.salted_identity(DocId(0), 5) != groups.salted_identity(DocId(1), 5));
     }
 
     #[test]
@@ -109,9 +118,9 @@ mod tests {
         let groups = Groups::new(vec![7, 7, 8]);
         for bits in [1, 32, 64, 65, 130, 200, 256] {
             let words = neardup_hamming::Fingerprints::new(bits).unwrap().words();
-            let salted = |document| {
+            let salted = |document: DocId| {
                 let mut row = vec![0; words];
-                row[0] = u64::from(document & 1);
+                row[0] = u64::from(document.0 & 1);
                 groups.salt_fingerprint(document, bits, &mut row);
                 let mut rows = neardup_hamming::Fingerprints::new(bits).unwrap();
                 // No bit beyond the width is set, which would be refused.
@@ -121,8 +130,8 @@ mod tests {
             let differing = |a: Vec<u64>, b: Vec<u64>| -> u32 {
                 a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
             };
-            assert_eq!(differing(salted(0), salted(1)), 1);
-            assert!(bits < 64 || differing(salted(0), salted(2)) > bits / 4);
+            assert_eq!(differing(salted(DocId(0)), salted(DocId(1))), 1);
+            assert!(bits < 64 || differing(salted(DocId(0)), salted(DocId(2))) > bits / 4);
         }
     }
 
@@ -130,11 +139,16 @@ mod tests {
     fn without_groups_nothing_is_salted() {
         let none = Groups::default();
         let mut keys = [1_u32, 2];
-        none.salt_keys(0, &mut keys);
+        none.salt_keys(DocId(0), &mut keys);
         let mut words = [9];
-        none.salt_fingerprint(0, 64, &mut words);
+        none.salt_fingerprint(DocId(0), 64, &mut words);
         assert_eq!((keys, words), ([1, 2], [9]));
-        assert_eq!(none.salted_identity(0, 4), 4);
-        assert!(none.are_same(0, 1) && none.select(&[0, 1]).are_same(0, 1));
+        assert_eq!(none.salted_identity(DocId(0), 4), 4);
+        assert!(
+            none.are_same(DocId(0), DocId(1))
+                && none
+                    .select(&[DocId(0), DocId(1)])
+                    .are_same(DocId(0), DocId(1))
+        );
     }
 }

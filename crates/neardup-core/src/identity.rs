@@ -1,27 +1,28 @@
 //! Documents with the same text, found by a hash of the text.
 
+use crate::ids::DocId;
 use hashbrown::HashTable;
 
 /// A set of documents with distinct texts: 5 to 11 bytes per document.
 #[derive(Clone, Debug, Default)]
-pub struct FirstByText(HashTable<u32>);
+pub struct FirstByText(HashTable<DocId>);
 
 impl FirstByText {
     /// The document of the set whose text has this identity. `identities` holds the
     /// identity of each document, by number.
-    pub fn get(&self, identities: &[u128], identity: u128) -> Option<u32> {
-        let is_same = |&document: &u32| identities[document as usize] == identity;
+    pub fn get(&self, identities: &[u128], identity: u128) -> Option<DocId> {
+        let is_same = |&document: &DocId| identities[document.index()] == identity;
         self.0.find(hash(identity), is_same).copied()
     }
 
     /// Adds a document, unless the set has one with the same text. Returns whether it
     /// was added.
-    pub fn insert(&mut self, identities: &[u128], document: u32) -> bool {
-        let identity = identities[document as usize];
+    pub fn insert(&mut self, identities: &[u128], document: DocId) -> bool {
+        let identity = identities[document.index()];
         if self.get(identities, identity).is_some() {
             return false;
         }
-        let of = |&document: &u32| hash(identities[document as usize]);
+        let of = |&document: &DocId| hash(identities[document.index()]);
         self.0.insert_unique(hash(identity), document, of);
         true
     }
@@ -36,7 +37,7 @@ fn hash(identity: u128) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub struct DistinctTexts {
     /// The first document with each text, ascending.
-    pub firsts: Vec<u32>,
+    pub firsts: Vec<DocId>,
     /// The text of each document, as its place in `firsts`.
     pub texts: Vec<u32>,
 }
@@ -44,14 +45,14 @@ pub struct DistinctTexts {
 impl DistinctTexts {
     /// The distinct texts of the documents with these identities. A document counts as another
     /// text if its sketch, which text decides, is not equal to that of the first.
-    pub fn of(identities: &[u128], are_equal: impl Fn(u32, u32) -> bool) -> Self {
+    pub fn of(identities: &[u128], are_equal: impl Fn(DocId, DocId) -> bool) -> Self {
         let mut first = FirstByText::default();
         let mut distinct = DistinctTexts::default();
-        for (document, &identity) in (0..).zip(identities) {
+        for (document, &identity) in DocId::range(0..identities.len()).zip(identities) {
             let DistinctTexts { firsts, texts } = &mut distinct;
             let same = first.get(identities, identity);
             let same = same.filter(|&first| are_equal(first, document));
-            texts.push(same.map_or(firsts.len() as u32, |first| texts[first as usize]));
+            texts.push(same.map_or(firsts.len() as u32, |first| texts[first.index()]));
             if same.is_none() {
                 first.insert(identities, document);
                 firsts.push(document);
@@ -70,10 +71,10 @@ mod tests {
         // The low halves of the last two are equal.
         let identities = [5, 6, 5, 5 << 64 | 6, 6];
         let mut first = FirstByText::default();
-        let added = [0, 1, 2, 3, 4].map(|document| first.insert(&identities, document));
+        let added = [0, 1, 2, 3, 4].map(|document| first.insert(&identities, DocId(document)));
         assert_eq!(added, [true, true, false, true, false]);
-        assert_eq!(first.get(&identities, 5), Some(0));
-        assert_eq!(first.get(&identities, 5 << 64 | 6), Some(3));
+        assert_eq!(first.get(&identities, 5), Some(DocId(0)));
+        assert_eq!(first.get(&identities, 5 << 64 | 6), Some(DocId(3)));
         assert_eq!(first.get(&identities, 7), None);
     }
 }

@@ -38,10 +38,20 @@ macro_rules! ids {
 }
 
 ids! {
+    /// A document, by its place in its corpus.
+    DocId
     /// A shingle by the leading half of its hash, as samples hold it.
     Hash
     /// A filed document, by its place in the order of filing.
     Place
     /// A shingle that a table of frequencies has: its place there, in the order of hashes.
     ShingleId
+}
+
+impl DocId {
+    /// Documents, one after the other.
+    pub fn range(places: std::ops::Range<usize>) -> impl DoubleEndedIterator<Item = DocId> + Clone {
+        // A corpus has fewer than 2^32 documents.
+        places.map(|place| DocId(place as u32))
+    }
 }

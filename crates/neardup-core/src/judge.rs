@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::similar::Similar;
 use crate::verify::sample_bytes::NumberedSamples;
 use crate::verify::{Direction, Evidence, Measure, Overlap, Shingles, Verifier};
@@ -114,29 +115,29 @@ impl Bounds {
 
     /// Whether a document has enough features for its sketch to be compared. By content one is
     /// enough, since a text with few is compared by its letters.
-    pub fn has_sketch(&self, corpus: &Corpus, document: u32) -> bool {
+    pub fn has_sketch(&self, corpus: &Corpus, document: DocId) -> bool {
         let least = match self.measure {
             Some(Measure::Content { .. }) => 1,
             _ => self.min_features.max(1),
         };
-        let count = corpus.features(document as usize);
+        let count = corpus.features(document);
         count.is_some_and(|count| count >= least)
     }
 
     /// Whether one of two documents has fewer features than required.
-    fn have_few(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
-        let count = |document| corpus.features(document as usize).unwrap_or(0);
+    fn have_few(&self, corpus: &Corpus, a: DocId, b: DocId) -> bool {
+        let count = |document: DocId| corpus.features(document).unwrap_or(0);
         count(a).min(count(b)) < self.min_features.max(1)
     }
 
     /// Whether a similarity that meets the bounds is enough for these two documents.
-    fn is_enough(&self, corpus: &Corpus, (a, b): (u32, u32), similarity: f64) -> bool {
+    fn is_enough(&self, corpus: &Corpus, (a, b): (DocId, DocId), similarity: f64) -> bool {
         !self.have_few(corpus, a, b)
             || similarity >= 1.0 && self.has_sketch(corpus, a) && self.has_sketch(corpus, b)
     }
 
     /// Number of differing bits of two documents; `None` if one has no fingerprint.
-    pub fn distance(&self, corpus: &Corpus, a: u32, b: u32) -> Option<u32> {
+    pub fn distance(&self, corpus: &Corpus, a: DocId, b: DocId) -> Option<u32> {
         let both = self.has_sketch(corpus, a) && self.has_sketch(corpus, b);
         both.then(|| corpus.sketches().distance(a, b)).flatten()
     }
@@ -146,14 +147,14 @@ impl Bounds {
     /// By any measure of texts, a text has similarity 1 to itself. But a recipe that uses titles
     /// may give the same text two different sketches, and then a comparison of sketches treats
     /// the two documents as different.
-    pub fn is_same(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+    pub fn is_same(&self, corpus: &Corpus, a: DocId, b: DocId) -> bool {
         self.measure.is_some()
             || !(self.has_sketch(corpus, a) && self.has_sketch(corpus, b))
             || corpus.sketches().are_equal(a, b)
     }
 
     /// The similarity of two documents by their sketches, if it meets the bounds.
-    pub fn by_sketches(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+    pub fn by_sketches(&self, corpus: &Corpus, a: DocId, b: DocId) -> Option<f64> {
         let similarity = corpus.sketches().similarity(a, b);
         let distance = corpus.sketches().distance(a, b);
         self.hold(similarity, distance).then_some(similarity)
@@ -164,18 +165,18 @@ impl Bounds {
     /// # Errors
     ///
     /// If a stored text cannot be read back.
-    pub fn judge(&self, corpus: &Corpus, a: u32, b: u32, shingle: usize) -> Result<Judgement> {
+    pub fn judge(&self, corpus: &Corpus, a: DocId, b: DocId, shingle: usize) -> Result<Judgement> {
         let mut buffers = [Vec::new(), Vec::new()];
         let [first, second] = &mut buffers;
         let texts = [
-            corpus.texts().text(a as usize, first)?,
-            corpus.texts().text(b as usize, second)?,
+            corpus.texts().text(a.index(), first)?,
+            corpus.texts().text(b.index(), second)?,
         ];
         let frequencies = corpus.shingle_frequencies().map(Arc::as_ref);
         let overlap = Shingles::of(texts[0], shingle).overlap(&Shingles::of(texts[1], shingle));
         let evidence = Evidence::of(texts, shingle, frequencies);
-        let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
-        let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
+        let is_identical = corpus.identity(a) == corpus.identity(b);
+        let features = [a, b].map(|document| corpus.features(document).unwrap_or(0));
         let features = features[0].min(features[1]);
         let has_few_features = self.have_few(corpus, a, b);
         let distance = match features {
@@ -252,7 +253,7 @@ impl Judge {
     }
 
     /// See [`Verifier::take_kept_by_unique_text`].
-    pub fn take_kept_by_unique_text(&mut self, document: u32) -> Option<Similar<u32>> {
+    pub fn take_kept_by_unique_text(&mut self, document: DocId) -> Option<Similar<DocId>> {
         self.verifier.as_mut()?.take_kept_by_unique_text(document)
     }
 
@@ -262,7 +263,7 @@ impl Judge {
     /// depends on the store. Searches that are exact by the sketches therefore check the sketches
     /// here, so that the result does not depend on the store. Groups are compared here too, since the
     /// salted keys of two of them may collide.
-    pub fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+    pub fn is_candidate(&self, corpus: &Corpus, a: DocId, b: DocId) -> bool {
         if !corpus.groups().are_same(a, b) {
             return false;
         }
@@ -287,7 +288,7 @@ impl Judge {
     pub fn similarities(
         &mut self,
         corpus: &Corpus,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
     ) -> Result<Vec<Option<f64>>> {
         self.candidates += pairs.len() as u64;
         let bounds = self.rule.bounds;
@@ -316,7 +317,7 @@ impl Judge {
     pub fn best(
         &mut self,
         corpus: &Corpus,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
         groups: &[usize],
     ) -> Result<Vec<Option<Similar<usize>>>> {
         self.candidates += pairs.len() as u64;
@@ -344,7 +345,7 @@ impl Judge {
 
     /// Whether the texts of each pair must be compared: `false` where the samples of both documents
     /// rule out that it is a duplicate. Runs on the current rayon pool.
-    pub fn are_open(&self, samples: &NumberedSamples, pairs: &[(u32, u32)]) -> Vec<bool> {
+    pub fn are_open(&self, samples: &NumberedSamples, pairs: &[(DocId, DocId)]) -> Vec<bool> {
         match &self.verifier {
             Some(verifier) => verifier.are_open(|place| samples.get(place), pairs),
             None => vec![true; pairs.len()],
@@ -360,7 +361,7 @@ impl Judge {
     pub fn judge_pairs(
         &mut self,
         corpus: &Corpus,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
     ) -> Result<Vec<Option<f64>>> {
         let all = pairs.iter().copied();
         let candidates: Vec<_> = all

@@ -3,13 +3,14 @@
 use neardup_core::Error;
 use neardup_core::candidates::SearchStatistics;
 use neardup_core::cluster::{self, Reason};
+use neardup_core::ids::DocId;
 use numpy::PyArray1;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::arrays::{column, load_numpy};
 use crate::columns::{Decisions as AllDecisions, numbers};
-use crate::corpus::{Corpus, check_below};
+use crate::corpus::{Corpus, documents_below};
 use crate::errors::raise;
 use crate::external_join::ExternalJoin;
 use crate::fetched::{Entries, FetchedIndex, entry_columns};
@@ -66,7 +67,7 @@ impl Clusterer {
         documents: &[u32],
         files: bool,
     ) -> PyResult<Vec<Option<cluster::Decision>>> {
-        self.check(corpus, documents)?;
+        let documents = self.documents(corpus, documents)?;
         let decide = || match files {
             true => self.inner.decide(&corpus.inner, documents),
             false => self.inner.look_up(&corpus.inner, documents),
@@ -74,9 +75,9 @@ impl Clusterer {
         corpus.threads.run(py, decide)
     }
 
-    fn check(&self, corpus: &Corpus, documents: &[u32]) -> PyResult<()> {
+    fn documents<'a>(&self, corpus: &Corpus, documents: &'a [u32]) -> PyResult<&'a [DocId]> {
         corpus.check_state(self.state)?;
-        check_below(self.documents, documents)
+        documents_below(self.documents, documents)
     }
 }
 
@@ -100,7 +101,7 @@ impl Clusterer {
         order: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let order = numbers::<u32>(order)?;
-        corpus.check_documents(&order)?;
+        let order = corpus.documents(&order)?;
         corpus.check_outside()?;
         corpus.check_state(join.state)?;
         let Some(joined) = join.joined.take() else {
@@ -110,7 +111,7 @@ impl Clusterer {
         let inner = py
             .detach(|| {
                 pool.install(|| {
-                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, &order)
+                    cluster::Clusterer::joined(&corpus.inner, rule.inner, joined, order)
                 })
             })
             .map_err(raise)?;
@@ -128,8 +129,8 @@ impl Clusterer {
         numbers: Vec<u64>,
     ) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let all = corpus.inner.len() as u32;
-        let Some(batch) = all.checked_sub(numbers.len() as u32) else {
+        let all = corpus.inner.len();
+        let Some(batch) = all.checked_sub(numbers.len()) else {
             return Err(raise(Error::input(
                 "the numbers of stored documents",
                 format!("at most {all}, the documents of the corpus"),
@@ -137,13 +138,13 @@ impl Clusterer {
             )));
         };
         let mut lists = stored.take()?;
-        for (&number, document) in numbers.iter().zip(batch..) {
+        let documents: Vec<DocId> = DocId::range(batch..all).collect();
+        for (&number, &document) in numbers.iter().zip(&documents) {
             lists.attach(number, document);
         }
-        let documents: Vec<u32> = (batch..all).collect();
         let new = || cluster::Clusterer::of_stored(&corpus.inner, rule.inner, lists, &documents);
         let inner = corpus.threads.run(py, new)?;
-        Ok(Clusterer::of(inner, corpus, batch as usize))
+        Ok(Clusterer::of(inner, corpus, batch))
     }
 
     /// The entries to store for the kept documents: keys, documents, minimum overlaps.
@@ -158,12 +159,12 @@ impl Clusterer {
         corpus: &Corpus,
         document: u32,
     ) -> PyResult<Vec<Similar>> {
-        self.check(corpus, &[document])?;
-        let similar = || self.inner.similar(&corpus.inner, document);
+        self.documents(corpus, &[document])?;
+        let similar = || self.inner.similar(&corpus.inner, DocId(document));
         let found = corpus.threads.run(py, similar)?.into_iter();
         let row = |d: cluster::Decision| {
             let is_identical = d.reason == Reason::Identical;
-            (d.kept, d.similarity, d.distance, is_identical)
+            (d.kept.0, d.similarity, d.distance, is_identical)
         };
         Ok(found.map(row).collect())
     }
@@ -176,8 +177,8 @@ impl Clusterer {
         documents: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let documents = numbers::<u32>(documents)?;
-        self.check(corpus, &documents)?;
-        let file = || self.inner.file(&corpus.inner, &documents);
+        let documents = self.documents(corpus, &documents)?;
+        let file = || self.inner.file(&corpus.inner, documents);
         corpus.threads.run(py, file)
     }
 
@@ -196,7 +197,7 @@ impl Clusterer {
         let all = || decided.iter();
         let distance = |d: &cluster::Decision| distance(d.distance);
         Ok((
-            column(py, all().map(|d| d.map_or(-1, |d| d.kept.into()))),
+            column(py, all().map(|d| d.map_or(-1, |d| d.kept.0.into()))),
             column(py, all().map(|d| d.map_or(f64::NAN, |d| d.similarity))),
             column(py, all().map(|d| d.as_ref().map_or(-1, distance))),
             column(
@@ -227,7 +228,7 @@ impl Clusterer {
     fn first_kept_by_unique_text(&self) -> Vec<(u32, u32, f64)> {
         let shown = self.inner.first_kept_by_unique_text().iter();
         shown
-            .map(|(document, without)| (*document, without.of, without.similarity))
+            .map(|(document, without)| (document.0, without.of.0, without.similarity))
             .collect()
     }
 
@@ -287,8 +288,8 @@ impl PairSearch {
         let piece = corpus.threads.run(py, next)?;
         Ok(piece.map(|pairs| {
             (
-                column(py, pairs.iter().map(|p| p.a)),
-                column(py, pairs.iter().map(|p| p.b)),
+                column(py, pairs.iter().map(|p| p.a.0)),
+                column(py, pairs.iter().map(|p| p.b.0)),
                 column(py, pairs.iter().map(|p| p.similarity)),
                 column(py, pairs.iter().map(|p| distance(p.distance))),
             )

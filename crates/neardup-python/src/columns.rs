@@ -56,7 +56,7 @@ impl Decisions {
         for (&document, decision) in documents.iter().zip(decided) {
             let at = document as usize;
             if let (Some(decision), true) = (decision, at < self.kept_for.len()) {
-                self.kept_for[at] = decision.kept.into();
+                self.kept_for[at] = decision.kept.0.into();
                 self.similarity[at] = decision.similarity;
                 self.distance[at] = decision.distance.map_or(-1, |bits| bits as i32);
                 self.identical[at] = u8::from(decision.reason == cluster::Reason::Identical);

@@ -11,7 +11,7 @@ use arrow_array::{Array, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::background;
 use neardup_core::corpus::{self, Document, Restored};
-use neardup_core::ids::Hash;
+use neardup_core::ids::{DocId, Hash};
 use neardup_core::sketch::Sketches;
 use neardup_core::verify::count_bytes::counts_in_parts;
 use neardup_core::verify::sample_bytes::samples_to_bytes;
@@ -73,15 +73,15 @@ fn next_state() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Raises unless all documents are among the first `count`.
-pub(crate) fn check_below(count: usize, documents: &[u32]) -> PyResult<()> {
+/// Documents by their numbers. Raises unless all of them are among the first `count`.
+pub(crate) fn documents_below(count: usize, documents: &[u32]) -> PyResult<&[DocId]> {
     match documents.iter().max() {
         Some(&document) if document as usize >= count => Err(raise(Error::input(
             "the documents",
             format!("numbers below {count}"),
             document,
         ))),
-        _ => Ok(()),
+        _ => Ok(DocId::all(documents)),
     }
 }
 
@@ -98,8 +98,9 @@ impl Corpus {
         }
     }
 
-    pub(crate) fn check_documents(&self, documents: &[u32]) -> PyResult<()> {
-        check_below(self.inner.len(), documents)
+    /// Documents by their numbers. Raises unless the corpus has all of them.
+    pub(crate) fn documents<'a>(&self, documents: &'a [u32]) -> PyResult<&'a [DocId]> {
+        documents_below(self.inner.len(), documents)
     }
 
     /// The sketches of all documents, which must be in memory.
@@ -151,13 +152,13 @@ impl Corpus {
 
     /// Identities (16 bytes, equal for equal texts), feature counts (null for an unreadable document) and
     /// sketches of some documents, as Arrow arrays for [`restore`](Self::restore).
-    fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[ArrowArray; 3]> {
-        let end = end.min(self.inner.len() as u32);
+    fn rows(&self, py: Python<'_>, begin: usize, end: usize) -> PyResult<[ArrowArray; 3]> {
+        let end = end.min(self.inner.len());
         let begin = begin.min(end);
         let sketches = self
             .threads
             .run(py, || self.inner.sketch_bytes(begin..end))?;
-        let documents = || begin as usize..end as usize;
+        let documents = || DocId::range(begin..end);
         let mut identities = FixedSizeBinaryBuilder::with_capacity(sketches.len(), 16);
         for document in documents() {
             let identity = self.inner.identity(document).to_le_bytes();
@@ -199,13 +200,13 @@ impl Corpus {
     }
 
     /// The normalized texts of some documents.
-    fn texts(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<ArrowArray> {
-        let end = end.min(self.inner.len() as u32);
+    fn texts(&self, py: Python<'_>, begin: usize, end: usize) -> PyResult<ArrowArray> {
+        let end = end.min(self.inner.len());
         let begin = begin.min(end);
         let texts = self.threads.run(py, || {
             let mut texts = LargeStringBuilder::new();
             let mut buffer = Vec::new();
-            for document in begin as usize..end as usize {
+            for document in begin..end {
                 texts.append_value(self.inner.texts().text(document, &mut buffer)?);
             }
             Ok(texts.finish())
@@ -241,12 +242,14 @@ impl Corpus {
     fn samples<'py>(
         &self,
         py: Python<'py>,
-        first: u32,
+        first: usize,
         numbers: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let numbers = numbers.as_slice()?.iter().map(|&number| number as u64);
+        let numbers = numbers.as_slice()?;
+        let documents = DocId::range(first..first + numbers.len());
+        let documents = documents.zip(numbers.iter().map(|&number| number as u64));
         let samples = self.inner.samples();
-        let bytes = samples.map(|samples| samples_to_bytes(samples, first, numbers));
+        let bytes = samples.map(|samples| samples_to_bytes(samples, documents));
         let bytes = bytes.transpose().map_err(raise)?;
         Ok(PyBytes::new(py, &bytes.unwrap_or_default()))
     }
@@ -289,7 +292,7 @@ impl Corpus {
         }
         let mut found: Vec<u128> = places
             .iter()
-            .map(|&place| self.inner.identity(place as usize))
+            .map(|&place| self.inner.identity(DocId(place as u32)))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -356,8 +359,8 @@ impl Corpus {
         let (mut rows, mut values) = (Vec::new(), 0);
         if let Sketches::Signatures(all) = self.inner.sketches() {
             values = all.num_perm();
-            for document in 0..all.len() {
-                rows.extend_from_slice(all.of(document as u32));
+            for document in DocId::range(0..all.len()) {
+                rows.extend_from_slice(all.of(document));
             }
         }
         let shape = [rows.len() / values.max(1), values];
@@ -367,20 +370,20 @@ impl Corpus {
     /// Number of features of each document; -1 for one that could not be read.
     fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let features = |document| self.inner.features(document).map_or(-1, i64::from);
-        column(py, (0..self.inner.len()).map(features))
+        column(py, DocId::range(0..self.inner.len()).map(features))
     }
 
     /// The documents that could be read, in order, as a column of 32-bit numbers.
     fn readable<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let is_readable = |&document: &u32| self.inner.features(document as usize).is_some();
-        let documents = (0..self.inner.len() as u32).filter(is_readable);
-        bytes_of(py, &documents.collect::<Vec<u32>>())
+        let is_readable = |&document: &DocId| self.inner.features(document).is_some();
+        let documents = DocId::range(0..self.inner.len()).filter(is_readable);
+        bytes_of(py, &documents.collect::<Vec<DocId>>())
     }
 
     /// Of the documents from `first` on, how many could not be read, and how many have no features.
     fn without_features(&self, first: usize) -> (usize, usize) {
         let features = |document| self.inner.features(document);
-        let all = || first..self.inner.len();
+        let all = || DocId::range(first..self.inner.len());
         (
             all()
                 .filter(|&document| features(document).is_none())
@@ -393,8 +396,8 @@ impl Corpus {
 
     /// The similarity of two documents by their sketches alone.
     fn sketch_similarity(&self, a: u32, b: u32) -> PyResult<f64> {
-        self.check_documents(&[a, b])?;
-        Ok(self.sketches_in_memory()?.similarity(a, b))
+        self.documents(&[a, b])?;
+        Ok(self.sketches_in_memory()?.similarity(DocId(a), DocId(b)))
     }
 
     fn frequencies_digest(&self) -> Option<u64> {

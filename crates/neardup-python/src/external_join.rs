@@ -26,9 +26,9 @@ impl ExternalJoin {
         order: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let order = numbers::<u32>(order)?;
-        corpus.check_documents(&order)?;
+        let order = corpus.documents(&order)?;
         corpus.check_outside()?;
-        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, &order);
+        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
         let inner = corpus.threads.run(py, begin)?;
         Ok(ExternalJoin {
             inner: Some(inner),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use neardup_core::candidates::{self, NewEntry};
+use neardup_core::ids::DocId;
 use neardup_core::verify::ShingleFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -42,13 +43,13 @@ impl KeyScheme {
 
     /// The keys by which one document of a corpus is looked up.
     fn keys_of(&self, corpus: &Corpus, document: u32) -> PyResult<Vec<u64>> {
-        corpus.check_documents(&[document])?;
+        corpus.documents(&[document])?;
         let sketches = corpus.sketches_in_memory()?;
         self.inner
             .check(sketches, corpus.inner.len())
             .map_err(raise)?;
         let mut keys = Vec::new();
-        self.inner.keys(sketches, document, &mut keys);
+        self.inner.keys(sketches, DocId(document), &mut keys);
         Ok(self.inner.lookup_keys(&keys).to_vec())
     }
 
@@ -66,7 +67,7 @@ impl KeyScheme {
             .map_err(raise)?;
         let mut all = Vec::new();
         let mut keys = Vec::new();
-        for document in 0..corpus.inner.len() as u32 {
+        for document in DocId::range(0..corpus.inner.len()) {
             if rule.inner.bounds.has_sketch(&corpus.inner, document) {
                 self.inner.keys(sketches, document, &mut keys);
                 all.extend_from_slice(self.inner.lookup_keys(&keys));
@@ -102,7 +103,7 @@ pub(crate) type Entries<'py> = (
 pub(crate) fn entry_columns<'py>(py: Python<'py>, entries: &[NewEntry]) -> Entries<'py> {
     (
         column(py, entries.iter().map(|entry| entry.key)),
-        column(py, entries.iter().map(|entry| entry.document)),
+        column(py, entries.iter().map(|entry| entry.document.0)),
         column(py, entries.iter().map(|entry| entry.min_overlap.to_bits())),
     )
 }
@@ -154,8 +155,7 @@ impl FetchedIndex {
         documents: PyReadonlyArray1<'py, u32>,
     ) -> PyResult<Entries<'py>> {
         let stored = self.inner.as_mut().ok_or_else(used_up)?;
-        let documents = documents.as_slice()?;
-        corpus.check_documents(documents)?;
+        let documents = corpus.documents(documents.as_slice()?)?;
         let sketches = corpus.sketches_in_memory()?;
         stored.check(sketches, 0).map_err(raise)?;
         for &document in documents {
@@ -180,7 +180,7 @@ impl FetchedIndex {
         corpus: &Corpus,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let stored = self.inner.as_ref().ok_or_else(used_up)?;
-        let count = corpus.inner.len() as u32;
+        let count = corpus.inner.len();
         let sketches = corpus.sketches_in_memory()?;
         let search = || stored.candidates(sketches, count);
         let found = corpus.threads.run(py, search)?;

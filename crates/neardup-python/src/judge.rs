@@ -2,6 +2,7 @@
 
 use neardup_core::Error;
 use neardup_core::candidates::{Banding, Reach, Search};
+use neardup_core::ids::DocId;
 use neardup_core::judge::{self as rules, Bounds};
 use neardup_core::verify::{Direction, Evidence, Measure, Overlap};
 use pyo3::prelude::*;
@@ -93,7 +94,7 @@ pub fn judge<'py>(
     max_distance: Option<u32>,
     min_features: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    corpus.check_documents(&[a, b])?;
+    corpus.documents(&[a, b])?;
     corpus.sketches_in_memory()?;
     let bounds = Bounds {
         measure: measured(measure, "either", shingle)?,
@@ -101,7 +102,7 @@ pub fn judge<'py>(
         max_distance,
         min_features,
     };
-    let judged = || bounds.judge(&corpus.inner, a, b, shingle);
+    let judged = || bounds.judge(&corpus.inner, DocId(a), DocId(b), shingle);
     let judged = corpus.threads.run(py, judged)?;
     let fields = evidence(py, &judged.evidence, &judged.overlap)?;
     if corpus.inner.shingle_frequencies().is_none() {

@@ -3,6 +3,7 @@
 use neardup_core::Error;
 use neardup_core::candidates;
 use neardup_core::corpus::{Corpus, Restored};
+use neardup_core::ids::DocId;
 use neardup_core::judge::Judge;
 use neardup_core::sketch::{Settings, Sketches};
 use neardup_core::verify::count_bytes::{counts_in_parts, read_counts};
@@ -172,7 +173,7 @@ impl Shuffle {
                 })
             })
             .map_err(raise)?;
-        let later = found.documents.iter().map(|&at| documents[at as usize]);
+        let later = found.documents.iter().map(|&at| documents[at.index()]);
         let earlier = found.numbers.iter().map(|&number| number as i64);
         Ok((
             later.collect::<Vec<_>>().into_pyarray(py),
@@ -345,13 +346,9 @@ pub fn judge_pairs<'py>(
             texts.len()
         )));
     }
-    let pairs: Vec<(u32, u32)> = a
-        .as_slice()?
-        .iter()
-        .copied()
-        .zip(b.as_slice()?.iter().copied())
-        .collect();
-    if pairs.iter().any(|&(a, b)| a.max(b) as usize >= texts.len()) {
+    let (a, b) = (DocId::all(a.as_slice()?), DocId::all(b.as_slice()?));
+    let pairs: Vec<(DocId, DocId)> = a.iter().copied().zip(b.iter().copied()).collect();
+    if pairs.iter().any(|&(a, b)| a.max(b).index() >= texts.len()) {
         return Err(PyTypeError::new_err("expected pairs of the documents"));
     }
     let pool = pool(1)?;

@@ -12,6 +12,7 @@ use neardup_core::Result;
 use neardup_core::candidates::{Reach, Search};
 use neardup_core::cluster::{Clusterer, Reason};
 use neardup_core::corpus::{Corpus, Document};
+use neardup_core::ids::DocId;
 use neardup_core::judge::{Bounds, Rule};
 use neardup_core::normalize::Mapped;
 use neardup_core::recipe::{Recipe, Resources, Settings};
@@ -88,7 +89,10 @@ impl Question {
     pub fn compare(&self) -> Result<Value> {
         // Two texts do not show what is common in a collection.
         let corpus = self.corpus(None)?;
-        let judged = self.rule().bounds.judge(&corpus, 0, 1, self.shingle)?;
+        let judged = self
+            .rule()
+            .bounds
+            .judge(&corpus, DocId(0), DocId(1), self.shingle)?;
         let [a, b] = [0, 1].map(|text| corpus.recipe().normalize_mapped(&self.texts[text]));
         let origins = [
             Origins::of(&self.texts[0], &a),
@@ -122,12 +126,12 @@ impl Question {
     /// If a text is too long, or the recipe needs words.
     pub fn dedup(&self) -> Result<Value> {
         let corpus = self.corpus(Some(self.shingle))?;
-        let documents: Vec<u32> = (0..corpus.len() as u32).collect();
+        let documents: Vec<DocId> = DocId::range(0..corpus.len()).collect();
         let decided = Clusterer::new(&corpus, self.rule())?.decide(&corpus, &documents)?;
         let decisions = decided.iter().map(|decision| {
             decision.map(|decision| {
                 let is_identical = decision.reason == Reason::Identical;
-                (decision.kept, decision.similarity, is_identical)
+                (decision.kept.0, decision.similarity, is_identical)
             })
         });
         Ok(json!({ "decisions": decisions.collect::<Vec<_>>() }))

@@ -22,7 +22,7 @@ use super::stores::fingerprints::FingerprintIndex;
 use super::stores::numbered::NumberedIndex;
 use crate::error::Result;
 use crate::groups::Groups;
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::ragged::Ragged;
 use crate::sketch::{SketchStore, Sketches};
 
@@ -82,7 +82,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If `joined` holds the keys of another number of documents.
-    pub fn external(store: &SketchStore, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
+    pub fn external(store: &SketchStore, joined: JoinedKeys, order: &[DocId]) -> Result<Self> {
         let index = ExternalIndex::new(store, joined, order)?;
         Ok(Kind::External(Box::new(index)).into())
     }
@@ -98,7 +98,11 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the documents are not the next ones in the order of the index, or cannot be read.
-    pub fn load_batch(&mut self, corpus: Option<&SketchStore>, documents: &[u32]) -> Result<usize> {
+    pub fn load_batch(
+        &mut self,
+        corpus: Option<&SketchStore>,
+        documents: &[DocId],
+    ) -> Result<usize> {
         match (&mut self.kind, corpus) {
             (Kind::External(index), Some(store)) => index.load_batch(store, documents),
             _ => Ok(documents.len()),
@@ -151,7 +155,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If there are too many fingerprints.
-    pub fn insert(&mut self, sketches: &Sketches, document: u32) -> Result<()> {
+    pub fn insert(&mut self, sketches: &Sketches, document: DocId) -> Result<()> {
         match &mut self.kind {
             Kind::Fingerprints(index) => index.insert(sketches, document)?,
             Kind::InMemory(index) => index.insert(document),
@@ -166,7 +170,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Ragged<Vec<Place>>> {
+    pub fn near(&self, sketches: &Sketches, documents: &[DocId]) -> Result<Ragged<Vec<Place>>> {
         if let Kind::Fingerprints(index) = &self.kind {
             return index.near(sketches, documents, &self.scratches);
         }
@@ -189,7 +193,7 @@ impl CandidateIndex {
     pub fn near_since(
         &self,
         sketches: &Sketches,
-        document: u32,
+        document: DocId,
         since: Place,
     ) -> Result<Ragged<Vec<Place>>> {
         let mut found = Ragged::default();
@@ -209,7 +213,7 @@ impl CandidateIndex {
     fn near_by_keys(
         &self,
         sketches: &Sketches,
-        document: u32,
+        document: DocId,
         since: Place,
         scratch: &mut Scratch,
         places: &mut Vec<Place>,

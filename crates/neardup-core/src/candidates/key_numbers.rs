@@ -15,6 +15,7 @@ use crate::buckets::{deal, gathered};
 use crate::candidates::key_scheme::KeyScheme;
 use crate::error::{Error, Result};
 use crate::identity::DistinctTexts;
+use crate::ids::DocId;
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -60,7 +61,7 @@ impl Keys {
     /// # Errors
     /// If there are 2^32 keys or more.
     pub fn of(scheme: &KeyScheme, sketches: &Sketches, distinct: DistinctTexts) -> Result<Self> {
-        let of_part = |documents: &[u32]| {
+        let of_part = |documents: &[DocId]| {
             let (mut of_one, mut of_all) = (Vec::new(), Ragged::<Vec<u32>>::default());
             for &document in documents {
                 scheme.keys(sketches, document, &mut of_one);
@@ -89,8 +90,8 @@ impl Keys {
     }
 
     /// The numbers of all keys of a document.
-    pub fn all(&self, document: usize) -> &[u32] {
-        self.numbers.list(self.texts[document] as usize)
+    pub fn all(&self, document: DocId) -> &[u32] {
+        self.numbers.list(self.texts[document.index()] as usize)
     }
 }
 
@@ -191,7 +192,7 @@ mod tests {
         let identities: Vec<u128> = (0..documents.len() as u128).collect();
         let texts = DistinctTexts::of(&identities, |_, _| true);
         let keys = Keys::of(&KeyScheme::new(search, 0).unwrap(), &sketches, texts).unwrap();
-        let all = 0..documents.len();
+        let all = DocId::range(0..documents.len());
         (all.map(|at| keys.all(at).to_vec()).collect(), keys.lengths)
     }
 

@@ -23,6 +23,7 @@ use super::schemes::rare_keys::{MinOverlap, all, choose};
 use super::schemes::search::{Reach, Search};
 use crate::error::Result;
 use crate::groups::Groups;
+use crate::ids::DocId;
 use crate::sketch::Sketches;
 
 /// The keys under which documents are filed and looked up.
@@ -85,7 +86,7 @@ impl KeyScheme {
     }
 
     /// The same scheme for the sketches of some of these documents.
-    pub fn of_batch(&self, documents: &[u32]) -> Self {
+    pub fn of_batch(&self, documents: &[DocId]) -> Self {
         self.clone().among(self.groups.select(documents))
     }
 
@@ -110,12 +111,12 @@ impl KeyScheme {
     }
 
     /// Writes all keys of a document into `keys`, replacing its content.
-    pub fn keys(&self, sketches: &Sketches, document: u32, keys: &mut Vec<u64>) {
+    pub fn keys(&self, sketches: &Sketches, document: DocId, keys: &mut Vec<u64>) {
         keys.clear();
         match (self.search, sketches) {
             (Search::Near { .. }, Sketches::Fingerprints(all)) => {
                 if let Some(blocks) = &self.blocks {
-                    blocks.of(all, document, keys);
+                    blocks.of(all, document.0, keys);
                 }
                 if self.is_folded {
                     keys.iter_mut().for_each(|key| *key = fold(*key));
@@ -222,9 +223,9 @@ mod tests {
             let search = Search::Near { max_distance: 3 };
             let scheme = KeyScheme::new(search, bits).unwrap();
             let (mut one, mut other) = (Vec::new(), Vec::new());
-            scheme.keys(&sketches, 0, &mut one);
+            scheme.keys(&sketches, DocId(0), &mut one);
             assert!(one.is_sorted() && !one.is_empty());
-            for document in 1..=40 {
+            for document in DocId::range(1..41) {
                 scheme.keys(&sketches, document, &mut other);
                 assert!(one.iter().any(|key| other.contains(key)));
             }

@@ -24,7 +24,7 @@ use super::key_scheme::KeyScheme;
 use super::schemes::rare_keys::MinOverlap;
 use super::schemes::search::Search;
 use super::statistics::SearchStatistics;
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -102,7 +102,7 @@ impl Scratch {
         &mut self,
         scheme: &KeyScheme,
         sketches: &Sketches,
-        document: u32,
+        document: DocId,
         act: impl FnOnce(&[u64], &mut Scratch),
     ) {
         let mut keys = std::mem::take(&mut self.keys);
@@ -249,8 +249,8 @@ impl Scratches {
     /// For each document the places that `near` adds, on all threads.
     pub fn look_up(
         &self,
-        documents: &[u32],
-        near: impl Fn(u32, &mut Scratch, &mut Vec<Place>) + Sync,
+        documents: &[DocId],
+        near: impl Fn(DocId, &mut Scratch, &mut Vec<Place>) + Sync,
     ) -> Ragged<Vec<Place>> {
         let parts = documents.par_chunks(TASK).map(|documents| {
             self.with(|scratch| {

@@ -11,7 +11,7 @@ use crate::candidates::{
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::identity::FirstByText;
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::judge::{Judge, Rule};
 use crate::ragged::Ragged;
 use crate::similar::Similar;
@@ -39,7 +39,7 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
     /// The kept document that it repeats.
-    pub kept: u32,
+    pub kept: DocId,
     /// Similarity to it, in [0, 1].
     pub similarity: f64,
     /// Differing bits between the fingerprints; `None` if either document has no sketch.
@@ -54,10 +54,10 @@ pub struct Clusterer {
     judge: Judge,
     index: CandidateIndex,
     /// The filed documents, by place.
-    kept: Vec<u32>,
+    kept: Vec<DocId>,
     identical: FirstByText,
     kept_by_unique_text: u64,
-    shown: Vec<(u32, Similar<u32>)>,
+    shown: Vec<(DocId, Similar<DocId>)>,
     /// The number of documents that are looked up at once.
     lookups: usize,
 }
@@ -100,12 +100,12 @@ impl Clusterer {
     ///
     /// If the sketches are in memory, the search has no keys to shuffle, or files
     /// cannot be made.
-    pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<ExternalJoin> {
+    pub fn join(corpus: &Corpus, rule: Rule, order: &[DocId]) -> Result<ExternalJoin> {
         let mut first = FirstByText::default();
         let is_first = order
             .iter()
             .map(|&document| first.insert(corpus.identities(), document));
-        let has_sketch = |&document: &u32| rule.bounds.has_sketch(corpus, document);
+        let has_sketch = |&document: &DocId| rule.bounds.has_sketch(corpus, document);
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
         let join = ExternalJoin::new(
@@ -125,7 +125,12 @@ impl Clusterer {
     /// # Errors
     ///
     /// If the search has no keys to shuffle.
-    pub fn joined(corpus: &Corpus, rule: Rule, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
+    pub fn joined(
+        corpus: &Corpus,
+        rule: Rule,
+        joined: JoinedKeys,
+        order: &[DocId],
+    ) -> Result<Self> {
         let index = CandidateIndex::external(stored_sketches(corpus)?, joined, order)?;
         Ok(Clusterer::of(corpus, rule, index))
     }
@@ -142,7 +147,7 @@ impl Clusterer {
         corpus: &Corpus,
         rule: Rule,
         lists: FetchedIndex,
-        stored: &[u32],
+        stored: &[DocId],
     ) -> Result<Self> {
         let batch = corpus.len() - stored.len();
         if batch > CHUNK {
@@ -159,7 +164,9 @@ impl Clusterer {
         }
         // A place without a document is never found.
         let kept = lists.documents().iter();
-        let kept = kept.map(|document| document.unwrap_or(u32::MAX)).collect();
+        let kept = kept
+            .map(|document| document.unwrap_or(DocId(u32::MAX)))
+            .collect();
         Ok(Clusterer {
             kept,
             identical,
@@ -190,7 +197,7 @@ impl Clusterer {
 
     /// The first ten [of these](Self::kept_by_unique_text) in the order of their decisions, each with the kept
     /// document for which it would have been dropped.
-    pub fn first_kept_by_unique_text(&self) -> &[(u32, Similar<u32>)] {
+    pub fn first_kept_by_unique_text(&self) -> &[(DocId, Similar<DocId>)] {
         &self.shown
     }
 
@@ -213,7 +220,11 @@ impl Clusterer {
     /// # Errors
     ///
     /// If a stored text cannot be read back.
-    pub fn decide(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
+    pub fn decide(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[DocId],
+    ) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
         self.each_chunk(corpus, documents, |clusterer, chunk| {
             clusterer.decide_chunk(corpus, chunk, true, &mut decisions)
@@ -227,7 +238,11 @@ impl Clusterer {
     /// # Errors
     ///
     /// As [`decide`](Self::decide).
-    pub fn look_up(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
+    pub fn look_up(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[DocId],
+    ) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
         self.each_chunk(corpus, documents, |clusterer, chunk| {
             clusterer.decide_chunk(corpus, chunk, false, &mut decisions)
@@ -241,10 +256,10 @@ impl Clusterer {
     /// # Errors
     ///
     /// If a sketch cannot be read back.
-    pub fn file(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<()> {
+    pub fn file(&mut self, corpus: &Corpus, documents: &[DocId]) -> Result<()> {
         self.each_chunk(corpus, documents, |clusterer, chunk| {
             for &document in chunk {
-                let is_readable = corpus.features(document as usize).is_some();
+                let is_readable = corpus.features(document).is_some();
                 if is_readable && clusterer.same_text(corpus, document).is_none() {
                     clusterer.keep(corpus, document)?;
                 }
@@ -257,8 +272,8 @@ impl Clusterer {
     fn each_chunk(
         &mut self,
         corpus: &Corpus,
-        documents: &[u32],
-        mut act: impl FnMut(&mut Self, &[u32]) -> Result<()>,
+        documents: &[DocId],
+        mut act: impl FnMut(&mut Self, &[DocId]) -> Result<()>,
     ) -> Result<()> {
         let mut rest = documents;
         while !rest.is_empty() {
@@ -272,7 +287,7 @@ impl Clusterer {
     }
 
     /// Files a kept document, by its sketch if it has one, and by its text.
-    fn keep(&mut self, corpus: &Corpus, document: u32) -> Result<()> {
+    fn keep(&mut self, corpus: &Corpus, document: DocId) -> Result<()> {
         if self.judge.bounds().has_sketch(corpus, document) {
             self.index.insert(corpus.sketches(), document)?;
             self.kept.push(document);
@@ -287,8 +302,8 @@ impl Clusterer {
     /// # Errors
     ///
     /// If a stored text cannot be read back.
-    pub fn similar(&mut self, corpus: &Corpus, document: u32) -> Result<Vec<Decision>> {
-        if corpus.features(document as usize).is_none() {
+    pub fn similar(&mut self, corpus: &Corpus, document: DocId) -> Result<Vec<Decision>> {
+        if corpus.features(document).is_none() {
             return Ok(Vec::new());
         }
         let same = self.same_text(corpus, document);
@@ -314,13 +329,13 @@ impl Clusterer {
     fn decide_chunk(
         &mut self,
         corpus: &Corpus,
-        chunk: &[u32],
+        chunk: &[DocId],
         files: bool,
         decisions: &mut Vec<Option<Decision>>,
     ) -> Result<()> {
         // Documents that an identical kept document already settles, and documents without a
         // sketch, are not searched.
-        let searched: Vec<u32> = chunk
+        let searched: Vec<DocId> = chunk
             .iter()
             .copied()
             .filter(|&document| {
@@ -338,7 +353,7 @@ impl Clusterer {
             } else {
                 None
             };
-            if corpus.features(document as usize).is_none() {
+            if corpus.features(document).is_none() {
                 decisions.push(None);
                 continue;
             }
@@ -375,8 +390,8 @@ impl Clusterer {
     ///
     /// No similarity exceeds 1, and an earlier document that also reaches 1 would have caused the
     /// one with the same text to be dropped.
-    fn same_text(&self, corpus: &Corpus, document: u32) -> Option<Decision> {
-        let identity = corpus.identity(document as usize);
+    fn same_text(&self, corpus: &Corpus, document: DocId) -> Option<Decision> {
+        let identity = corpus.identity(document);
         let kept = self.identical.get(corpus.identities(), identity)?;
         self.judge
             .bounds()
@@ -388,7 +403,7 @@ impl Clusterer {
     }
 
     /// The decision that a document is similar to a kept one.
-    fn decision(&self, corpus: &Corpus, document: u32, kept: u32, similarity: f64) -> Decision {
+    fn decision(&self, corpus: &Corpus, document: DocId, kept: DocId, similarity: f64) -> Decision {
         Decision {
             kept,
             similarity,
@@ -402,7 +417,7 @@ impl Clusterer {
     /// Documents are looked up a few at a time: as many as should yield about [`CANDIDATES`] candidates,
     /// judging by the previous look-up. A template that all documents share therefore costs time,
     /// but no memory.
-    fn best_before(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
+    fn best_before(&mut self, corpus: &Corpus, searched: &[DocId]) -> Result<Vec<Option<Best>>> {
         let mut best = Vec::with_capacity(searched.len());
         while best.len() < searched.len() {
             let some = &searched[best.len()..];
@@ -418,7 +433,7 @@ impl Clusterer {
     fn best_since(
         &mut self,
         corpus: &Corpus,
-        document: u32,
+        document: DocId,
         snapshot: Place,
         before: Option<Best>,
     ) -> Result<Option<Best>> {
@@ -435,7 +450,7 @@ impl Clusterer {
     fn best(
         &mut self,
         corpus: &Corpus,
-        documents: &[u32],
+        documents: &[DocId],
         found: &mut Ragged<Vec<Place>>,
     ) -> Result<Vec<Option<Best>>> {
         let pairs = self.candidate_pairs(corpus, documents, found);
@@ -451,9 +466,9 @@ impl Clusterer {
     fn candidate_pairs(
         &self,
         corpus: &Corpus,
-        documents: &[u32],
+        documents: &[DocId],
         found: &mut Ragged<Vec<Place>>,
-    ) -> Vec<(u32, u32)> {
+    ) -> Vec<(DocId, DocId)> {
         let kept = |place: Place| self.kept[place.index()];
         found.retain(|at, place| self.judge.is_candidate(corpus, documents[at], kept(place)));
         let pairs = found.pairs(documents);

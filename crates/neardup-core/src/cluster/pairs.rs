@@ -8,6 +8,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::candidates::{CandidateIndex, Search, SearchStatistics};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
+use crate::ids::{DocId, Place};
 use crate::judge::{Bounds, Judge, Rule};
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
@@ -22,9 +23,9 @@ const CHUNK: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerifiedPair {
     /// The earlier document.
-    pub a: u32,
+    pub a: DocId,
     /// The later document.
-    pub b: u32,
+    pub b: DocId,
     /// Their similarity, in [0, 1].
     pub similarity: f64,
     /// Differing bits; `None` if either document has no sketch.
@@ -41,9 +42,9 @@ pub struct VerifiedPair {
 pub struct PairSearch {
     judge: Judge,
     /// One representative of all documents with the same text and fingerprint.
-    searched: Vec<u32>,
+    searched: Vec<DocId>,
     /// The other documents that each representative represents.
-    repeats: HashMap<u32, Vec<u32>>,
+    repeats: HashMap<DocId, Vec<DocId>>,
     /// The number of documents of another collection, which come first.
     others: Option<u32>,
     source: Source,
@@ -57,7 +58,10 @@ pub struct PairSearch {
 #[derive(Debug)]
 enum Source {
     /// All at once, as indices of `searched`.
-    Listed { pairs: Vec<(u32, u32)>, next: usize },
+    Listed {
+        pairs: Vec<(Place, Place)>,
+        next: usize,
+    },
     /// One document after the other, each looked up among those before it.
     LookedUp {
         index: Box<CandidateIndex>,
@@ -80,14 +84,14 @@ impl PairSearch {
         let judge = Judge::new(corpus, rule.of_equals());
         let bounds = judge.bounds();
         let max_pairs = max_pairs.min(MAX_PAIRS);
-        let first = others.unwrap_or(0);
-        let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
+        let first = DocId(others.unwrap_or(0));
+        let mut repeats: HashMap<DocId, Vec<DocId>> = HashMap::new();
         let (mut searched, mut identical, mut found) = (Vec::new(), Vec::new(), 0);
         for same_text in by_text(corpus).chunk_by(|&a, &b| have_same_text(corpus, a, b)) {
             // A recipe that reads titles may have several sketches for one text.
-            let mut distinct: Vec<u32> = Vec::new();
+            let mut distinct: Vec<DocId> = Vec::new();
             for &document in same_text {
-                let is_equal = |twin: u32| {
+                let is_equal = |twin: DocId| {
                     (twin < first) == (document < first)
                         && corpus.sketches().are_equal(twin, document)
                 };
@@ -201,15 +205,16 @@ impl PairSearch {
     }
 
     /// The next candidate pairs, by document.
-    fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(u32, u32)>>> {
+    fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(DocId, DocId)>>> {
         let (searched, others) = (&self.searched, self.others);
         match &mut self.source {
             Source::Listed { pairs, next } => {
                 let range = *next..(*next + PIECE).min(pairs.len());
                 *next = range.end;
                 let piece = &pairs[range];
-                let documents = |&(a, b): &(u32, u32)| (searched[a as usize], searched[b as usize]);
-                let are_compared = |&(a, b): &(u32, u32)| corpus.groups().are_same(a, b);
+                let documents =
+                    |&(a, b): &(Place, Place)| (searched[a.index()], searched[b.index()]);
+                let are_compared = |&(a, b): &(DocId, DocId)| corpus.groups().are_same(a, b);
                 let found = piece.iter().map(documents).filter(are_compared);
                 Ok((!piece.is_empty()).then(|| found.collect()))
             }
@@ -251,7 +256,7 @@ impl PairSearch {
     fn verify(
         &mut self,
         corpus: &Corpus,
-        candidates: &[(u32, u32)],
+        candidates: &[(DocId, DocId)],
         found: &mut Vec<VerifiedPair>,
     ) -> Result<()> {
         let similarities = self.judge.similarities(corpus, candidates)?;
@@ -264,7 +269,7 @@ impl PairSearch {
             }
             let distance = self.judge.bounds().distance(corpus, a, b);
             let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
-            let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
+            let count = |same: Option<&Vec<DocId>>| 1 + same.map_or(0, Vec::len) as u128;
             self.found += count(same_as_a) * count(same_as_b);
             check_count(self.found, self.max_pairs)?;
             for a in std::iter::once(&a).chain(same_as_a.into_iter().flatten()) {
@@ -283,23 +288,23 @@ impl PairSearch {
 }
 
 /// The readable documents, ordered by text; those with the same text in their order.
-fn by_text(corpus: &Corpus) -> Vec<u32> {
-    let all = 0..corpus.len() as u32;
-    let mut documents: Vec<u32> = all
-        .filter(|&document| corpus.features(document as usize).is_some())
+fn by_text(corpus: &Corpus) -> Vec<DocId> {
+    let all = DocId::range(0..corpus.len());
+    let mut documents: Vec<DocId> = all
+        .filter(|&document| corpus.features(document).is_some())
         .collect();
-    documents.par_sort_unstable_by_key(|&document| (corpus.identity(document as usize), document));
+    documents.par_sort_unstable_by_key(|&document| (corpus.identity(document), document));
     documents
 }
 
-fn have_same_text(corpus: &Corpus, a: u32, b: u32) -> bool {
-    corpus.identity(a as usize) == corpus.identity(b as usize)
+fn have_same_text(corpus: &Corpus, a: DocId, b: DocId) -> bool {
+    corpus.identity(a) == corpus.identity(b)
 }
 
 /// The similarity of two documents with the same text; `None` if they are not duplicates under
 /// the rule. With a rule on distance alone, a recipe that reads titles may treat documents with one
 /// text as different. Such a pair counts only if it is within the distance.
-fn similarity_of_same_text(bounds: &Bounds, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+fn similarity_of_same_text(bounds: &Bounds, corpus: &Corpus, a: DocId, b: DocId) -> Option<f64> {
     match bounds.is_same(corpus, a, b) {
         true => Some(1.0),
         false => bounds.by_sketches(corpus, a, b),
@@ -307,16 +312,17 @@ fn similarity_of_same_text(bounds: &Bounds, corpus: &Corpus, a: u32, b: u32) -> 
 }
 
 /// All pairs of fingerprints within a distance.
-fn listed(all: &Fingerprints, max_distance: u32, searched: &[u32]) -> Result<Source> {
+fn listed(all: &Fingerprints, max_distance: u32, searched: &[DocId]) -> Result<Source> {
     let mut fingerprints = Fingerprints::new(all.bits())?;
     for &document in searched {
-        fingerprints.push(&all.get(document as usize).unwrap_or_default())?;
+        fingerprints.push(&all.get(document.index()).unwrap_or_default())?;
     }
     let candidates = collapsed(&fingerprints, max_distance)?;
     check_count(candidates.count(), MAX_PAIRS)?;
     let pairs = candidates.expand();
+    let pairs = pairs.a.into_iter().zip(pairs.b);
     Ok(Source::Listed {
-        pairs: pairs.a.into_iter().zip(pairs.b).collect(),
+        pairs: pairs.map(|(a, b)| (Place(a), Place(b))).collect(),
         next: 0,
     })
 }

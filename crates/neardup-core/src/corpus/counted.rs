@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::constants::SAMPLE;
 use crate::error::Result;
 use crate::identity::FirstByText;
-use crate::ids::Hash;
+use crate::ids::{DocId, Hash};
 use crate::ragged::Ragged;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Distinct, level_of};
@@ -132,25 +132,31 @@ impl Counted {
     /// # Errors
     ///
     /// If samples that do not fit into memory cannot be written.
-    pub(super) fn add(&mut self, identities: &[u128], first: u32, sampled: &Sampled) -> Result<()> {
-        self.samples.extend_to(first as usize);
+    pub(super) fn add(
+        &mut self,
+        identities: &[u128],
+        first: usize,
+        sampled: &Sampled,
+    ) -> Result<()> {
+        self.samples.extend_to(first);
         let mut added = Ok(());
         let documents = sampled.hashes.iter().zip(&sampled.documents);
-        for (document, (hashes, place)) in (first..).zip(documents) {
+        for (document, (hashes, place)) in DocId::range(first..first + sampled.len()).zip(documents)
+        {
             if let Some((shingles, is_short)) = *place
                 && self.texts.insert(identities, document)
             {
                 added = added.and(self.samples.push(hashes, shingles, is_short));
             }
             // After an error too, each document has a place.
-            self.samples.extend_to(document as usize + 1);
+            self.samples.extend_to(document.index() + 1);
         }
         added
     }
 
     /// Shares the sample of a text with all documents that have the same text.
     pub(super) fn share_samples(&mut self, identities: &[u128]) {
-        let numbered = (0..).zip(identities);
+        let numbered = DocId::range(0..identities.len()).zip(identities);
         let first = numbered.map(|(document, &identity)| {
             let first = self.texts.get(identities, identity);
             first.unwrap_or(document)

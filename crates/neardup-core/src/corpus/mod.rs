@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::ids::DocId;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::{Sketch, SketchStore, Sketches};
@@ -194,18 +195,19 @@ impl Corpus {
     /// # Panics
     ///
     /// If there are no such documents.
-    pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
+    pub fn sketch_bytes(&self, documents: Range<usize>) -> Result<Vec<Vec<u8>>> {
         let mut all = Vec::with_capacity(documents.len());
         let mut stored = 0;
         if let Some(store) = &self.stored_sketches {
-            stored = store.len() as u32;
-            let outside: Vec<u32> = (documents.start..documents.end.min(stored)).collect();
+            stored = store.len();
+            let outside = DocId::range(documents.start..documents.end.min(stored));
+            let outside: Vec<DocId> = outside.collect();
             let sketches = store.read(&outside)?;
-            all.extend((0..outside.len() as u32).map(|at| sketches.to_bytes(at)));
+            all.extend(DocId::range(0..outside.len()).map(|at| sketches.to_bytes(at)));
         }
         // The last ones wait in memory until the corpus is finished.
-        let waiting = documents.start.max(stored)..documents.end;
-        all.extend(waiting.map(|at| self.sketches.to_bytes(at - stored)));
+        let waiting = documents.start.max(stored) - stored..documents.end.max(stored) - stored;
+        all.extend(DocId::range(waiting).map(|at| self.sketches.to_bytes(at)));
         Ok(all)
     }
 
@@ -286,8 +288,8 @@ impl Corpus {
     ///
     /// Texts are compared in normalized form. Texts without features, which normalization may have
     /// emptied, are compared in their original form, and blank ones with their titles.
-    pub fn identity(&self, document: usize) -> u128 {
-        self.identity[document]
+    pub fn identity(&self, document: DocId) -> u128 {
+        self.identity[document.index()]
     }
 
     /// See [`identity`](Self::identity), by document number.
@@ -315,14 +317,15 @@ impl Corpus {
         if let Some(counted) = &mut self.counted {
             counted.share_samples(&self.identity);
         }
-        for (document, identity) in (0..).zip(&mut self.identity) {
+        let documents = DocId::range(0..self.identity.len());
+        for (document, identity) in documents.zip(&mut self.identity) {
             *identity = groups.salted_identity(document, *identity);
         }
         if let Sketches::Fingerprints(all) = &mut self.sketches {
             let mut salted = Fingerprints::new(all.bits())?;
-            for document in 0..all.len() {
-                let mut row = all.get(document).unwrap_or_default();
-                groups.salt_fingerprint(document as u32, all.bits(), &mut row);
+            for document in DocId::range(0..all.len()) {
+                let mut row = all.get(document.index()).unwrap_or_default();
+                groups.salt_fingerprint(document, all.bits(), &mut row);
                 salted.push(&row)?;
             }
             *all = salted;
@@ -333,8 +336,8 @@ impl Corpus {
 
     /// The number of features of a document: 0 means that it has no sketch,
     /// `None` that it could not be read.
-    pub fn features(&self, document: usize) -> Option<u32> {
-        Some(self.features[document]).filter(|&count| count != UNREADABLE)
+    pub fn features(&self, document: DocId) -> Option<u32> {
+        Some(self.features[document.index()]).filter(|&count| count != UNREADABLE)
     }
 
     /// Adds documents, in order. Runs on the current rayon pool.
@@ -375,7 +378,7 @@ impl Corpus {
     /// Adds what was made of the next documents, whose texts are stored. After an error they are all
     /// there, or none of them.
     fn file(&mut self, block: Block) -> Result<()> {
-        let first = self.identity.len() as u32;
+        let first = self.identity.len();
         self.sketches.append(&block.sketches)?;
         self.identity.extend(block.identities);
         self.features.extend(block.features);

@@ -95,7 +95,7 @@ impl Corpus {
             });
             samples.collect::<Vec<Sampled>>()
         });
-        let mut first = self.identity.len() as u32;
+        let mut first = self.identity.len();
         for document in documents {
             let text = document.text.filter(|_| self.keeps_texts);
             self.store_texts(|corpus| {
@@ -106,7 +106,7 @@ impl Corpus {
         if let (Some(counted), Some(sampled)) = (&mut self.counted, sampled) {
             for samples in sampled {
                 counted.add(&self.identity, first, &samples)?;
-                first += samples.len() as u32;
+                first += samples.len();
             }
         }
         self.spill_sketches(WRITE_BUFFER)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::sketches::Sketches;
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::ragged::Ragged;
 use crate::sketch::Settings;
 use crate::spilled::Spilled;
@@ -54,7 +55,7 @@ impl SketchStore {
     /// If they cannot be written.
     pub fn extend(&mut self, sketches: &Sketches) -> Result<()> {
         let before = self.len();
-        (0..sketches.len() as u32)
+        DocId::range(0..sketches.len())
             .try_for_each(|document| self.sketches.push(&sketches.to_bytes(document)))
             .inspect_err(|_| self.sketches.truncate(before))
     }
@@ -65,11 +66,11 @@ impl SketchStore {
     /// # Errors
     ///
     /// If they cannot be read.
-    pub fn read(&self, documents: &[u32]) -> Result<Sketches> {
+    pub fn read(&self, documents: &[DocId]) -> Result<Sketches> {
         let mut sketches = Sketches::new(&self.settings)?;
         let mut buffer = Vec::new();
-        for run in documents.chunk_by(|a, b| a + 1 == *b) {
-            let run = run[0] as usize..run[run.len() - 1] as usize + 1;
+        for run in documents.chunk_by(|a, b| a.0 + 1 == b.0) {
+            let run = run[0].index()..run[run.len() - 1].index() + 1;
             let mut rest = self.sketches.read(run.clone(), &mut buffer)?;
             for document in run {
                 let (bytes, later) = rest.split_at(self.sketches.range(document).len());
@@ -102,9 +103,10 @@ mod tests {
         let mut store = SketchStore::new(&settings, None);
         store.extend(&all).unwrap();
         for documents in [vec![], vec![3, 4, 5, 9, 8, 49, 0], (0..50).collect()] {
-            let read = store.read(&documents).unwrap();
+            let documents = DocId::all(&documents);
+            let read = store.read(documents).unwrap();
             assert_eq!(read.len(), documents.len());
-            for (at, &document) in (0..).zip(&documents) {
+            for (at, &document) in (0..).map(DocId).zip(documents) {
                 assert_eq!(read.to_bytes(at), all.to_bytes(document));
             }
         }

@@ -8,7 +8,7 @@ use zerocopy::little_endian::U32;
 
 use crate::buckets::shared_count;
 use crate::error::{Error, Result};
-use crate::ids::Hash;
+use crate::ids::{DocId, Hash};
 use crate::ragged::Ragged;
 use crate::sketch::{self, Sketch, equal_values};
 
@@ -133,16 +133,16 @@ impl Sketches {
     /// # Panics
     ///
     /// If there is no such document.
-    pub fn to_bytes(&self, document: u32) -> Vec<u8> {
+    pub fn to_bytes(&self, document: DocId) -> Vec<u8> {
         match self {
             Sketches::Fingerprints(fingerprints) => {
-                let words = fingerprints.get(document as usize).unwrap_or_default();
+                let words = fingerprints.get(document.index()).unwrap_or_default();
                 let bytes = words.iter().flat_map(|word| word.to_le_bytes());
                 bytes.take(fingerprint_bytes(fingerprints)).collect()
             }
             Sketches::Signatures(signatures) => values_to_bytes(signatures.of(document)),
             Sketches::Samples(samples) => {
-                let rate = 1_u32 << samples.levels[document as usize];
+                let rate = 1_u32 << samples.levels[document.index()];
                 let mut bytes = rate.to_le_bytes().to_vec();
                 bytes.extend(values_to_bytes(Hash::numbers(samples.of(document))));
                 bytes
@@ -212,15 +212,15 @@ impl Sketches {
     }
 
     /// The number of bits in which two fingerprints differ; `None` for other kinds.
-    pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
-        self.fingerprints()?.distance(a as usize, b as usize)
+    pub fn distance(&self, a: DocId, b: DocId) -> Option<u32> {
+        self.fingerprints()?.distance(a.index(), b.index())
     }
 
     /// Whether two documents have the same sketch.
-    pub fn are_equal(&self, a: u32, b: u32) -> bool {
+    pub fn are_equal(&self, a: DocId, b: DocId) -> bool {
         match self {
             Sketches::Fingerprints(fingerprints) => {
-                fingerprints.get(a as usize) == fingerprints.get(b as usize)
+                fingerprints.get(a.index()) == fingerprints.get(b.index())
             }
             Sketches::Signatures(signatures) => signatures.of(a) == signatures.of(b),
             Sketches::Samples(samples) => samples.of(a) == samples.of(b),
@@ -230,11 +230,11 @@ impl Sketches {
     /// The similarity of two documents by their sketches alone, in \[0, 1\]: the share
     /// of equal bits, the share of equal values, or the resemblance of two samples at
     /// the larger of their levels.
-    pub fn similarity(&self, a: u32, b: u32) -> f64 {
+    pub fn similarity(&self, a: DocId, b: DocId) -> f64 {
         match self {
             Sketches::Fingerprints(fingerprints) => {
                 let bits = fingerprints.bits();
-                let distance = fingerprints.distance(a as usize, b as usize);
+                let distance = fingerprints.distance(a.index(), b.index());
                 equal_bits(bits, distance.unwrap_or(bits))
             }
             Sketches::Signatures(signatures) => {
@@ -267,8 +267,8 @@ impl Signatures {
     /// # Panics
     ///
     /// If there is no such document.
-    pub fn of(&self, document: u32) -> &[u32] {
-        let begin = document as usize * self.num_perm;
+    pub fn of(&self, document: DocId) -> &[u32] {
+        let begin = document.index() * self.num_perm;
         &self.values[begin..begin + self.num_perm]
     }
 }
@@ -289,12 +289,12 @@ impl FeatureSamples {
     /// # Panics
     ///
     /// If there is no such document.
-    pub fn of(&self, document: u32) -> &[Hash] {
-        self.keys.list(document as usize)
+    pub fn of(&self, document: DocId) -> &[Hash] {
+        self.keys.list(document.index())
     }
 
     /// The samples of some documents, ascending, in this order.
-    pub fn select(&self, documents: &[u32]) -> Cow<'_, FeatureSamples> {
+    pub fn select(&self, documents: &[DocId]) -> Cow<'_, FeatureSamples> {
         if documents.len() == self.len() {
             return Cow::Borrowed(self);
         }
@@ -315,12 +315,12 @@ impl FeatureSamples {
         self.keys.values()
     }
 
-    fn level(&self, document: u32) -> u32 {
-        self.levels[document as usize].into()
+    fn level(&self, document: DocId) -> u32 {
+        self.levels[document.index()].into()
     }
 
     /// The resemblance of the keys that both samples keep at the larger of their levels.
-    fn resemblance(&self, a: u32, b: u32) -> f64 {
+    fn resemblance(&self, a: DocId, b: DocId) -> f64 {
         let level = self.level(a).max(self.level(b));
         let [a, b] = [a, b].map(|document| Hash::of_level(level, self.of(document)));
         let common = shared_count(a, b);

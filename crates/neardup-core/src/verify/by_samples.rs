@@ -19,6 +19,7 @@ use super::sample::text_level;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::buckets::shared_count;
 use crate::constants::{HIGHEST, MISSED};
+use crate::ids::DocId;
 use crate::shingle_frequencies::ShingleFrequencies;
 
 /// Pairs whose samples are fetched together.
@@ -121,11 +122,11 @@ impl<'t> SampleBounds<'t> {
     /// if there is one.
     pub(super) fn add_bounds<'s>(
         self,
-        pairs: &[(u32, u32)],
-        sample: impl Fn(u32) -> Option<CountedSample<'s>> + Sync,
+        pairs: &[(DocId, DocId)],
+        sample: impl Fn(DocId) -> Option<CountedSample<'s>> + Sync,
         bounds: &mut Vec<BySamples>,
     ) {
-        let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
+        let of_pairs = |scratch: &mut Scratch, pairs: &[(DocId, DocId)]| {
             // Samples lie anywhere in memory. Nothing here depends on the numbers that are read, so the
             // processor fetches several samples at a time.
             let both = pairs.iter().map(|&(a, b)| (sample(a), sample(b)));

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::texts::TextStore;
 
 /// A value that a cache keeps for a document.
@@ -22,10 +23,10 @@ pub(super) trait Source: Sync {
     type Value: Cached;
 
     /// Bytes to be read for a document; `None` if it has no value.
-    fn size(&self, document: u32) -> Option<usize>;
+    fn size(&self, document: DocId) -> Option<usize>;
 
     /// Reads a value; `buffer` is working memory.
-    fn value(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Value>;
+    fn value(&self, document: DocId, buffer: &mut Vec<u8>) -> Result<Self::Value>;
 }
 
 /// Makes values of texts.
@@ -34,17 +35,17 @@ pub(super) struct FromTexts<'a, F>(pub(super) &'a TextStore, pub(super) F);
 impl<T: Cached, F: Fn(&str) -> T + Sync> Source for FromTexts<'_, F> {
     type Value = T;
 
-    fn size(&self, document: u32) -> Option<usize> {
-        Some(self.0.size(document as usize))
+    fn size(&self, document: DocId) -> Option<usize> {
+        Some(self.0.size(document.index()))
     }
 
-    fn value(&self, document: u32, buffer: &mut Vec<u8>) -> Result<T> {
-        Ok(self.1(self.0.text(document as usize, buffer)?))
+    fn value(&self, document: DocId, buffer: &mut Vec<u8>) -> Result<T> {
+        Ok(self.1(self.0.text(document.index(), buffer)?))
     }
 }
 
 /// The values of documents.
-pub(super) type Values<T> = HashMap<u32, T, FxBuildHasher>;
+pub(super) type Values<T> = HashMap<DocId, T, FxBuildHasher>;
 
 /// The values of some documents, up to about a number of bytes: a document that is a candidate often will be one
 /// again.
@@ -82,7 +83,7 @@ impl<T: Cached> Cache<T> {
         &mut self,
         source: &impl Source<Value = T>,
         items: &[I],
-        pair: impl Fn(&I) -> (u32, u32),
+        pair: impl Fn(&I) -> (DocId, DocId),
         mut each: impl FnMut(&[I], &Values<T>),
     ) -> Result<()> {
         let mut rest = items;
@@ -99,13 +100,13 @@ impl<T: Cached> Cache<T> {
     fn load(
         &mut self,
         source: &impl Source<Value = T>,
-        pairs: impl Iterator<Item = (u32, u32)>,
+        pairs: impl Iterator<Item = (DocId, DocId)>,
     ) -> Result<usize> {
         if self.bytes > self.budget {
             self.values.clear();
             self.bytes = 0;
         }
-        let mut missing: HashSet<u32, FxBuildHasher> = HashSet::default();
+        let mut missing: HashSet<DocId, FxBuildHasher> = HashSet::default();
         let (mut count, mut wanted) = (0, 0);
         for (a, b) in pairs {
             for id in [a, b] {
@@ -123,9 +124,9 @@ impl<T: Cached> Cache<T> {
             }
         }
         // Neighbours are next to each other in a file.
-        let mut missing: Vec<u32> = missing.into_iter().collect();
+        let mut missing: Vec<DocId> = missing.into_iter().collect();
         missing.sort_unstable();
-        let read: Vec<(u32, T)> = missing
+        let read: Vec<(DocId, T)> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| Ok((id, source.value(id, buffer)?)))

@@ -13,6 +13,7 @@ use super::alignment::Aligned;
 use super::noise::Noise;
 use super::units::Units;
 use crate::constants::SHORTEST;
+use crate::ids::DocId;
 
 /// Units of a row: no stretch between two differences is shorter.
 const ROW: usize = SHORTEST;
@@ -43,7 +44,7 @@ struct Segment {
 #[derive(Debug, Default)]
 pub(super) struct OrderBound {
     /// The number of the text.
-    text: Option<u32>,
+    text: Option<DocId>,
     /// An open-addressed table of the first place of each row.
     places: Vec<u32>,
     /// How many units before each place are in rows that the text has several times.
@@ -55,7 +56,7 @@ pub(super) struct OrderBound {
 
 impl OrderBound {
     /// Looks at the units of a text of this number. O(n) for n units, and nothing if it was the last one.
-    fn look_at(&mut self, number: u32, units: &[u64]) {
+    fn look_at(&mut self, number: DocId, units: &[u64]) {
         if self.text == Some(number) {
             return;
         }
@@ -100,7 +101,7 @@ impl OrderBound {
     }
 
     /// The best alignment that the order of the shared rows allows; `number` is the first text's.
-    pub(super) fn best(&mut self, number: u32, a: &Units, b: &Units) -> Aligned {
+    pub(super) fn best(&mut self, number: DocId, a: &Units, b: &Units) -> Aligned {
         self.look_at(number, a.as_slice());
         let days = (a.days() + b.days()) * DAY;
         let equal = self.most_equal(a.as_slice(), b.as_slice()) + days;
@@ -200,7 +201,7 @@ mod tests {
     fn most(a: &str, b: &str) -> usize {
         let [a, b] = [a, b].map(Units::of);
         let mut bound = OrderBound::default();
-        bound.look_at(7, a.as_slice());
+        bound.look_at(DocId(7), a.as_slice());
         let most = bound.most_equal(a.as_slice(), b.as_slice());
         let found = Aligned::of(&a, &b).equal;
         assert!(found <= most, "{found} {most}");

@@ -18,7 +18,7 @@ use super::sample::text_level;
 use super::samples::Samples;
 use crate::bytes::{Bytes, put, put_part};
 use crate::error::Result;
-use crate::ids::Hash;
+use crate::ids::{DocId, Hash};
 use crate::shingle_frequencies::ShingleFrequencies;
 
 const WHAT: &str = "stored samples";
@@ -34,11 +34,10 @@ const IS_SHORT: u32 = 1 << 31;
 /// If a sample cannot be read from its file.
 pub fn samples_to_bytes(
     samples: &Samples,
-    first: u32,
-    numbers: impl Iterator<Item = u64>,
+    documents: impl Iterator<Item = (DocId, u64)>,
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    for (document, number) in (first..).zip(numbers) {
+    for (document, number) in documents {
         if let Some((hashes, shingles)) = samples.hashes_of(document)? {
             let stored = Stored {
                 number,
@@ -96,7 +95,7 @@ fn those_of<'a>(bytes: &'a [u8], wanted: &[u64]) -> impl Iterator<Item = Result<
 /// The samples of some documents, of several serialized parts.
 #[derive(Debug, Default)]
 pub struct NumberedSamples {
-    places: FxHashMap<u64, u32>,
+    places: FxHashMap<u64, DocId>,
     samples: Samples,
 }
 
@@ -114,7 +113,8 @@ impl NumberedSamples {
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
             let stored = stored?;
             if !stored.is_short {
-                all.places.insert(stored.number, all.samples.len() as u32);
+                all.places
+                    .insert(stored.number, DocId(all.samples.len() as u32));
                 let shingles = stored.shingles as usize;
                 all.samples.push(&stored.hashes, shingles, false)?;
             }
@@ -126,13 +126,14 @@ impl NumberedSamples {
     }
 
     /// The sample at a place.
-    pub fn get(&self, place: u32) -> Option<CountedSample<'_>> {
+    pub fn get(&self, place: DocId) -> Option<CountedSample<'_>> {
         self.samples.get(place, None)
     }
 
     /// The place of the sample of a document; one without a sample if it has none.
-    pub fn place_of(&self, number: u64) -> u32 {
-        self.places.get(&number).copied().unwrap_or(u32::MAX)
+    pub fn place_of(&self, number: u64) -> DocId {
+        let place = self.places.get(&number).copied();
+        place.unwrap_or(DocId(u32::MAX))
     }
 }
 
@@ -206,7 +207,8 @@ mod tests {
     }
 
     fn bytes_of(samples: &Samples, first: u32, numbers: &[u64]) -> Vec<u8> {
-        samples_to_bytes(samples, first, numbers.iter().copied()).unwrap()
+        let numbered = (first..).map(DocId).zip(numbers.iter().copied());
+        samples_to_bytes(samples, numbered).unwrap()
     }
 
     fn parts_of(bytes: &[u8]) -> Vec<Stored<'_>> {
@@ -214,7 +216,7 @@ mod tests {
     }
 
     fn stored(samples: &Samples, document: u32, number: u64) -> Stored<'_> {
-        let (hashes, shingles) = samples.hashes_of(document).unwrap().unwrap();
+        let (hashes, shingles) = samples.hashes_of(DocId(document)).unwrap().unwrap();
         Stored {
             number,
             shingles: shingles as u32,
@@ -275,8 +277,8 @@ mod tests {
         samples
             .look_up(&ShingleFrequencies::default(), &Several::default())
             .unwrap();
-        assert_eq!(found(9), samples.get(0, None));
-        assert_eq!(found(4), samples.get(2, None));
+        assert_eq!(found(9), samples.get(DocId(0), None));
+        assert_eq!(found(4), samples.get(DocId(2), None));
         // The text is short.
         assert_eq!(found(5), None);
     }

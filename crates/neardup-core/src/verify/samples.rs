@@ -17,7 +17,7 @@ use super::counted_sample::{CountedSample, Ends, Several};
 use super::sample::text_level;
 use crate::buckets::deal;
 use crate::error::{Error, Result};
-use crate::ids::Hash;
+use crate::ids::{DocId, Hash};
 use crate::shingle_frequencies::ShingleFrequencies;
 use crate::spilled::Spilled;
 
@@ -45,9 +45,9 @@ pub struct Samples {
     most: usize,
     folder: Option<PathBuf>,
     /// Short documents, whose samples are only counted.
-    short: Vec<u32>,
+    short: Vec<DocId>,
     /// The document whose sample each document has; empty if no sample is shared.
-    owners: Vec<u32>,
+    owners: Vec<DocId>,
     /// Whether ids are in the place of hashes.
     are_looked_up: bool,
 }
@@ -129,7 +129,7 @@ impl Samples {
         let begin = self.numbers.len() as u64;
         self.numbers.append(Hash::numbers(hashes))?;
         if is_short {
-            self.short.push(self.len() as u32);
+            self.short.push(DocId(self.len() as u32));
         }
         self.places.push(Place {
             begin,
@@ -219,33 +219,33 @@ impl Samples {
     }
 
     /// Whether the text of a document is short, before these are [dropped](Self::drop_short).
-    pub fn is_short(&self, document: u32) -> bool {
+    pub fn is_short(&self, document: DocId) -> bool {
         self.short.binary_search(&document).is_ok()
     }
 
     /// Drops the samples of short documents.
     pub fn drop_short(&mut self) {
         for document in std::mem::take(&mut self.short) {
-            self.places[document as usize].shingles = NONE;
+            self.places[document.index()].shingles = NONE;
         }
     }
 
     /// From now on, each document has the sample of its owner, which may be itself.
-    pub fn share(&mut self, owners: Vec<u32>) {
+    pub fn share(&mut self, owners: Vec<DocId>) {
         self.owners = owners;
     }
 
     /// The document whose sample a document has.
     #[inline]
-    pub(super) fn owner(&self, document: u32) -> u32 {
-        let owner = self.owners.get(document as usize);
+    pub(super) fn owner(&self, document: DocId) -> DocId {
+        let owner = self.owners.get(document.index());
         owner.copied().unwrap_or(document)
     }
 
     /// The place of the sample of a document, if it has one.
     #[inline]
-    fn place(&self, document: u32) -> Option<&Place> {
-        let place = self.places.get(self.owner(document) as usize);
+    fn place(&self, document: DocId) -> Option<&Place> {
+        let place = self.places.get(self.owner(document).index());
         place.filter(|place| place.shingles != NONE)
     }
 
@@ -292,7 +292,7 @@ impl Samples {
     /// # Errors
     ///
     /// If they cannot be read from the file, or were looked up.
-    pub(super) fn hashes_of(&self, document: u32) -> Result<Option<(Vec<Hash>, usize)>> {
+    pub(super) fn hashes_of(&self, document: DocId) -> Result<Option<(Vec<Hash>, usize)>> {
         self.check_hashes()?;
         let Some(place) = self.place(document) else {
             return Ok(None);
@@ -305,7 +305,7 @@ impl Samples {
     /// The sample of a document whose shingles were looked up; of one in the file, by what was `read`.
     pub(super) fn get<'a>(
         &'a self,
-        document: u32,
+        document: DocId,
         read: Option<&'a [u32]>,
     ) -> Option<CountedSample<'a>> {
         let place = self.place(document)?;
@@ -326,7 +326,7 @@ impl Samples {
     }
 
     /// Whether a document has a sample.
-    pub fn has(&self, document: u32) -> bool {
+    pub fn has(&self, document: DocId) -> bool {
         self.place(document).is_some()
     }
 }
@@ -362,14 +362,14 @@ pub(super) struct InFile<'a>(pub(super) &'a Samples);
 impl Source for InFile<'_> {
     type Value = Box<[u32]>;
 
-    fn size(&self, document: u32) -> Option<usize> {
+    fn size(&self, document: DocId) -> Option<usize> {
         let InFile(samples) = self;
         let place = samples.place(document)?;
         let is_in_file = samples.numbers.get(place.range()).is_none();
         is_in_file.then_some(HASH * place.len as usize)
     }
 
-    fn value(&self, document: u32, _: &mut Vec<u8>) -> Result<Box<[u32]>> {
+    fn value(&self, document: DocId, _: &mut Vec<u8>) -> Result<Box<[u32]>> {
         let InFile(samples) = self;
         let range = samples.place(document).map_or(0..0, Place::range);
         let mut buffer = Vec::new();

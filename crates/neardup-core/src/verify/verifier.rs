@@ -20,6 +20,7 @@ use super::units::Units;
 use super::verdict::Verdict;
 use super::weighed::Scratch;
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::shingle_frequencies::ShingleFrequencies;
 use crate::similar::Similar;
 use crate::texts::TextStore;
@@ -46,7 +47,7 @@ pub struct Verifier {
     samples: Cache<Box<[u32]>>,
     /// Documents with a candidate that is not similar only because of unique text: the candidate that would be
     /// the most similar, or the first of equal ones.
-    kept_by_unique_text: FxHashMap<u32, Similar<u32>>,
+    kept_by_unique_text: FxHashMap<DocId, Similar<DocId>>,
 }
 
 impl Verifier {
@@ -90,7 +91,7 @@ impl Verifier {
 
     /// Forgets a document that [`best`](Self::best) was asked for, and returns the candidate of it that
     /// would be similar without the unique text of one of the two.
-    pub fn take_kept_by_unique_text(&mut self, document: u32) -> Option<Similar<u32>> {
+    pub fn take_kept_by_unique_text(&mut self, document: DocId) -> Option<Similar<DocId>> {
         self.kept_by_unique_text.remove(&document)
     }
 
@@ -108,7 +109,7 @@ impl Verifier {
         &mut self,
         texts: &TextStore,
         samples: Option<&Samples>,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
     ) -> Result<Vec<Option<f64>>> {
         let bounds = self.bounds(texts, samples, pairs)?;
         let open = pairs.iter().zip(&bounds);
@@ -124,7 +125,7 @@ impl Verifier {
         &mut self,
         texts: &TextStore,
         samples: Option<&Samples>,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
     ) -> Result<Vec<Option<Most>>> {
         let sampled = match (samples, &self.frequencies, self.verdict.ratio()) {
             (Some(samples), Some(table), Some(ratio)) => {
@@ -135,7 +136,7 @@ impl Verifier {
         };
         let all = pairs.iter().zip(&sampled);
         let open = all.filter(|(_, sampled)| matches!(sampled, BySamples::Open));
-        let open: Vec<(u32, u32)> = open.map(|(&pair, _)| pair).collect();
+        let open: Vec<(DocId, DocId)> = open.map(|(&pair, _)| pair).collect();
         let mut open = self.compare(texts, &open)?.into_iter();
         let all = sampled.into_iter().map(|sampled| match sampled {
             BySamples::TooLow => None,
@@ -159,9 +160,9 @@ impl Verifier {
         &mut self,
         texts: &TextStore,
         samples: Option<&Samples>,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
         groups: &[usize],
-        counts: impl Fn((u32, u32), f64) -> bool,
+        counts: impl Fn((DocId, DocId), f64) -> bool,
     ) -> Result<Vec<Option<Similar<usize>>>> {
         let bounds = self.bounds(texts, samples, pairs)?;
         let mut begin = 0;
@@ -210,8 +211,8 @@ impl Verifier {
     /// are similar. `sample` has that of each text, if there is one. Runs on the current rayon pool.
     pub fn are_open<'s>(
         &self,
-        sample: impl Fn(u32) -> Option<CountedSample<'s>> + Sync,
-        pairs: &[(u32, u32)],
+        sample: impl Fn(DocId) -> Option<CountedSample<'s>> + Sync,
+        pairs: &[(DocId, DocId)],
     ) -> Vec<bool> {
         match (&self.frequencies, self.verdict.ratio()) {
             (Some(table), Some(ratio)) => {
@@ -230,18 +231,18 @@ impl Verifier {
         &mut self,
         (samples, table): (&Samples, &ShingleFrequencies),
         ratio: Ratio,
-        pairs: &[(u32, u32)],
+        pairs: &[(DocId, DocId)],
     ) -> Result<Vec<BySamples>> {
         let bounds = SampleBounds::new(ratio, table, self.threshold, &self.fewest);
         let mut found = Vec::with_capacity(pairs.len());
-        let mut add = |pairs: &[(u32, u32)], read: &Values<Box<[u32]>>| {
+        let mut add = |pairs: &[(DocId, DocId)], read: &Values<Box<[u32]>>| {
             let read = |id| read.get(&samples.owner(id)).map(|numbers| &**numbers);
             bounds.add_bounds(pairs, |id| samples.get(id, read(id)), &mut found);
         };
         match samples.are_in_file() {
             true => {
                 // Documents with the same text have the same numbers, which are read once.
-                let owners = |&(a, b): &(u32, u32)| (samples.owner(a), samples.owner(b));
+                let owners = |&(a, b): &(DocId, DocId)| (samples.owner(a), samples.owner(b));
                 self.samples
                     .for_each(&InFile(samples), pairs, owners, add)?;
             }
@@ -251,12 +252,16 @@ impl Verifier {
     }
 
     /// The bound of each pair by its texts, before they are aligned.
-    fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<Most>>> {
+    fn compare(
+        &mut self,
+        texts: &TextStore,
+        pairs: &[(DocId, DocId)],
+    ) -> Result<Vec<Option<Most>>> {
         let (verdict, threshold) = (&*self.verdict, self.threshold);
         let frequencies = self.frequencies.as_deref();
         let mut bounds = Vec::with_capacity(pairs.len());
         let of_texts = FromTexts(texts, |text: &str| verdict.prepare(text));
-        let of_pair = |&pair: &(u32, u32)| pair;
+        let of_pair = |&pair: &(DocId, DocId)| pair;
         self.profiles
             .for_each(&of_texts, pairs, of_pair, |pairs, profiles| {
                 let all = pairs.par_iter().with_min_len(16);
@@ -269,7 +274,7 @@ impl Verifier {
     }
 
     /// The similarity of each pair that is similar, aligned where that decides.
-    fn align(&mut self, texts: &TextStore, pairs: &[((u32, u32), Most)]) -> Result<Vec<Alike>> {
+    fn align(&mut self, texts: &TextStore, pairs: &[((DocId, DocId), Most)]) -> Result<Vec<Alike>> {
         let (verdict, threshold) = (&*self.verdict, self.threshold);
         if !verdict.aligns() {
             let all = pairs.iter();
@@ -284,32 +289,33 @@ impl Verifier {
         let of_pair = |&(pair, _): &(_, Most)| pair;
         self.units
             .for_each(&of_texts, pairs, of_pair, |pairs, units| {
-                let of_pair = |order: &mut OrderBound, ((number, b), most): &((u32, u32), Most)| {
-                    let (Some(a), Some(b)) = (units.get(number), units.get(b)) else {
-                        return Alike::default();
+                let of_pair =
+                    |order: &mut OrderBound, ((number, b), most): &((DocId, DocId), Most)| {
+                        let (Some(a), Some(b)) = (units.get(number), units.get(b)) else {
+                            return Alike::default();
+                        };
+                        if most.similarity < threshold && !may_be_scattered(a, b) {
+                            return Alike::default();
+                        }
+                        let score = |most, aligned: &Aligned| {
+                            at_least(threshold, verdict.finish(most, aligned))
+                        };
+                        let without_unique_text = most.without_unique_text();
+                        if is_long(a, b)
+                            && score(without_unique_text, &order.best(*number, a, b)).is_none()
+                        {
+                            return Alike::default();
+                        }
+                        let aligned = Aligned::of(a, b);
+                        let similarity = score(*most, &aligned);
+                        Alike {
+                            similarity,
+                            without_unique_text: match similarity {
+                                Some(_) => None,
+                                None => score(without_unique_text, &aligned),
+                            },
+                        }
                     };
-                    if most.similarity < threshold && !may_be_scattered(a, b) {
-                        return Alike::default();
-                    }
-                    let score = |most, aligned: &Aligned| {
-                        at_least(threshold, verdict.finish(most, aligned))
-                    };
-                    let without_unique_text = most.without_unique_text();
-                    if is_long(a, b)
-                        && score(without_unique_text, &order.best(*number, a, b)).is_none()
-                    {
-                        return Alike::default();
-                    }
-                    let aligned = Aligned::of(a, b);
-                    let similarity = score(*most, &aligned);
-                    Alike {
-                        similarity,
-                        without_unique_text: match similarity {
-                            Some(_) => None,
-                            None => score(without_unique_text, &aligned),
-                        },
-                    }
-                };
                 found.par_extend(pairs.par_iter().map_init(OrderBound::default, of_pair));
             })?;
         Ok(found)
@@ -337,6 +343,10 @@ mod tests {
     use super::*;
     use crate::ids::Hash;
 
+    fn pairs<const N: usize>(pairs: [(u32, u32); N]) -> [(DocId, DocId); N] {
+        pairs.map(|(a, b)| (DocId(a), DocId(b)))
+    }
+
     fn store(all: &[&str]) -> TextStore {
         let mut texts = TextStore::new(1 << 20, None, false);
         for text in all {
@@ -350,7 +360,7 @@ mod tests {
         let texts = store(&["abcd", "bcde", "wxyz"]);
         let mut verifier = Verifier::new(Measure::Resemblance { k: 2 }, 0.5, None);
         let got = verifier
-            .verify(&texts, None, &[(0, 2), (0, 1), (1, 0), (2, 2)])
+            .verify(&texts, None, &pairs([(0, 2), (0, 1), (1, 0), (2, 2)]))
             .unwrap();
         assert_eq!(got, [None, Some(0.5), Some(0.5), Some(1.0)]);
     }
@@ -360,7 +370,7 @@ mod tests {
         let part = "渡口管理处说本班船的票已经售完请旅客改乘后面的船";
         let whole = format!("今日停航夜间安排人值守复航时间另行通知{part}");
         let texts = store(&[part, &whole, &whole.replace("另行通知", "已经定下")]);
-        let pairs = [(0, 1), (1, 0), (1, 2), (2, 1)];
+        let pairs = pairs([(0, 1), (1, 0), (1, 2), (2, 1)]);
         let similar = |direction| {
             let measure = Measure::Containment { k: 2, direction };
             let found = Verifier::new(measure, 0.8, None).verify(&texts, None, &pairs);
@@ -378,7 +388,7 @@ mod tests {
     #[test]
     fn by_edits_pairs_are_aligned() {
         let texts = store(&["渡船早上八人开船", "渡船早上九人开船", "。。", "。", "码头"]);
-        let pairs = [(0, 1), (2, 2), (2, 3), (0, 4), (4, 0)];
+        let pairs = pairs([(0, 1), (2, 2), (2, 3), (0, 4), (4, 0)]);
         let found = Verifier::new(Measure::Aligned, 0.5, None).verify(&texts, None, &pairs);
         assert_eq!(
             found.unwrap(),
@@ -401,7 +411,7 @@ mod tests {
             "渡口停航三天。",
             "渡口停航四天",
         ]);
-        let pairs = [(0, 0), (0, 1), (2, 3), (2, 4), (0, 2)];
+        let pairs = pairs([(0, 0), (0, 1), (2, 3), (2, 4), (0, 2)]);
         let mut verifier = Verifier::new(Measure::Content { k: 5 }, 0.5, None);
         let got = verifier.verify(&texts, None, &pairs).unwrap();
         assert_eq!(got, [Some(1.0), None, Some(1.0), None, None]);
@@ -431,7 +441,10 @@ mod tests {
             (sample_text(text, 2, &mut buffers, &mut sample), sample)
         };
         let sampled: Vec<(usize, Vec<Hash>)> = all.iter().map(sampled).collect();
-        let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
+        let all_of = || DocId::range(0..32);
+        let pairs: Vec<_> = all_of()
+            .flat_map(|a| all_of().map(move |b| (a, b)))
+            .collect();
         let mut decided = 0;
         for entries in [1 << 20, 100] {
             let mut table = ShingleFrequencies::default();
@@ -514,7 +527,9 @@ mod tests {
         let mut documents = all.clone();
         documents.extend([all[30].clone(), all[31].clone()]);
         let texts = store(&documents.iter().map(String::as_str).collect::<Vec<_>>());
-        let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| [(a, 32), (33, a), (32, 33)]).collect();
+        let pairs: Vec<_> = (0..32)
+            .flat_map(|a| pairs([(a, 32), (33, a), (32, 33)]))
+            .collect();
         for most in [usize::MAX, 8_000] {
             let mut samples = Samples::within(most, None);
             let mut buffers = Default::default();
@@ -527,7 +542,7 @@ mod tests {
             samples.finish().unwrap();
             let (table, several) = ShingleFrequencies::of(&samples, 1 << 20).unwrap();
             samples.look_up(&table, &several).unwrap();
-            samples.share((0..32).chain([30, 31]).collect());
+            samples.share((0..32).chain([30, 31]).map(DocId).collect());
             let verifier = || {
                 let table = Some(Arc::new(table.clone()));
                 Verifier::new(Measure::Content { k: 2 }, 0.45, table)

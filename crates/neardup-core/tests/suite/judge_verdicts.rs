@@ -2,6 +2,7 @@
 
 use neardup_core::candidates::Search;
 use neardup_core::corpus::{Corpus, Document};
+use neardup_core::ids::DocId;
 use neardup_core::judge::{Bounds, Judge, Rule};
 use neardup_core::recipe::{Recipe, Resources};
 use neardup_core::verify::{Direction, Measure};
@@ -70,9 +71,8 @@ fn one_pair_is_judged_as_among_many() {
         };
         let search = Search::Near { max_distance: 30 };
         let mut judge = Judge::new(&corpus, Rule { search, bounds });
-        let count = texts.len() as u32;
-        let pairs: Vec<(u32, u32)> = (0..count)
-            .flat_map(|b| (0..b).map(move |a| (a, b)))
+        let pairs: Vec<(DocId, DocId)> = (0..texts.len())
+            .flat_map(|b| DocId::range(0..b).map(move |a| (a, DocId(b as u32))))
             .filter(|&(a, b)| bounds.has_sketch(&corpus, a) && bounds.has_sketch(&corpus, b))
             .collect();
         let similarities = judge.judge_pairs(&corpus, &pairs).unwrap();

@@ -5,6 +5,7 @@ use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
 use neardup_core::groups::Groups;
 use neardup_core::identity::FirstByText;
+use neardup_core::ids::DocId;
 use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
 use neardup_core::sketch::{Settings, Sketch, Sketches};
@@ -85,24 +86,25 @@ fn signatures(count: usize) -> Sketches {
 
 /// Every third document repeats a text, if another has the same sketch.
 fn identities(sketches: &Sketches) -> Vec<u128> {
-    let same = |at: u32| (0..at).find(|&other| sketches.are_equal(at, other));
-    let all = 0..sketches.len() as u32;
-    let text = |at: u32| same(at).filter(|_| at.is_multiple_of(3)).unwrap_or(at);
-    all.map(|at| text(at).into()).collect()
+    let same = |at: DocId| DocId::range(0..at.index()).find(|&other| sketches.are_equal(at, other));
+    let text = |at: DocId| same(at).filter(|_| at.0.is_multiple_of(3)).unwrap_or(at);
+    DocId::range(0..sketches.len())
+        .map(|at| text(at).0.into())
+        .collect()
 }
 
 /// Whether each document is the first with its text.
 fn first_of_each(identities: &[u128]) -> Vec<bool> {
     let mut texts = FirstByText::default();
-    let all = 0..identities.len() as u32;
+    let all = DocId::range(0..identities.len());
     all.map(|at| texts.insert(identities, at)).collect()
 }
 
 /// Some of all, as another collection of sketches.
 fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketches {
     let mut some = Sketches::new(settings).unwrap();
-    for at in begin..end {
-        some.push_bytes(&of.to_bytes(at as u32)).unwrap();
+    for at in DocId::range(begin..end) {
+        some.push_bytes(&of.to_bytes(at)).unwrap();
     }
     some
 }
@@ -112,12 +114,16 @@ fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32
     let identities = identities(sketches);
     let mut index = CandidateIndex::new(sketches, &identities, &Groups::default(), search).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
-    for document in 0..sketches.len() as u32 {
+    for document in DocId::range(0..sketches.len()) {
         let places = index.near(sketches, &[document]).unwrap().into_values();
-        pairs.extend(places.iter().map(|&place| (document, filed[place.index()])));
-        if is_filed[document as usize] {
+        pairs.extend(
+            places
+                .iter()
+                .map(|&place| (document.0, filed[place.index()])),
+        );
+        if is_filed[document.index()] {
             index.insert(sketches, document).unwrap();
-            filed.push(u64::from(document));
+            filed.push(u64::from(document.0));
         }
     }
     pairs
@@ -185,7 +191,7 @@ fn shuffled(
         let later = found
             .documents
             .iter()
-            .map(|&document| document + *begin as u32);
+            .map(|&document| document.0 + *begin as u32);
         pairs.extend(later.zip(found.numbers));
     }
     pairs
@@ -276,9 +282,9 @@ fn corpus(sketch: &serde_json::Value, texts: &[Option<String>], memory: Memory) 
 fn decided(
     mut clusterer: Clusterer,
     corpus: &Corpus,
-    order: &[u32],
+    order: &[DocId],
 ) -> (Vec<Option<Decision>>, u64, SearchStatistics) {
-    let decide = |some: &[u32]| clusterer.decide(corpus, some).unwrap();
+    let decide = |some: &[DocId]| clusterer.decide(corpus, some).unwrap();
     let decisions = order.chunks(1024).flat_map(decide).collect();
     (decisions, clusterer.candidates(), clusterer.statistics())
 }
@@ -310,10 +316,10 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
         let inside = corpus(&sketch, &texts, Memory::default());
         let memory = small_memory();
         let outside = corpus(&sketch, &texts, memory);
-        let all = (0..texts.len() as u32).filter(|&at| texts[at as usize].is_some());
-        let forward: Vec<u32> = all.collect();
+        let all = DocId::range(0..texts.len()).filter(|&at| texts[at.index()].is_some());
+        let forward: Vec<DocId> = all.collect();
         let mut mixed = forward.clone();
-        mixed.sort_by_key(|&document| draw(document as usize, 5));
+        mixed.sort_by_key(|&document| draw(document.index(), 5));
         for order in [forward, mixed] {
             let clusterer = Clusterer::new(&inside, rule).unwrap();
             let expected = decided(clusterer, &inside, &order);
@@ -346,7 +352,7 @@ fn documents_in_another_order_than_their_keys_are_refused() {
             min_features: 1,
         },
     };
-    let order: Vec<u32> = (0..50).collect();
+    let order: Vec<DocId> = DocId::range(0..50).collect();
     let mut join = Clusterer::join(&corpus, rule, &order).unwrap();
     assert!(
         Clusterer::join(&corpus, rule, &order)
@@ -358,7 +364,10 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     while join.advance(store).unwrap() {}
     let joined = join.finish().unwrap();
     let mut clusterer = Clusterer::joined(&corpus, rule, joined, &order).unwrap();
-    let error = clusterer.decide(&corpus, &[1, 0]).unwrap_err().to_string();
+    let error = clusterer
+        .decide(&corpus, &[DocId(1), DocId(0)])
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("in the order in which their keys were shuffled"),
         "{error}"
@@ -406,16 +415,16 @@ fn documents_of_a_group_are_decided_as_if_they_were_alone() {
                     .collect();
                 let alone: Vec<_> = own.iter().map(|&at| texts[at].clone()).collect();
                 let alone = corpus(sketch, &alone, Memory::default());
-                let order: Vec<u32> = (0..own.len() as u32).collect();
+                let order: Vec<DocId> = DocId::range(0..own.len()).collect();
                 let clusterer = Clusterer::new(&alone, rule).unwrap();
                 for (&at, decision) in own.iter().zip(decided(clusterer, &alone, &order).0) {
                     expected[at] = decision.map(|decision| Decision {
-                        kept: own[decision.kept as usize] as u32,
+                        kept: DocId(own[decision.kept.index()] as u32),
                         ..decision
                     });
                 }
             }
-            let order: Vec<u32> = (0..texts.len() as u32).collect();
+            let order: Vec<DocId> = DocId::range(0..texts.len()).collect();
             let hashes = || {
                 (0..texts.len())
                     .map(|at| draw(group_of(at) as usize, 60))
@@ -457,7 +466,7 @@ fn a_text_of_several_groups_has_one_sample_and_is_counted_once() {
     let texts: Vec<Option<String>> = (0..90).map(|at| Some(long(at % 30))).collect();
     let mut corpus = corpus(&sketch, &texts, Memory::default());
     let counted = corpus.shingle_frequencies().unwrap().texts();
-    assert!(!corpus.samples().unwrap().has(40));
+    assert!(!corpus.samples().unwrap().has(DocId(40)));
     assert!(corpus.divide(vec![1; 89]).is_err());
     corpus.divide((0..90).map(|at| at / 30).collect()).unwrap();
     assert_eq!(
@@ -465,8 +474,8 @@ fn a_text_of_several_groups_has_one_sample_and_is_counted_once() {
         (30, 30)
     );
     let samples = corpus.samples().unwrap();
-    assert!((0..90).all(|at| samples.has(at)));
+    assert!(DocId::range(0..90).all(|at| samples.has(at)));
     // Their hashes were looked up.
-    assert!(samples_to_bytes(samples, 0, 0..9).is_err());
-    assert!(corpus.identity(0) != corpus.identity(30));
+    assert!(samples_to_bytes(samples, DocId::range(0..9).zip(0..9)).is_err());
+    assert!(corpus.identity(DocId(0)) != corpus.identity(DocId(30)));
 }

@@ -16,7 +16,7 @@ use crate::candidates::shuffle::blob;
 use crate::candidates::shuffle::external_join::JoinedKeys;
 use crate::candidates::stores::fetched::FetchedPostings;
 use crate::error::{Error, Result};
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::sketch::{SketchStore, Sketches};
 
 /// No place: the document is not kept, or not decided yet.
@@ -26,7 +26,7 @@ const NOWHERE: Place = Place(u32::MAX);
 #[derive(Debug)]
 pub struct ExternalIndex {
     joined: JoinedKeys,
-    order: Vec<u32>,
+    order: Vec<DocId>,
     /// How many documents of the order have been requested.
     begun: usize,
     current: Batch,
@@ -42,7 +42,7 @@ struct Batch {
     begin: usize,
     end: usize,
     /// The position of each document in the batch.
-    positions: FxHashMap<u32, u32>,
+    positions: FxHashMap<DocId, DocId>,
     sketches: Sketches,
     scheme: KeyScheme,
 }
@@ -53,7 +53,7 @@ impl ExternalIndex {
     /// # Errors
     ///
     /// If `joined` holds the keys of another number of documents.
-    pub fn new(store: &SketchStore, joined: JoinedKeys, order: &[u32]) -> Result<Self> {
+    pub fn new(store: &SketchStore, joined: JoinedKeys, order: &[DocId]) -> Result<Self> {
         joined.check(order.len())?;
         let long = joined.long.iter().map(|&key| (key.into(), Vec::new()));
         let postings = FetchedPostings {
@@ -79,19 +79,25 @@ impl ExternalIndex {
     }
 
     /// Files a document of the current batch.
-    pub fn insert(&mut self, document: u32) {
+    pub fn insert(&mut self, document: DocId) {
         let batch = &self.current;
         if let Some(&at) = batch.positions.get(&document) {
             let mut keys = Vec::new();
             batch.scheme.keys(&batch.sketches, at, &mut keys);
-            self.places[batch.begin + at as usize] = self.index.next_place();
+            self.places[batch.begin + at.index()] = self.index.next_place();
             self.index.insert(&keys);
         }
     }
 
     /// Adds the places from `since` on, ascending, whose documents share enough keys with one of
     /// the current batch.
-    pub fn near(&self, document: u32, since: Place, scratch: &mut Scratch, found: &mut Vec<Place>) {
+    pub fn near(
+        &self,
+        document: DocId,
+        since: Place,
+        scratch: &mut Scratch,
+        found: &mut Vec<Place>,
+    ) {
         let batch = &self.current;
         if let Some(&at) = batch.positions.get(&document) {
             scratch.with_keys(&batch.scheme, &batch.sketches, at, |keys, scratch| {
@@ -106,7 +112,7 @@ impl ExternalIndex {
     /// # Errors
     ///
     /// If the documents are not the next of the order, or their stored data cannot be read.
-    pub fn load_batch(&mut self, store: &SketchStore, wanted: &[u32]) -> Result<usize> {
+    pub fn load_batch(&mut self, store: &SketchStore, wanted: &[DocId]) -> Result<usize> {
         if self.current.end == self.begun {
             self.read(store)?;
         }
@@ -149,7 +155,11 @@ impl ExternalIndex {
         self.current = Batch {
             begin,
             end,
-            positions: documents.iter().copied().zip(0..).collect(),
+            positions: documents
+                .iter()
+                .copied()
+                .zip(DocId::range(0..documents.len()))
+                .collect(),
             sketches: store.read(documents)?,
             scheme: self.joined.shuffle.scheme().of_batch(documents),
         };

@@ -16,6 +16,7 @@ use super::partition_file::PartitionFile;
 use crate::candidates::schemes::search::Search;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
+use crate::ids::DocId;
 use crate::sketch::SketchStore;
 
 /// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
@@ -48,7 +49,7 @@ pub struct JoinedKeys {
 #[derive(Debug)]
 pub struct ExternalJoin {
     shuffle: Shuffle,
-    order: Vec<u32>,
+    order: Vec<DocId>,
     /// Whether each document of the order is the first with its text; these are counted.
     is_first: Vec<bool>,
     has_sketch: Vec<bool>,
@@ -78,7 +79,7 @@ impl ExternalJoin {
     pub fn new(
         search: Search,
         store: &SketchStore,
-        order: &[u32],
+        order: &[DocId],
         is_first: Vec<bool>,
         has_sketch: Vec<bool>,
         room: usize,
@@ -156,7 +157,7 @@ impl ExternalJoin {
         Ok((row, Vec::new()))
     }
 
-    fn documents(&self, batch: usize) -> (usize, &[u32]) {
+    fn documents(&self, batch: usize) -> (usize, &[DocId]) {
         let begin = batch * self.batch;
         let end = (begin + self.batch).min(self.order.len());
         (begin, &self.order[begin..end])

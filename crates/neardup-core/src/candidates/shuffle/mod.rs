@@ -36,7 +36,7 @@ use super::schemes::search::Search;
 use super::stores::fetched::FetchedIndex;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
-use crate::ids::Hash;
+use crate::ids::{DocId, Hash};
 use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::Sketches;
 
@@ -71,7 +71,7 @@ pub struct Lists {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchCandidates {
     /// The position of each document in the batch.
-    pub documents: Vec<u32>,
+    pub documents: Vec<DocId>,
     /// The number of an earlier document; ascending for each document of the batch.
     pub numbers: Vec<u64>,
 }
@@ -108,7 +108,7 @@ impl Shuffle {
     }
 
     /// The steps for a batch of these documents.
-    pub fn of_batch(&self, documents: &[u32]) -> Self {
+    pub fn of_batch(&self, documents: &[DocId]) -> Self {
         let scheme = self.scheme.of_batch(documents);
         Shuffle { scheme, ..*self }
     }
@@ -138,9 +138,9 @@ impl Shuffle {
         self.scheme.check(sketches, sketches.len())?;
         let mut dealt = vec![Vec::new(); self.buckets];
         let mut keys = Vec::new();
-        for document in 0..sketches.len() as u32 {
+        for document in DocId::range(0..sketches.len()) {
             self.scheme.keys(sketches, document, &mut keys);
-            let counted = u32::from(is_first(document as usize));
+            let counted = u32::from(is_first(document.index()));
             for &key in self.scheme.lookup_keys(&keys) {
                 dealt[self.bucket(key as u32)].push((key as u32, counted));
             }
@@ -234,7 +234,8 @@ impl Shuffle {
             if !is_filed(document) {
                 continue;
             }
-            self.scheme.keys(sketches, document as u32, &mut keys);
+            self.scheme
+                .keys(sketches, DocId(document as u32), &mut keys);
             self.scheme
                 .filing_keys(&keys, frequency, |_| false, &mut filed);
             for &(key, min_overlap) in &filed {
@@ -327,13 +328,11 @@ impl Shuffle {
         }
         let scheme = self.scheme.clone();
         let stored = FetchedIndex::new(scheme, counts.heavy_hitters(), &keys, &filed, &shares)?;
-        let asked: Vec<u32> = (0..numbers.len())
-            .filter(|&document| is_asked(document))
-            .map(|document| document as u32)
-            .collect();
+        let asked = DocId::range(0..numbers.len());
+        let asked: Vec<DocId> = asked.filter(|asked| is_asked(asked.index())).collect();
         let mut found = BatchCandidates::default();
         stored.each_near(sketches, &asked, |document, number| {
-            if number < numbers[document as usize] {
+            if number < numbers[document.index()] {
                 found.documents.push(document);
                 found.numbers.push(number);
             }

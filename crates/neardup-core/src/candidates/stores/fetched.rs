@@ -20,7 +20,7 @@ use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch, 
 use crate::candidates::schemes::rare_keys::MinOverlap;
 use crate::candidates::statistics::SearchStatistics;
 use crate::error::{Error, Result};
-use crate::ids::{Hash, Place};
+use crate::ids::{DocId, Hash, Place};
 use crate::ragged::Ragged;
 use crate::shingle_frequencies::ShingleFrequencies;
 use crate::sketch::Sketches;
@@ -31,7 +31,7 @@ pub struct NewEntry {
     /// The key.
     pub key: u64,
     /// The number of the document in its corpus.
-    pub document: u32,
+    pub document: DocId,
     /// See [`MinOverlap`].
     pub min_overlap: MinOverlap,
 }
@@ -89,7 +89,7 @@ pub struct FetchedIndex {
     /// The numbers of all stored documents in the lists, ascending; the index is the place.
     numbers: Vec<u64>,
     /// The corpus document at each place; `None` for a stored document that is not attached.
-    documents: Vec<Option<u32>>,
+    documents: Vec<Option<DocId>>,
     index: InvertedIndex<FetchedPostings>,
     new_entries: Vec<NewEntry>,
     /// Without keys: for each document of the batch, the places to compare.
@@ -212,9 +212,9 @@ impl FetchedIndex {
     /// # Errors
     ///
     /// As for [`check`](Self::check).
-    pub fn candidates(&self, sketches: &Sketches, count: u32) -> Result<Vec<u64>> {
-        self.check(sketches, count as usize)?;
-        let all: Vec<u32> = (0..count).collect();
+    pub fn candidates(&self, sketches: &Sketches, count: usize) -> Result<Vec<u64>> {
+        self.check(sketches, count)?;
+        let all: Vec<DocId> = DocId::range(0..count).collect();
         let mut places = self.look_up(sketches, &all).into_values();
         places.sort_unstable();
         places.dedup();
@@ -224,14 +224,14 @@ impl FetchedIndex {
 
     /// Attaches a document of the corpus to the stored document with this number, so that look-ups
     /// can find it. Does nothing if the number is in no list.
-    pub fn attach(&mut self, number: u64, document: u32) {
+    pub fn attach(&mut self, number: u64, document: DocId) {
         if let Ok(place) = self.numbers.binary_search(&number) {
             self.documents[place] = Some(document);
         }
     }
 
     /// The corpus document at each place; `None` for a stored document that is not attached.
-    pub fn documents(&self) -> &[Option<u32>] {
+    pub fn documents(&self) -> &[Option<DocId>] {
         &self.documents
     }
 
@@ -256,7 +256,7 @@ impl FetchedIndex {
     }
 
     /// Files a document of the batch.
-    pub fn insert(&mut self, sketches: &Sketches, document: u32) {
+    pub fn insert(&mut self, sketches: &Sketches, document: DocId) {
         let mut keys = Vec::new();
         self.index.scheme.keys(sketches, document, &mut keys);
         self.documents.push(Some(document));
@@ -275,7 +275,7 @@ impl FetchedIndex {
     pub fn near(
         &self,
         sketches: &Sketches,
-        document: u32,
+        document: DocId,
         since: Place,
         scratch: &mut Scratch,
         places: &mut Vec<Place>,
@@ -286,7 +286,7 @@ impl FetchedIndex {
                 self.index.near(keys, since, scratch, places);
             });
         };
-        let stored = listed.list(document as usize).iter();
+        let stored = listed.list(document.index()).iter();
         places.extend(stored.filter(|&&place| place >= since));
         let of_batch = since.0.max(self.numbers.len() as u32)..self.next_place().0;
         places.extend(of_batch.map(Place));
@@ -297,8 +297,8 @@ impl FetchedIndex {
     pub fn each_near(
         &self,
         sketches: &Sketches,
-        documents: &[u32],
-        mut visit: impl FnMut(u32, u64),
+        documents: &[DocId],
+        mut visit: impl FnMut(DocId, u64),
     ) {
         let found = self.look_up(sketches, documents);
         for (document, place) in found.pairs(documents) {
@@ -306,7 +306,7 @@ impl FetchedIndex {
         }
     }
 
-    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Ragged<Vec<Place>> {
+    fn look_up(&self, sketches: &Sketches, documents: &[DocId]) -> Ragged<Vec<Place>> {
         Scratches::default().look_up(documents, |document, scratch, places| {
             self.near(sketches, document, Place(0), scratch, places);
         })

@@ -12,7 +12,7 @@ use super::numbered::NumberedIndex;
 use crate::candidates::key_scheme::KeyScheme;
 use crate::candidates::overlap::Scratches;
 use crate::error::Result;
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::ragged::Ragged;
 use crate::sketch::Sketches;
 
@@ -60,7 +60,7 @@ impl FingerprintIndex {
     /// # Errors
     ///
     /// If its sketch is no fingerprint of this width, or there are too many.
-    pub fn insert(&mut self, sketches: &Sketches, document: u32) -> Result<()> {
+    pub fn insert(&mut self, sketches: &Sketches, document: DocId) -> Result<()> {
         self.filed.push(&row(sketches, document))?;
         if let Some(lists) = &mut self.lists {
             lists.insert(document);
@@ -76,7 +76,7 @@ impl FingerprintIndex {
     pub fn near(
         &self,
         sketches: &Sketches,
-        documents: &[u32],
+        documents: &[DocId],
         scratches: &Scratches,
     ) -> Result<Ragged<Vec<Place>>> {
         let mut queries = Fingerprints::new(self.filed.bits())?;
@@ -108,7 +108,7 @@ impl FingerprintIndex {
     pub fn near_since(
         &self,
         sketches: &Sketches,
-        document: u32,
+        document: DocId,
         since: Place,
     ) -> Result<Vec<Place>> {
         self.scanned(&row(sketches, document), since)
@@ -122,7 +122,13 @@ impl FingerprintIndex {
     }
 
     /// Adds the places near `query` that are in the lists of the keys of a document.
-    fn listed(&self, lists: &NumberedIndex, document: u32, query: &[u64], places: &mut Vec<Place>) {
+    fn listed(
+        &self,
+        lists: &NumberedIndex,
+        document: DocId,
+        query: &[u64],
+        places: &mut Vec<Place>,
+    ) {
         let mut near = Vec::new();
         lists.visit(document, |place| {
             if self.filed.distance_to(place.index(), query) <= self.max_distance {
@@ -136,10 +142,10 @@ impl FingerprintIndex {
 }
 
 /// The fingerprint of a document. For other sketches it is empty, which the index refuses.
-fn row(sketches: &Sketches, document: u32) -> Vec<u64> {
+fn row(sketches: &Sketches, document: DocId) -> Vec<u64> {
     let fingerprints = sketches.fingerprints();
     fingerprints
-        .and_then(|all| all.get(document as usize))
+        .and_then(|all| all.get(document.index()))
         .unwrap_or_default()
 }
 
@@ -185,17 +191,19 @@ mod tests {
                     FingerprintIndex::new(&sketches, &identities, scheme, max_distance).unwrap();
                 assert_eq!(index.lists.is_some(), has_keys);
                 // Every fifth document is not filed, but looked up.
-                let filed: Vec<u32> = (0..all.len() as u32).filter(|at| at % 5 > 0).collect();
+                let filed = DocId::range(0..all.len()).filter(|at| at.0 % 5 > 0);
+                let filed: Vec<DocId> = filed.collect();
                 for &document in &filed {
                     index.insert(&sketches, document).unwrap();
                 }
-                let queries: Vec<u32> = (0..all.len() as u32).step_by(5).collect();
+                let queries: Vec<DocId> = DocId::range(0..all.len()).step_by(5).collect();
                 let found = index
                     .near(&sketches, &queries, &Scratches::default())
                     .unwrap();
-                let near =
-                    |a: u32, b: u32| all.distance(a as usize, b as usize).unwrap() <= max_distance;
-                let expected: Vec<(u32, Place)> = (queries.iter())
+                let near = |a: DocId, b: DocId| {
+                    all.distance(a.index(), b.index()).unwrap() <= max_distance
+                };
+                let expected: Vec<(DocId, Place)> = (queries.iter())
                     .flat_map(|&a| {
                         (0..)
                             .zip(&filed)

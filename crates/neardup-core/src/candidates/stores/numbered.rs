@@ -14,7 +14,7 @@ use crate::candidates::overlap::{InvertedIndex, Posting, PostingStore, Scratch};
 use crate::constants::RARE_KEY_TEXTS;
 use crate::error::Result;
 use crate::identity::DistinctTexts;
-use crate::ids::Place;
+use crate::ids::{DocId, Place};
 use crate::sketch::Sketches;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
@@ -94,25 +94,31 @@ impl NumberedIndex {
     }
 
     /// Files a document.
-    pub fn insert(&mut self, document: u32) {
-        self.index.insert(self.keys.all(document as usize));
+    pub fn insert(&mut self, document: DocId) {
+        self.index.insert(self.keys.all(document));
     }
 
     /// Adds the places from `since` on, ascending, whose documents share enough keys.
-    pub fn near(&self, document: u32, since: Place, scratch: &mut Scratch, found: &mut Vec<Place>) {
-        let keys = self.keys.all(document as usize);
+    pub fn near(
+        &self,
+        document: DocId,
+        since: Place,
+        scratch: &mut Scratch,
+        found: &mut Vec<Place>,
+    ) {
+        let keys = self.keys.all(document);
         self.index.near(keys, since, scratch, found);
     }
 
     /// The number of entries in the lists of all keys of a document.
-    pub fn entries(&self, document: u32) -> usize {
-        let keys = self.keys.all(document as usize).iter();
+    pub fn entries(&self, document: DocId) -> usize {
+        let keys = self.keys.all(document).iter();
         keys.map(|&key| self.index.store.list_len(key)).sum()
     }
 
     /// Calls `visit` with the place of each entry in the lists of the keys of a document.
-    pub fn visit(&self, document: u32, mut visit: impl FnMut(Place)) {
-        let keys = self.keys.all(document as usize);
+    pub fn visit(&self, document: DocId, mut visit: impl FnMut(Place)) {
+        let keys = self.keys.all(document);
         self.index
             .store
             .visit(keys, Place(0), |posting| visit(posting.place));
@@ -272,10 +278,10 @@ mod tests {
     fn candidates(index: &mut NumberedIndex, documents: usize) -> Vec<(u32, u32)> {
         let (mut scratch, mut found) = (Scratch::default(), Vec::new());
         let mut pairs = Vec::new();
-        for document in 0..documents as u32 {
+        for document in DocId::range(0..documents) {
             found.clear();
             index.near(document, Place(0), &mut scratch, &mut found);
-            pairs.extend(found.iter().map(|place| (place.0, document)));
+            pairs.extend(found.iter().map(|place| (place.0, document.0)));
             index.insert(document);
         }
         pairs
@@ -313,11 +319,11 @@ mod tests {
             reach: Reach::Exhaustive,
         };
         let mut index = index(&documents, search);
-        for document in 0..200 {
+        for document in DocId::range(0..200) {
             index.insert(document);
         }
         let mut scratch = Scratch::default();
-        for document in 200..300 {
+        for document in DocId::range(200..300) {
             let (mut all, mut since) = (Vec::new(), Vec::new());
             index.near(document, Place(0), &mut scratch, &mut all);
             index.near(document, Place(150), &mut scratch, &mut since);
