@@ -124,7 +124,7 @@ CALLED = {
     "repeats in.jsonl": "neardup.tasks.repeats:repeats_files",
     "idf in.jsonl": "neardup.tasks.idf:count_idf",
     "compare in.txt in.txt": "neardup.tasks.compare:compare_timed",
-    "check in.txt": "neardup.papers.check:checked_files",
+    "check in.txt": "neardup.cli.check_papers:checked_files",
     "index create n.db": "neardup.index:Index.__init__",
     "index add n.db in.jsonl": "neardup.index.ingest.files:add_files",
     "index query n.db text": "neardup.index:Index.query",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from neardup import _core
-from neardup.base.lazy import np, pa
+from neardup.base.lazy import _core, np, pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,6 +22,8 @@ from neardup.cli.terminal import (
     print_note,
     printed_problems,
 )
+from neardup.exceptions import NeardupError
+from neardup.readers.batch import show
 
 
 def main() -> int:
@@ -83,8 +85,6 @@ def last_words() -> None:
 
 def _reported(error: BaseException) -> int:
     """Print an error in one line, and return its exit code."""
-    from neardup.exceptions import NeardupError
-
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
     if isinstance(error, KeyboardInterrupt) or interrupt.has_arrived():
@@ -107,7 +107,6 @@ def _reported(error: BaseException) -> int:
         print_message(error)
     elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
         # Each look at a path may fail so, also where only its existence is asked for.
-        from neardup.readers.batch import show
 
         print_message(
             Message("{file}: {reason}.", file=show(error.filename), reason=system_words(error))

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
+from neardup.base import __version__
 from neardup.base.display import width_of
 from neardup.base.messages import LANGUAGES, Language, Message
 from neardup.base.validation import check_choice
@@ -23,6 +24,7 @@ from neardup.cli.terminal import choose_flags, choose_language, translate
 from neardup.exceptions import ParameterError
 from neardup.options.options import INPUT, MATCHING, OUTPUT, RUN, TEXT, Option
 from neardup.options.signatures import leaves, literals, option_of, options_of, suggestions
+from neardup.recipe import NAMES, load_recipe
 
 Run = Callable[..., None]
 Shell = Literal["bash", "zsh", "fish"]
@@ -390,8 +392,6 @@ def _run_program(
     """Take the options that are given before the command."""
     choose_flags(flags_of(_run_program))
     if version:
-        from neardup.base import __version__
-
         print(f"neardup {__version__}")
         raise SystemExit(0)
     if language is not None:
@@ -460,8 +460,6 @@ def help_of(name: str) -> tuple[str, list[str]]:
 
 def help_texts() -> Iterator[str]:
     """Yield what the help says, and the descriptions of the recipes, for translation."""
-    from neardup.recipe import NAMES, load_recipe
-
     yield from (load_recipe(name).description for name in NAMES)
     for name in dict.fromkeys((*GROUPS, *COMMANDS)):
         yield from help_of(name)[0].split("\n\n")

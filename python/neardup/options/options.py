@@ -478,6 +478,7 @@ MaxDocuments = Annotated[
 ]
 
 # Options of a search for repeats.
+KeptPlaces = Literal["first", "none"]
 Unit = Annotated[
     Literal["sentence", "paragraph"],
     Option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
@@ -12,8 +13,6 @@ from neardup.recipe.segmenters import encoded_units, load_segmenter
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from neardup import _core
 
 
 def readable(

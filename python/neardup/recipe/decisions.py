@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
-from neardup.base.lazy import np
+from neardup.base.lazy import _core, np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

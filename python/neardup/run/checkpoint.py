@@ -20,6 +20,9 @@ from typing import Any
 from neardup.base import __version__
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
+from neardup.readers.addresses import address_state, is_address
+from neardup.readers.archives import archive_of
+from neardup.readers.input_files import names_several, select_files
 from neardup.writers.sink import FileSink, remove, replace_file
 
 #: Changes with the contents of a work folder.
@@ -311,10 +314,6 @@ def change_error(folder: str, file: str) -> InputError:
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
     """Return name, size and modification time of files, and of the files read in folders."""
-    from neardup.readers.addresses import address_state, is_address
-    from neardup.readers.archives import archive_of
-    from neardup.readers.input_files import names_several, select_files
-
     states = []
     for name in paths:
         path = Path(archive_of(name) or name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.lazy import pa
+from neardup.base.lazy import _core, pa
 from neardup.readers.batch import in_pyarrow
 from neardup.recipe import Recipe
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup import _core
     from neardup.readers.batch import Texts
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.arrays import rows_of, texts_array
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,8 +38,6 @@ def titles_of_pairs(
     """
     import numpy as np
     import pyarrow as pa
-
-    from neardup.base.arrays import rows_of, texts_array
 
     documents, places = np.unique(np.concatenate([dropped, kept]), return_inverse=True)
     own = int(np.searchsorted(documents, first))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from neardup.base.arrays import texts_array
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
@@ -32,9 +34,6 @@ def hashes_of(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from neardup import _core
-    from neardup.base.arrays import texts_array
-
     values = batch.values(field)
     names = ["" if value is None else as_id(value) for value in values]
     # The reader sets the value of a number beyond 64 bits to None.
@@ -61,9 +60,6 @@ def hashes_of(
 
 def without_value(hashes: NDArray[np.uint64], field: str) -> int:
     """Return how many of some readable records have no value; InputError if none has one."""
-    from neardup import _core
-    from neardup.base.arrays import texts_array
-
     count = int((hashes == _core.hashes_of(texts_array([""]))).sum())
     if 0 < count == len(hashes):
         raise InputError(

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
 from neardup.base.files import writing_temporary_files
-from neardup.base.lazy import np
+from neardup.base.lazy import _core, np
 from neardup.base.memory import memory_of
 from neardup.base.messages import N_, Message
 from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
+from neardup.readers import Problem, Sources
 from neardup.readers.batch import in_pyarrow, stopped
 from neardup.readers.streams import ChangedError
 from neardup.recipe.assets import compiled
@@ -34,7 +34,7 @@ from neardup.run.summary import Summary, template_notes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup.readers import Batch, Sources
+    from neardup.readers import Batch
     from neardup.readers.collection import Collection
     from neardup.recipe import Recipe
     from neardup.run.shards import Shards
@@ -250,8 +250,6 @@ class Pipeline(Run):
 
     def _restore(self, work: Work, shards: Shards) -> None:
         """Restore the documents and problems that an earlier run saved in the work folder."""
-        from neardup.readers import Problem
-
         if not work.shards:
             return
         self._restored = shards.restore()
@@ -353,6 +351,4 @@ class Pipeline(Run):
 
 def _files(*sides: Any) -> list[Sources]:
     """Return those sides of a run that are files of documents."""
-    from neardup.readers import Sources
-
     return [side for side in sides if isinstance(side, Sources)]

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
-from neardup.base.lazy import np
+from neardup.base.arrays import numbers_array
+from neardup.base.lazy import _core, np
 from neardup.readers.batch import in_pyarrow
+from neardup.writers.rows import kinds, removed_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,9 +82,6 @@ class Removals:
 
     def table(self) -> pa.Table:
         """Return a row for each dropped document, with the id of its kept document."""
-        from neardup.base.arrays import numbers_array
-        from neardup.writers.rows import kinds, removed_table
-
         documents, kept_for, similarity, distance, identical = self.arrays().values()
         is_against = kept_for < self._first
         optional = {

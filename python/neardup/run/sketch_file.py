@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
+from neardup.readers.addresses import is_address, names_several_at, opened
 from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
+from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.readers.collection import Collection
-    from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
     from neardup.run.document_set import DocumentSet
 
@@ -110,8 +111,6 @@ def rows_of(
 
 def is_sketch_file(path: str) -> bool:
     """Return whether a path names an Arrow file of sketches, rather than of documents."""
-    from neardup.readers.addresses import is_address, names_several_at, opened
-
     try:
         if is_address(path):
             if names_several_at(path):
@@ -139,8 +138,6 @@ class SketchFiles:
     has_fields = False
 
     def __init__(self, paths: Sequence[str]) -> None:
-        from neardup.readers.streams import ReopenableFile
-
         self._files = [ReopenableFile(path) for path in paths]
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:

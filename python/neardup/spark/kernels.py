@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.base.lazy import _core
 from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import (
@@ -51,7 +52,6 @@ from neardup.spark.sketching import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup import _core
 
 #: Documents per verification unit. A unit holds the texts of some of them.
 UNIT_DOCUMENTS = 1 << 14
@@ -92,8 +92,6 @@ def core_rule(settings: Settings) -> _core.Rule:
 @lru_cache(maxsize=8)
 def core_shuffle(settings: Settings) -> _core.Shuffle:
     """Return the core's search steps; computed once per process."""
-    from neardup import _core
-
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
@@ -192,8 +190,6 @@ def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64
 
 def uncount(inbox: Inbox) -> Iterator[Blob]:
     """Return the counts of a batch's texts that the group of the first copy has counted too."""
-    from neardup import _core
-
     numbers = np.sort(inbox.rows("elsewhere", NUMBER))
     # Of equal texts of a group, only the one that was read first has a sample, and was counted.
     for samples in inbox.bodies("samples"):
@@ -204,8 +200,6 @@ def uncount(inbox: Inbox) -> Iterator[Blob]:
 
 def count_hashes(inbox: Inbox) -> Iterator[Blob]:
     """Count the hashes of a part; only common ones stay. The body has the number of texts too."""
-    from neardup import _core
-
     counted, counts = _with_texts(inbox, "hashes")
     several, subtracted = _with_texts(inbox, "subtracted")
     body = _core.common_shingles(counts, subtracted, counted - several)
@@ -214,8 +208,6 @@ def count_hashes(inbox: Inbox) -> Iterator[Blob]:
 
 def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Yield the common shingles of a collection, as verification needs them."""
-    from neardup import _core
-
     texts, parts = _with_texts(inbox, "counts")
     # Each part has counted the texts.
     texts //= len(parts)
@@ -387,8 +379,6 @@ def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return what each unit needs of the samples, features, sketches or texts of a batch."""
-    from neardup import _core
-
     first = inbox.receiver << PLACE_BITS
     for body in inbox.bodies("samples"):
         for unit, places in _needs(inbox):
@@ -411,8 +401,6 @@ def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
     """Return the pairs of a unit that samples leave open, with requests for the texts."""
-    from neardup import _core
-
     known = _background(background.value)
     bodies = inbox.bodies("pairs")
     if known is not None:
@@ -457,8 +445,6 @@ def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
 
     `background` are the common shingles, as bytes that Spark has broadcast, or None.
     """
-    from neardup import _core
-
     asked = inbox.rows("pairs", PAIR)
     if not len(asked):
         return
@@ -492,8 +478,6 @@ def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
 @lru_cache(maxsize=8)
 def _no_sketch(settings: Settings) -> bytes:
     """Return an empty sketch, a placeholder where the rule does not compare sketches."""
-    from neardup import _core
-
     corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
     corpus.push(pa.array([""], TEXT), titles=None, units=None)
     return bytes(pa.array(corpus.rows(0, 1)[2])[0].as_py())
@@ -502,6 +486,4 @@ def _no_sketch(settings: Settings) -> bytes:
 @lru_cache(maxsize=2)
 def _background(common: bytes | None) -> _core.Background | None:
     """Return the background statistics; decoded once per process."""
-    from neardup import _core
-
     return None if common is None else _core.Background.from_bytes(common)

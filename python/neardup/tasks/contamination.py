@@ -7,6 +7,7 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, paths_of
@@ -14,6 +15,9 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import open_sources
+from neardup.readers.batch import strings
+from neardup.readers.sources import check_standard_input
 from neardup.run.run import Run
 from neardup.tasks.contamination_result import (
     ContaminationResult,
@@ -22,13 +26,13 @@ from neardup.tasks.contamination_result import (
     span_of,
     table_of,
 )
+from neardup.writers import OutputSet, write_rows
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup import _core
     from neardup.readers import Problem, Sources
     from neardup.readers.collection import Collection
 
@@ -159,10 +163,6 @@ def contamination_files(
     ('test', 'train', 1, 1)
     >>> folder.cleanup()
     """
-    from neardup.readers import open_sources
-    from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputSet, write_rows
-
     given = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
     if isinstance(inputs, Mapping):
@@ -345,9 +345,7 @@ class _Search(Run):
         """Read the items of a test."""
         import pyarrow as pa
 
-        from neardup import _core
         from neardup.papers.align import aligner
-        from neardup.readers.batch import strings
 
         texts: list[Any] = []
         ids: list[str] = []

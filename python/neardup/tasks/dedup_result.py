@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
-from neardup.base.lazy import np
+from neardup.base.lazy import _core, np
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
@@ -87,7 +87,6 @@ class DedupResult(ReprMixin, Generic[Rows]):
     def _least_similar(self, count: int) -> list[int]:
         if self._removals is not None:
             return self._removals.least_similar(count)
-        from neardup import _core
 
         similarities: list[Any] = self.removed.column("similarity").to_pylist()
         return _core.least_similar(memoryview(array("d", similarities)), count)

@@ -17,6 +17,7 @@ from neardup.recipe.batches import first_line
 from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text
+from neardup.tasks.compare import compare
 from neardup.tasks.fingerprints import Fingerprint, number_of
 
 if TYPE_CHECKING:
@@ -272,8 +273,6 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     >>> str(found.a.fingerprint), found.a.fingerprint.written("bits")
     ('6d', '01101101')
     """
-    from neardup.tasks.compare import compare
-
     given = complete_options(explain, options)
     recipe = chosen_recipe(given).for_single_texts()
     distance = given["max_distance"]

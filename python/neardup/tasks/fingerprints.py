@@ -13,6 +13,7 @@ from neardup.options.options import Form
 from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
+from neardup.tasks.near import fingerprint_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -330,8 +331,6 @@ def fingerprint_blocks(
     [[57072, 39612, 22136, 4660]]
     """
     import numpy as np
-
-    from neardup.tasks.near import fingerprint_rows
 
     rows = fingerprint_rows(fingerprints, bits)
     widths = block_widths(bits, max_distance, widest=64)

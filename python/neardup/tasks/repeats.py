@@ -6,18 +6,23 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import check_choice, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
+from neardup.options.options import KeptPlaces
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import open_sources
 from neardup.run.run import Run
 from neardup.run.summary import Costs
+from neardup.writers import OutputSet, RowWriter
+from neardup.writers.edits import Cuts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
     from neardup.readers.collection import Collection
     from neardup.writers.edits import Span
 
-KeptPlaces = Literal["first", "none"]
 
 #: A Chinese character weighs as much as two letters of an alphabet.
 _DENSE = 2
@@ -212,10 +216,6 @@ def repeats_files(
     """
     import numpy as np
 
-    from neardup.readers import open_sources
-    from neardup.writers import OutputSet, RowWriter
-    from neardup.writers.edits import Cuts
-
     given = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
@@ -262,8 +262,6 @@ class _Search(Run):
     """A search for repeats: units are collected first, then their places are found."""
 
     def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
-        from neardup import _core
-
         super().__init__(progress)
         self.summary = RepeatsSummary()
         self._documents = given["documents"]
@@ -349,8 +347,6 @@ class _Search(Run):
         self, batch: Batch, columns: Any, begin: int, *, keeps_first: bool
     ) -> list[list[Span]]:
         """Return what to cut out of each text of a batch."""
-        from neardup import _core
-
         units: dict[int, list[Span]] = {}
         documents, begins, ends, counts = (columns[side].tolist() for side in (0, 1, 2, 4))
         for document, first, last, count in zip(documents, begins, ends, counts, strict=True):

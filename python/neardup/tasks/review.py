@@ -22,6 +22,7 @@ from neardup.pages.templating import render
 from neardup.pages.words import load_words
 from neardup.papers.align import align_sides
 from neardup.run.restore_ids import line_of
+from neardup.writers import write_file
 from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:
@@ -189,8 +190,6 @@ class Review:
         OutputError
             If the file cannot be written.
         """
-        from neardup.writers import write_file
-
         write_file(path, self.to_html(language=language).encode(), force=True)
 
     def _repr_html_(self) -> str:

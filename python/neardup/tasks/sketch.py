@@ -13,8 +13,11 @@ from neardup.options.groups import FingerprintFilesParameters, SketchFilesParame
 from neardup.options.options import Form
 from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import CORPUS
+from neardup.run.file_run import FileRun
 from neardup.run.run_options import RunOptions
+from neardup.run.sketch_file import write_sketches
 from neardup.tasks.fingerprints import Fingerprint, block_widths, fingerprinting, number_of
+from neardup.writers import write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,9 +59,6 @@ def fingerprint_files(
     A recipe that counts document frequencies counts them in the inputs.
     """
     import numpy as np
-
-    from neardup.run.file_run import FileRun
-    from neardup.writers import write_rows
 
     given = complete_options(fingerprint_files, options)
     chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
@@ -115,9 +115,6 @@ def sketch_files(
     A run against the file decides as a run against the documents. It need not read the documents,
     normalize or sketch them; their shingles are counted again.
     """
-    from neardup.run.file_run import FileRun
-    from neardup.run.sketch_file import write_sketches
-
     chosen = RunOptions(complete_options(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name

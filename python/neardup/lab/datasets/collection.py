@@ -13,6 +13,9 @@ import numpy.typing as npt
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
+from neardup.readers import open_sources
+from neardup.readers.batch import strings
+from neardup.readers.formats import COMPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,8 +77,6 @@ class Collection:
 
 def read_collection(folder: str | Path, progress: Progress) -> Collection:
     """Return the collection in a folder."""
-    from neardup.readers.formats import COMPRESSED
-
     where = Path(folder)
     if not where.exists():
         raise InputError(
@@ -130,9 +131,6 @@ def read_documents(
 
     `reader` are parameters of `open_sources`.
     """
-    from neardup.readers import open_sources
-    from neardup.readers.batch import strings
-
     sources = open_sources(inputs, **reader)
     rows: list[tuple[str, str | None, str]] = []
     problems = 0
