@@ -3,13 +3,13 @@
 import inspect
 import json
 from functools import partial
-from typing import Annotated, get_args, get_origin
+from typing import get_args, is_typeddict
 
 import pytest
 
 import neardup
 from neardup.cli.parser import command, parameters_of
-from neardup.options import options
+from neardup.options import groups, index_groups, shared
 from neardup.options.signatures import complete_options, taken_options
 from neardup.papers import align
 from neardup.recipe import load_recipe
@@ -62,10 +62,13 @@ def test_a_function_shows_its_options(function):
 
 def test_no_option_is_described_twice():
     """An option has one help; another help is another option, with another name for it."""
-    declared = [value for value in vars(options).values() if get_origin(value) is Annotated]
-    helps = {get_args(value)[-1].help for value in declared}
+    modules = (shared, groups, index_groups)
+    kinds = [kind for module in modules for kind in vars(module).values() if is_typeddict(kind)]
+    hints = [hint for kind in kinds for hint in kind.__annotations__.values()]
+    declared = {id(option): option for option in (get_args(hint)[-1] for hint in hints)}
+    helps = {option.help for option in declared.values()}
     # The three recipes of functions differ in their defaults alone.
-    assert len(declared) == len(helps) + 2 > 30
+    assert len(declared) == len(helps) + 2 > 70
 
 
 @pytest.mark.parametrize(

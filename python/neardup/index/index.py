@@ -22,14 +22,14 @@ from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.query import Queries
 from neardup.index.results import AddResult, Decision, Match, NewDocument
 from neardup.index.retention import Retention
-from neardup.options.groups import (
+from neardup.options.index_groups import (
     AddFilesParameters,
     AddManyParameters,
     AddParameters,
     ExportParameters,
     IndexParameters,
-    ProgressParameters,
 )
+from neardup.options.shared import ProgressParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.writers import OutputSet
 

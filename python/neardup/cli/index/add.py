@@ -25,7 +25,7 @@ from neardup.cli.terminal import Row, end_with_problems, print_counts, print_row
 from neardup.cli.watch import Watch
 from neardup.exceptions import IndexUnavailableError, InputError
 from neardup.options import options as o
-from neardup.options.groups import AddFilesParameters, IndexParameters
+from neardup.options.index_groups import AddFilesParameters, IndexParameters
 
 if TYPE_CHECKING:
     from neardup.index import AddResult, Index

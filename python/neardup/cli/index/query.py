@@ -17,7 +17,7 @@ from neardup.cli.terminal import print_message, print_rows, translate
 from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
-from neardup.options.groups import ExportParameters
+from neardup.options.index_groups import ExportParameters
 
 if TYPE_CHECKING:
     from neardup.index import Explanation, Index
