@@ -13,7 +13,8 @@ from tests.cli.conftest import A
 
 import neardup
 from neardup import ParameterError, load_recipe
-from neardup.cli.parser import COMMANDS, children, command, parameters_of, read
+from neardup.cli.commands import COMMANDS, children, command, parameters_of
+from neardup.cli.parser import read
 from neardup.options.signatures import complete_options, literals, taken_options
 
 #: Lines, and the values that differ from the defaults.

@@ -9,7 +9,7 @@ from typing import get_args, is_typeddict
 import pytest
 
 import neardup
-from neardup.cli.parser import command, parameters_of
+from neardup.cli.commands import command, parameters_of
 from neardup.options import groups, index_groups, shared
 from neardup.options.signatures import complete_options, options_of, taken_options
 from neardup.papers import align

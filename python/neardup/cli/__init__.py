@@ -13,7 +13,8 @@ from typing import Any
 
 from neardup.base import interrupt, messages
 from neardup.base.messages import Message, system_words
-from neardup.cli.parser import flags_of, read
+from neardup.cli.commands import flags_of
+from neardup.cli.parser import read
 from neardup.cli.terminal import (
     choose_flags,
     choose_language,

@@ -2,7 +2,7 @@
 
 Here are those that several groups take. `groups` and `index_groups` declare the others, and say
 which function takes which; `signatures` gives the function its signature and
-documentation, and `neardup.cli.parser` makes the parser of a command.
+documentation, and `neardup.cli.commands` what a command takes.
 """
 
 import numbers
