@@ -373,12 +373,8 @@ class Index(Queries, Browsing, Decisions, Retention):
         given = complete_options(Index.export, options)
         wanted = {"output": check_path(output, "output"), "decisions": decisions}
         with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
-            return write_records(
-                self._engine,
-                outputs.files,
-                given["progress"],
-                include_removed=given["include_removed"],
-            )
+            everything, progress = given["include_removed"], given["progress"]
+            return write_records(self._engine, outputs.files, progress, include_removed=everything)
 
     def backup(self, copy: str | Path) -> None:
         """Copy an index in SQLite, which may be in use, to a new file.

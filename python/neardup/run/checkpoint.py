@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base import __version__
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
 from neardup.readers.addresses import address_state, is_address
@@ -164,8 +165,6 @@ class Work:
 
     def _content(self, name: str) -> dict[str, Any]:
         """Return the content of a file that `_replace` wrote."""
-        import orjson  # imported late, for a fast `import neardup`
-
         path = self.folder / name
         try:
             stored = orjson.loads(path.read_bytes())

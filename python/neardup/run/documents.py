@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.arrays import rows_of, texts_array
+from neardup.base.lazy import np, pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,9 +37,6 @@ def titles_of_pairs(
 
     Documents before `first` belong to the other collection.
     """
-    import numpy as np
-    import pyarrow as pa
-
     documents, places = np.unique(np.concatenate([dropped, kept]), return_inverse=True)
     own = int(np.searchsorted(documents, first))
     titles = [] if against is None else against.titles(documents[:own].tolist())

@@ -6,15 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from neardup.base.arrays import texts_array
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
 from neardup.readers.fields import as_id
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 #: What no encoding of Unicode has.
@@ -30,8 +28,6 @@ def hashes_of(
     nothing. Records without a value are one group, as are those with empty text, which tables have
     in its place.
     """
-    import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     values = batch.values(field)

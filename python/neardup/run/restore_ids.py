@@ -6,13 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.files import lines_of, read_whole
+from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.recipe.decisions import Decisions
     from neardup.run.document_set import DocumentSet
 
@@ -61,8 +60,6 @@ def restore(
     progress: Progress,
 ) -> None:
     """Keep the documents of the input with these ids, and report ids that it does not have."""
-    import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc  # slow to import
 
     ids: pa.ChunkedArray[Any] = collected.ids.column().slice(collected.against)

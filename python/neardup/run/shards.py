@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.lazy import np
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.stages import CORPUS
 from neardup.run.checkpoint import Work, damage_error
@@ -17,7 +18,6 @@ from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
 from neardup.writers.tables import arrow_file
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -80,8 +80,6 @@ class Shards:
 
     def order(self) -> NDArray[np.uint32]:
         """Return the priority order of the documents, which are all saved."""
-        import numpy as np
-
         assert self._work.stage is not None
         return np.frombuffer(self._work.load_order(self._work.stage["order"]), np.uint32)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
 from neardup.readers.addresses import is_address, names_several_at, opened
@@ -21,8 +22,6 @@ from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
 from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.readers.collection import Collection
@@ -59,8 +58,6 @@ def write_sketches(
 
 def schema_of(collected: DocumentSet, shingle: int | None) -> pa.Schema:
     """Return the columns and the metadata of a file of sketches."""
-    import pyarrow as pa
-
     fields: dict[str, pa.DataType] = {
         "id": pa.large_string(),
         "identity": pa.binary(16),
@@ -81,8 +78,6 @@ def schema_of(collected: DocumentSet, shingle: int | None) -> pa.Schema:
 
 def cut(collected: DocumentSet) -> Iterator[tuple[Any, NDArray[np.uint64] | None, int]]:
     """Yield ids and groups of the documents of a finished corpus in batches, and their places."""
-    import numpy as np
-
     ids = collected.ids.column()
     groups = np.concatenate(collected.groups) if collected.groups else None
     for begin in range(0, len(ids), _BATCH):
@@ -99,8 +94,6 @@ def rows_of(
     begin: int,
 ) -> pa.RecordBatch:
     """Return the rows of some consecutive documents of a corpus, from `begin` on."""
-    import pyarrow as pa
-
     corpus, end = collected.corpus, begin + len(ids)
     parts = [*corpus.rows(begin, end), corpus.texts(begin, end)]
     columns: list[Any] = [ids, *map(pa.array, parts)]
@@ -150,8 +143,6 @@ class SketchFiles:
             self._check(file, recipe, shingle)
 
     def _check(self, source: ReopenableFile, recipe: Recipe, shingle: int | None) -> None:
-        import pyarrow as pa
-
         path = source.name
         try:
             with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
@@ -187,8 +178,6 @@ class SketchFiles:
 
     def put_into(self, collected: DocumentSet) -> Iterator[pa.RecordBatch]:
         """Add the documents to a corpus that is not finished, and yield their batches."""
-        import pyarrow as pa
-
         corpus = collected.corpus
         for source in self._files:
             try:

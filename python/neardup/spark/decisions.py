@@ -16,18 +16,9 @@ import orjson
 import pyarrow as pa
 
 from neardup.spark.blobs import Blob, Inbox, arrow_schema, pack, unpack, unpack_array
-from neardup.spark.kernels import (
-    BUCKETS,
-    FILED,
-    JUDGED,
-    NUMBER,
-    REPEAT,
-    WHOLE,
-    are_new,
-    core_shuffle,
-    parts_of,
-)
+from neardup.spark.kernels import BUCKETS, WHOLE, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
+from neardup.spark.rows import FILED, JUDGED, NUMBER, REPEAT, are_new, parts_of
 from neardup.spark.sketching import TEXT, Settings
 from neardup.writers.rows import kinds
 

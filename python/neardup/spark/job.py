@@ -27,11 +27,12 @@ from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
+from neardup.spark.kernels import core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
+from neardup.spark.units import UNIT_DOCUMENTS, UNIT_SAMPLES
 from neardup.writers.rows import removed_schema
 
 if TYPE_CHECKING:

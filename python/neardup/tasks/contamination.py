@@ -7,7 +7,7 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, paths_of
@@ -29,8 +29,6 @@ from neardup.tasks.contamination_result import (
 from neardup.writers import OutputSet, write_rows
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.readers import Problem, Sources
@@ -235,9 +233,6 @@ def _between_splits(
     search: _Search, documents: dict[str, Sources], text_field: str | None
 ) -> ContaminationResult:
     """Return the items of each split that occur in each other split."""
-    import numpy as np
-    import pyarrow as pa
-
     sources = documents
     if text_field is not None:
         sources = {
@@ -343,8 +338,6 @@ class _Search(Run):
 
     def read_items(self, tests: Any) -> _Items:
         """Read the items of a test."""
-        import pyarrow as pa
-
         from neardup.papers.align import aligner
 
         texts: list[Any] = []
@@ -368,8 +361,6 @@ class _Search(Run):
 
         The search counts the documents of each wording, so it serves once.
         """
-        import numpy as np
-
         given, core = self._given, items.core
         summary = ContaminationSummary(tests=len(items.ids), short=len(items.too_short))
         findings: list[Finding] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.display import DOUBTFUL
-from neardup.base.lazy import _core, np
+from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
@@ -259,8 +259,6 @@ def _reviewer(
 def _normalized(
     corpus: _core.Corpus, documents: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
-    import pyarrow as pa
-
     read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
     texts = {number: str(text[0]) for number, text in read.items()}
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+from neardup.base.lazy import np
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
@@ -16,7 +17,6 @@ from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
 from neardup.tasks.near import fingerprint_rows
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -330,8 +330,6 @@ def fingerprint_blocks(
     >>> fingerprint_blocks(np.array([0x1234_5678_9ABC_DEF0], np.uint64)).tolist()
     [[57072, 39612, 22136, 4660]]
     """
-    import numpy as np
-
     rows = fingerprint_rows(fingerprints, bits)
     widths = block_widths(bits, max_distance, widest=64)
     blocks = np.zeros((len(rows), len(widths)), np.uint64)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.base.arrays import word_count
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, np
 from neardup.base.messages import Message
 from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -92,8 +91,6 @@ def near_pairs(
 
 def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """Return fingerprints as rows of 1, 2 or 4 words, checked."""
-    import numpy as np
-
     bits = check_whole(bits, "bits", 1, 256)
     words = word_count(bits)
     array = np.asarray(fingerprints)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.arrays import numbers_array, repeated_text, rows_of
 from neardup.base.display import ReprMixin, rule_of
+from neardup.base.lazy import pa
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.run.file_run import FileRun
@@ -19,8 +20,6 @@ from neardup.run.summary import Summary
 from neardup.writers import pairs_schema, write_rows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.readers import Problem
     from neardup.readers.collection import Collection
     from neardup.run.document_set import DocumentSet
@@ -166,8 +165,6 @@ def _found(
     pipeline: Pipeline, source: Collection, others: Others = None
 ) -> tuple[PairsResult, DocumentSet]:
     """Read all documents and verify all candidate pairs."""
-    import pyarrow as pa
-
     options = pipeline.options
     collected = pipeline.read(source, others)
     (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup.base.display import ReprMixin
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import check_choice, paths_of
@@ -25,8 +25,6 @@ from neardup.writers import OutputSet, RowWriter
 from neardup.writers.edits import Cuts
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.readers import Batch, Problem
@@ -158,8 +156,6 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     >>> found.places.select(["id", "begin", "end"]).to_pylist()
     [{'id': '0', 'begin': 26, 'end': 46}, {'id': '1', 'begin': 11, 'end': 30}]
     """
-    import pyarrow as pa
-
     from neardup.readers import open_table
 
     given = complete_options(repeats, options)
@@ -214,8 +210,6 @@ def repeats_files(
     -----
     The documents are read twice, or three times with `remove`, and never held in memory.
     """
-    import numpy as np
-
     given = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
@@ -288,8 +282,6 @@ class _Search(Run):
 
         What to cut is stored in `spans`.
         """
-        import numpy as np
-
         self.progress.stage("find repeats", None, share_of(source))
         begin = 0
         for batch in self.prefetch(source.batches()):
@@ -311,9 +303,6 @@ class _Search(Run):
     def _tables(
         self, batch: Batch, columns: Any, rows: NDArray[np.int64], first: NDArray[np.intp]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        import numpy as np
-        import pyarrow as pa
-
         _, begins, ends, hashes, counts, documents = columns
         hashes = pa.array(hashes).cast(pa.string())
         texts = []
@@ -363,8 +352,6 @@ class _Search(Run):
 
 def _schemas() -> tuple[pa.Schema, pa.Schema]:
     """Return the columns of the repeats and of their places."""
-    import pyarrow as pa
-
     place: list[Any] = [("id", pa.string()), ("begin", pa.int64()), ("end", pa.int64())]
     repeat: list[Any] = [("repeat", pa.string())]
     numbers: list[Any] = [("text", pa.string()), ("count", pa.int64()), ("documents", pa.int64())]
@@ -385,8 +372,6 @@ class _StoredSpans:
 
     def append(self, spans: list[list[Span]]) -> None:
         """Add the spans of the next documents."""
-        import numpy as np
-
         counts = list(map(len, spans))
         flat = [number for document in spans for span in document for number in span]
         numbers = [len(counts), len(flat), *counts, *flat]
@@ -394,8 +379,6 @@ class _StoredSpans:
 
     def __iter__(self) -> Iterator[list[Span]]:
         """Yield the spans of each document, from the first on."""
-        import numpy as np
-
         self._file.seek(0)
         while head := self._file.read(8):
             documents, size = np.frombuffer(head, np.uint32).tolist()

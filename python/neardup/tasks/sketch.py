@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
@@ -20,8 +21,6 @@ from neardup.tasks.fingerprints import Fingerprint, block_widths, fingerprinting
 from neardup.writers import write_rows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.run.document_set import DocumentSet
     from neardup.run.summary import Summary
 
@@ -58,8 +57,6 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
-    import numpy as np
-
     given = complete_options(fingerprint_files, options)
     chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
@@ -168,8 +165,6 @@ def _rows(
 
 
 def _schema(form: Form, blocks: int | None) -> pa.Schema:
-    import pyarrow as pa
-
     digits = {"unsigned": pa.uint64(), "signed": pa.int64()}.get(form, pa.string())
     fields: list[Any] = [
         ("id", pa.string()),

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.base.lazy import pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
 from neardup.readers import open_sources
 from neardup.readers.batch import strings
 from neardup.readers.formats import COMPRESSED
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Of documents in a collection.
 Places = npt.NDArray[np.int64]
@@ -48,8 +46,6 @@ class Documents:
 
     def table(self, texts: Sequence[str] | None = None) -> pa.Table:
         """Return the documents, perhaps with other texts; the id of each one is its place."""
-        import pyarrow as pa
-
         columns = {
             "id": map(str, range(len(self))),
             "title": self.titles,
@@ -60,7 +56,6 @@ class Documents:
 
 def places_of(ids: pa.ChunkedArray[Any]) -> Places:
     """Return the places that ids of `Documents.table` are."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     places: Places = pc.cast(ids, pa.int64()).to_numpy()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.lab.experiments import bound_words
@@ -200,8 +200,6 @@ def _of_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
 
 def _corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) -> Any:
     """Return the collection in the core, sketched by a recipe; with `shingle` also its texts."""
-    import pyarrow as pa
-
     core = compiled(recipe)
     texts, titles = cases.documents.texts, cases.documents.titles
     units = None
