@@ -327,9 +327,9 @@ def some_of(numbers):
     return documents
 
 
-def units_of(pairs, batch, groups, units):
+def units_of(pairs, batch, groups, count):
     later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
-    settings = replace(settings_for("general", {}), units=units)
+    settings = replace(settings_for("general", {}), units=count)
     asked = np.empty(len(later), rows.PAIR)
     asked["later"], asked["earlier"] = later + (batch << PLACE_BITS), earlier
     return units.units_of(asked, settings, groups)

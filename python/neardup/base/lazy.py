@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["_core", "np", "orjson", "pa", "parts"]
+__all__ = ["NDArray", "_core", "np", "orjson", "pa", "parts"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import orjson
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from neardup import _core
 else:
@@ -34,6 +35,8 @@ else:
 
     np, pa, orjson = _Lazy("numpy"), _Lazy("pyarrow"), _Lazy("orjson")
     _core = _Lazy("neardup._core")
+    # Annotations are not evaluated.
+    NDArray = None
 
 
 def parts(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, np
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Criterion(NamedTuple):

@@ -24,7 +24,6 @@ from neardup.cli.terminal import (
     printed_problems,
 )
 from neardup.exceptions import NeardupError
-from neardup.readers.batch import show
 
 
 def main() -> int:
@@ -108,6 +107,7 @@ def _reported(error: BaseException) -> int:
         print_message(error)
     elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
         # Each look at a path may fail so, also where only its existence is asked for.
+        from neardup.readers.batch import show
 
         print_message(
             Message("{file}: {reason}.", file=show(error.filename), reason=system_words(error))

@@ -15,11 +15,11 @@ from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
 from neardup.readers.batch import show
 from neardup.readers.formats import extension_of
+from neardup.recipe import Recipe
 from neardup.recipe.stages import BUNDLED, CORPUS
 from neardup.recipe.text_inputs import check_tagged
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.tasks.explain import ExplainedText, Explanation
     from neardup.tasks.fingerprints import Fingerprint
 

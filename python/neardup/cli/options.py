@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from neardup.base.messages import Language
 from neardup.base.validation import bad
 from neardup.options import options as o
-from neardup.recipe import load_recipe
+from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.rule import with_bits
 from neardup.recipe.stages import STAGES
-
-if TYPE_CHECKING:
-    from neardup.recipe import AnyRecipe, Recipe
 
 
 def file(help: str, short: str | None = None, default: str | None = None) -> o.Option:

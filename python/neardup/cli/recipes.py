@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from neardup.base.display import pad
 from neardup.base.messages import Message
 from neardup.base.validation import check_choice
 from neardup.cli.terminal import translate
 from neardup.options import options as o
-from neardup.recipe import NAMES, BuiltIn, load_recipe
+from neardup.recipe import NAMES, BuiltIn, Sketch, load_recipe
 from neardup.recipe.stages import WORD_LISTS
 from neardup.recipe.word_lists import words_of
-
-if TYPE_CHECKING:
-    from neardup.recipe import Sketch
 
 
 def run(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
+from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.tasks.comparison import Comparison
 
 

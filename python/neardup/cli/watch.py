@@ -21,11 +21,11 @@ from neardup.cli.terminal import (
     rule_words,
     translate,
 )
+from neardup.readers import Problem
 from neardup.readers.batch import REMEMBERED
 from neardup.readers.problem_groups import ProblemGroups
 
 if TYPE_CHECKING:
-    from neardup.readers import Problem
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup.base.display import one_line, plain_table
 from neardup.base.extras import require
@@ -16,11 +15,8 @@ from neardup.base.files import make_folder
 from neardup.base.messages import N_, Message, in_language
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
-from neardup.writers import OutputSet
+from neardup.writers import Output, OutputSet
 from neardup.writers.cells import spreadsheet_bytes
-
-if TYPE_CHECKING:
-    from neardup.writers import Output
 
 
 @dataclass(frozen=True)

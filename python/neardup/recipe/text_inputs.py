@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.arrays import texts_array
-from neardup.base.lazy import _core
+from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
@@ -14,10 +14,6 @@ from neardup.recipe import Normalize, Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units, load_segmenter
 from neardup.recipe.stages import TAGGED
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: A recipe whose first stage strips markup and does nothing else.
 _STRIPPING = Recipe(

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.arrays import rows_of, texts_array
-from neardup.base.lazy import np, pa
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch
-    from neardup.readers.collection import Collection
-    from neardup.run.removals import Removals
-    from neardup.run.sketch_file import Others
+from neardup.base.lazy import NDArray, np, pa
+from neardup.readers import Batch
+from neardup.readers.collection import Collection
+from neardup.run.removals import Removals
+from neardup.run.sketch_file import Others
 
 #: Fields that have the date and the source of a record; the first that it has is taken.
 DATES, SOURCES = ("date", "time", "published", "at"), ("source", "site", "publisher")

@@ -16,6 +16,7 @@ from neardup.exceptions import ParameterError
 from neardup.readers import Sources, open_sources
 from neardup.readers.sources import check_standard_input
 from neardup.run.checkpoint import Work, states_of
+from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
@@ -26,7 +27,6 @@ from neardup.writers.folder import files_in
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
-    from neardup.run.document_set import DocumentSet
 
 
 class FileRun:

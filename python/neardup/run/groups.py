@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from neardup.base.arrays import texts_array
-from neardup.base.lazy import _core, np, pa
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
 from neardup.readers.fields import as_id
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: What no encoding of Unicode has.
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import Message
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.base.progress import Progress
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.run_options import RunOptions
+from neardup.base.progress import Progress
+from neardup.run.document_set import DocumentSet
+from neardup.run.run_options import RunOptions
 
 
 def have_bounds(options: RunOptions) -> bool:

@@ -7,18 +7,14 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.arrays import numbers_array
-from neardup.base.lazy import _core, np
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.readers.batch import in_pyarrow
+from neardup.recipe.decisions import Decisions
+from neardup.run.document_set import DocumentSet
 from neardup.writers.rows import kinds, removed_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.recipe.decisions import Decisions
-    from neardup.run.document_set import DocumentSet
 
 
 class Removals:

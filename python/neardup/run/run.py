@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
-from neardup.base.progress import Clock, check_progress, peak_memory
-from neardup.readers import Sources
+from neardup.base.progress import Clock, Progress, check_progress, peak_memory
+from neardup.readers import Batch, Problem, Sources
 from neardup.readers.batch import REMEMBERED
-from neardup.writers import write_kept
-
-if TYPE_CHECKING:
-    from neardup.base.messages import Message
-    from neardup.base.progress import Progress
-    from neardup.readers import Batch, Problem
-    from neardup.readers.collection import Collection
-    from neardup.writers import Output, OutputFolder
-    from neardup.writers.edits import Edits
+from neardup.readers.collection import Collection
+from neardup.writers import Output, OutputFolder, write_kept
+from neardup.writers.edits import Edits
 
 
 class Run:

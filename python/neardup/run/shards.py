@@ -8,22 +8,17 @@ documents, after which the input is not read again.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, np, pa
 from neardup.exceptions import InputError, ParameterError
+from neardup.readers import Batch, Problem
 from neardup.recipe.stages import CORPUS
 from neardup.run.checkpoint import Work, damage_error
+from neardup.run.document_set import DocumentSet
 from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
+from neardup.writers.sink import FileSink
 from neardup.writers.tables import arrow_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch, Problem
-    from neardup.run.document_set import DocumentSet
-    from neardup.writers.sink import FileSink
 
 #: A shard has at least so many bytes of text and ids: four batches.
 _BYTES = 16 << 20

@@ -12,24 +12,20 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-from neardup.base.lazy import np, pa
+from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
 from neardup.readers.addresses import is_address, names_several_at, opened
+from neardup.readers.collection import Collection
 from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
 from neardup.readers.streams import ReopenableFile
+from neardup.recipe import Recipe
+from neardup.run.document_set import DocumentSet
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers.collection import Collection
-    from neardup.recipe import Recipe
-    from neardup.run.document_set import DocumentSet
-
-    #: What a collection is compared with.
-    Others: TypeAlias = "Collection | SketchFiles | None"
+#: What a collection is compared with.
+Others: TypeAlias = "Collection | SketchFiles | None"
 
 #: The version of the files that later runs read, and its key in the metadata.
 _VERSION, _VERSION_KEY = "1", SKETCHES.decode()

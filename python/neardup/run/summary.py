@@ -6,15 +6,13 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import without_secrets
 from neardup.base.messages import Message
 from neardup.base.report import report_bytes
 from neardup.recipe.fit import fit_notes, pair_notes
-
-if TYPE_CHECKING:
-    from neardup.recipe.rule import Rule
+from neardup.recipe.rule import Rule
 
 #: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000

@@ -17,6 +17,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.readers import Problem
 from neardup.readers.batch import REMEMBERED, stopped
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
@@ -38,7 +39,6 @@ from neardup.writers.rows import removed_schema
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from neardup.readers import Problem
     from neardup.tasks.review import Review
 
 #: Files that on average have at least this share of a task's input are not combined.

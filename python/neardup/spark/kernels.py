@@ -31,11 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neardup import _core
+from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, unpack_array
 from neardup.spark.ordering import PLACE_BITS
 from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, parts_of
@@ -46,10 +47,6 @@ from neardup.spark.sketching import (
     with_texts,
 )
 from neardup.spark.units import core_rule, requests, units_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 #: The receivers of what is decided about the capped lists of a bucket; they come after all batches.
 BUCKETS = 1 << 62

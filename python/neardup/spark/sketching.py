@@ -11,14 +11,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.base.lazy import _core
+from neardup.base.lazy import NDArray, _core
 from neardup.readers.batch import Batch, Problem, Problems
 from neardup.readers.columns import batch_of_columns, choose_columns
 from neardup.readers.fields import Fields
@@ -30,10 +30,6 @@ from neardup.recipe.rule import Rule
 from neardup.spark.blobs import Blob, pack, to_rows
 from neardup.spark.errors import errors_for_driver
 from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _spark = sys.modules.get("pyspark")
 if _spark is not None and _spark.TaskContext.get() is not None:

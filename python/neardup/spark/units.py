@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup import _core
+from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.rows import JUDGED, NEED, PAIR, are_new, distinct, parts_of
 from neardup.spark.sketching import TEXT, Settings, core_recipe, texts_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Documents per verification unit. A unit holds the texts of some of them.
 UNIT_DOCUMENTS = 1 << 14

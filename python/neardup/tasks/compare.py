@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from neardup.base.arrays import texts_array
 from neardup.base.display import measure_words
 from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
+from neardup.base.progress import Clock
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.align import align_pair, differences
@@ -19,10 +20,6 @@ from neardup.recipe.assets import compiled
 from neardup.recipe.rule import chosen_recipe, measure_name, rule
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text, without_markup
 from neardup.tasks.comparison import Comparison, Evidence
-
-if TYPE_CHECKING:
-    from neardup.base.progress import Clock
-
 
 _NEGATED = Message("they differ in a word that turns the meaning, such as not")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
-from neardup.base.lazy import _core, np, pa
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, paths_of
@@ -15,8 +15,9 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.readers import open_sources
+from neardup.readers import Problem, Sources, open_sources
 from neardup.readers.batch import strings
+from neardup.readers.collection import Collection
 from neardup.readers.sources import check_standard_input
 from neardup.run.run import Run
 from neardup.tasks.contamination_result import (
@@ -27,12 +28,6 @@ from neardup.tasks.contamination_result import (
     table_of,
 )
 from neardup.writers import OutputSet, write_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Problem, Sources
-    from neardup.readers.collection import Collection
 
 #: Wording is common if more than one document in `_MANY` has it, and more than `_FEW` have.
 _FEW, _MANY = 100, 1000

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from neardup.base.display import ReprMixin
-from neardup.base.lazy import pa
+from neardup.base.lazy import NDArray, np, pa
+from neardup.readers import Problem
 from neardup.run.summary import Costs
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.readers import Problem
 
 #: Findings that the representation of a result names.
 _FIRST = 5

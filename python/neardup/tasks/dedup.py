@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.display import DOUBTFUL
-from neardup.base.lazy import _core, np, pa
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers.collection import Collection
+from neardup.recipe.decisions import Decisions
+from neardup.run.document_set import DocumentSet
 from neardup.run.documents import describe_documents, titles_of_pairs, titles_of_rows
 from neardup.run.file_run import FileRun
 from neardup.run.pipeline import Pipeline
@@ -21,21 +25,14 @@ from neardup.run.plan import plan_of
 from neardup.run.removals import Removals
 from neardup.run.restore_ids import read_ids, restore
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import SketchFiles
+from neardup.run.sketch_file import Others, SketchFiles
 from neardup.tasks.dedup_result import DedupResult, Rows
+from neardup.writers import Output, OutputFolder
 from neardup.writers.edits import COPIES, FIELDS, Annotations, check_free
 from neardup.writers.rows import removed_schema, write_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.base.progress import Progress
-    from neardup.readers.collection import Collection
-    from neardup.recipe.decisions import Decisions
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
-    from neardup.writers import Output, OutputFolder
 
 
 #: Bytes of an input that is read again for a few titles, within hundredths of a second.

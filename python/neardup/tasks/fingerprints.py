@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, np
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
@@ -15,9 +15,6 @@ from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
 from neardup.tasks.near import fingerprint_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from neardup.base.arrays import word_count
-from neardup.base.lazy import _core, np
+from neardup.base.lazy import NDArray, _core, np
 from neardup.base.messages import Message
 from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from neardup.base.arrays import numbers_array, repeated_text, rows_of
 from neardup.base.display import ReprMixin, rule_of
 from neardup.base.lazy import pa
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import Problem
+from neardup.readers.collection import Collection
+from neardup.run.document_set import DocumentSet
 from neardup.run.file_run import FileRun
 from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
+from neardup.run.sketch_file import Others
 from neardup.run.summary import Summary
 from neardup.writers import pairs_schema, write_rows
-
-if TYPE_CHECKING:
-    from neardup.readers import Problem
-    from neardup.readers.collection import Collection
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.sketch_file import Others
-
 
 #: Pairs that the representation of a result names.
 _SHOWN = 5

@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from neardup.base.display import ReprMixin
-from neardup.base.lazy import _core, np, pa
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import check_choice, paths_of
@@ -18,19 +18,12 @@ from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
 from neardup.options.options import KeptPlaces
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.readers import open_sources
+from neardup.readers import Batch, Problem, open_sources
+from neardup.readers.collection import Collection
 from neardup.run.run import Run
 from neardup.run.summary import Costs
 from neardup.writers import OutputSet, RowWriter
-from neardup.writers.edits import Cuts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch, Problem
-    from neardup.readers.collection import Collection
-    from neardup.writers.edits import Span
-
+from neardup.writers.edits import Cuts, Span
 
 #: A Chinese character weighs as much as two letters of an alphabet.
 _DENSE = 2

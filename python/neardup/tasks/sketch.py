@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
@@ -14,15 +14,13 @@ from neardup.options.groups import FingerprintFilesParameters, SketchFilesParame
 from neardup.options.options import Form
 from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import CORPUS
+from neardup.run.document_set import DocumentSet
 from neardup.run.file_run import FileRun
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import write_sketches
+from neardup.run.summary import Summary
 from neardup.tasks.fingerprints import Fingerprint, block_widths, fingerprinting, number_of
 from neardup.writers import write_rows
-
-if TYPE_CHECKING:
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.summary import Summary
 
 
 @takes_options

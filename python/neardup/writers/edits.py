@@ -9,10 +9,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.arrays import rows_of
-from neardup.base.lazy import _core, np, orjson, pa
+from neardup.base.lazy import NDArray, _core, np, orjson, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
@@ -20,9 +20,6 @@ from neardup.readers.fields import SAMPLED_RECORDS, TEXT_FIELDS, Fields
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.paths import roots_of, with_texts
 from neardup.readers.source import Row, Source
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: The fields that tell of each document what became of it.
 FIELDS = ("cluster_id", "cluster_size", "kept_id", "similarity", "measure")

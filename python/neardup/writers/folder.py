@@ -13,7 +13,8 @@ from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.addresses import file_system, is_address
 from neardup.readers.batch import refusal
 from neardup.readers.formats import extensions_of
-from neardup.readers.sources import is_of_texts
+from neardup.readers.source import Source
+from neardup.readers.sources import Sources, is_of_texts
 from neardup.writers.address_sink import AddressSink, address_errors, check_writable
 from neardup.writers.output import Output
 from neardup.writers.sink import (
@@ -27,8 +28,6 @@ from neardup.writers.sink import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from neardup.readers.source import Source
-    from neardup.readers.sources import Sources
     from neardup.readers.text_files import TextFiles
 
 #: Formats of records; the rows of other inputs are written as JSON Lines.

@@ -6,15 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.arrays import repeated_text, rows_of, texts_array
-from neardup.base.lazy import np, pa
+from neardup.base.lazy import NDArray, np, pa
 from neardup.writers.folder import OutputFolder
 from neardup.writers.output import Output
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _KINDS = ("identical", "equal", "similar")
 """Why a document was dropped: the same normalized text; similarity 1; a lower similarity."""
