@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
 from neardup.base.memory import check_memory
-from neardup.base.validation import (
-    check_path,
-    check_threshold,
-)
+from neardup.base.validation import check_path, check_threshold
 from neardup.options import options as o
 from neardup.options.shared import (
     FieldParameters,

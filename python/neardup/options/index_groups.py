@@ -5,10 +5,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Annotated, TypedDict
 
-from neardup.base.validation import (
-    check_fields,
-    check_zone,
-)
+from neardup.base.validation import check_fields, check_zone
 from neardup.options import options as o
 from neardup.options.shared import InputParameters, OutputParameters, TextParameters
 from neardup.recipe import AnyRecipe

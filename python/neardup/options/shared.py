@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 from neardup.base.memory import check_memory, check_part_size
-from neardup.base.validation import (
-    check_path,
-)
+from neardup.base.validation import check_path
 from neardup.options import options as o
 
 

@@ -40,12 +40,7 @@ from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, unpack_array
 from neardup.spark.ordering import PLACE_BITS
 from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, parts_of
-from neardup.spark.sketching import (
-    PARTS,
-    Settings,
-    core_recipe,
-    with_texts,
-)
+from neardup.spark.sketching import PARTS, Settings, core_recipe, with_texts
 from neardup.spark.units import core_rule, requests, units_of
 
 #: The receivers of what is decided about the capped lists of a bucket; they come after all batches.

@@ -17,13 +17,7 @@ from neardup.readers.source import Source
 from neardup.readers.sources import Sources, is_of_texts
 from neardup.writers.address_sink import AddressSink, address_errors, check_writable
 from neardup.writers.output import Output
-from neardup.writers.sink import (
-    StagedSink,
-    StagingFolder,
-    check_folder,
-    output_errors,
-    remove_left,
-)
+from neardup.writers.sink import StagedSink, StagingFolder, check_folder, output_errors, remove_left
 
 if TYPE_CHECKING:
     from pathlib import Path
