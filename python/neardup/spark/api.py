@@ -171,27 +171,7 @@ def dedup_files(
         whole=[out, out_removed, given["checkpoint"]],
     )
     out_review, out_report = files
-    for path in filter(None, (out, out_removed, *files)):
-        if folders.exists(path) and not given["force"]:
-            raise OutputError(
-                Message(
-                    "{file}: exists already. Name another folder, or replace it with "
-                    "{given[force=True]}.",
-                    code="exists",
-                    file=path,
-                )
-            )
-    for path in filter(None, (out, out_removed)):
-        found = folders.other_than_output(path)
-        if found is not None:
-            raise OutputError(
-                Message(
-                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
-                    "folder.",
-                    file=path,
-                    found=found,
-                )
-            )
+    _check_outputs(folders, [out, out_removed], files, force=given["force"])
     fields = _fields(given)
     first = 0 if against is None else OWN
     source = open_files(spark, names, given["format"], fields, first)
@@ -247,6 +227,33 @@ def _refuse_input_as_output(
     outputs = [folders.full_name(path) for path in whole if path is not None]
     named = [folders.full_name(path) for path in files if path is not None]
     refuse_input_as_output([*roots, *recipe_files], named, outputs)
+
+
+def _check_outputs(
+    folders: Folders, whole: Sequence[str | None], files: Sequence[str | None], *, force: bool
+) -> None:
+    """Refuse outputs that exist, and with `force` folders that Spark did not write."""
+    for path in filter(None, (*whole, *files)):
+        if folders.exists(path) and not force:
+            raise OutputError(
+                Message(
+                    "{file}: exists already. Name another folder, or replace it with "
+                    "{given[force=True]}.",
+                    code="exists",
+                    file=path,
+                )
+            )
+    for path in filter(None, whole):
+        found = folders.other_than_output(path)
+        if found is not None:
+            raise OutputError(
+                Message(
+                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
+                    "folder.",
+                    file=path,
+                    found=found,
+                )
+            )
 
 
 def _check_against(given: Mapping[str, Any], against: object) -> None:
