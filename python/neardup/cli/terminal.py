@@ -30,8 +30,6 @@ def choose_language(language: Language | None) -> None:
     # An error about `language` itself is in the environment's language.
     _chosen = None
     if language is not None:
-        # Imported late because most runs do not name a language.
-
         check_choice(language, "language", LANGUAGES)
     _chosen = language
 
