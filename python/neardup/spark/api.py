@@ -15,6 +15,7 @@ from neardup.options.groups import SparkFilesParameters, SparkParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
+from neardup.run.run_options import check_against_only
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, settings_of
@@ -98,7 +99,7 @@ def dedup(
             )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     given = complete_options(dedup, options)
-    _check_against(given, against)
+    check_against_only(given, against)
     fields = _fields(given)
     job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
     others = None if against is None else open_table(against, fields, ())
@@ -153,7 +154,7 @@ def dedup_files(
     """
     require_spark()
     given = complete_options(dedup_files, options)
-    _check_against(given, against)
+    check_against_only(given, against)
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
@@ -254,17 +255,6 @@ def _check_outputs(
                     found=found,
                 )
             )
-
-
-def _check_against(given: Mapping[str, Any], against: object) -> None:
-    if given["against_only"] and against is None:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must be left out without another collection. Name "
-                "one with {given[against]}.",
-                parameter="against_only",
-            )
-        )
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:

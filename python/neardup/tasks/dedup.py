@@ -12,7 +12,6 @@ from neardup.base.display import DOUBTFUL
 from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
-from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.collection import Collection
@@ -24,7 +23,7 @@ from neardup.run.pipeline import Pipeline
 from neardup.run.plan import plan_of
 from neardup.run.removals import Removals
 from neardup.run.restore_ids import read_ids, restore
-from neardup.run.run_options import RunOptions
+from neardup.run.run_options import RunOptions, check_against_only
 from neardup.run.sketch_file import Others, SketchFiles
 from neardup.tasks.dedup_result import DedupResult, Rows
 from neardup.writers import Output, OutputFolder
@@ -109,12 +108,11 @@ def dedup(
     from neardup.readers.tables import open_others
 
     chosen = RunOptions(complete_options(dedup, options))
+    check_against_only(chosen.given, against)
     source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
         others = open_others(against, **chosen.reader_of_others)
-    elif chosen.against_only:
-        raise _without_against()
     result, collected, decided = _decided(
         Pipeline(chosen), source, others, kept=source.kept, titles=True
     )
@@ -165,8 +163,7 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     chosen = RunOptions(complete_options(dedup_files, options))
-    if chosen.against_only and against is None:
-        raise _without_against()
+    check_against_only(chosen.given, against)
     records = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = _fields(chosen)
     path = chosen.restore
@@ -259,16 +256,6 @@ def _normalized(
     read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
     texts = {number: str(text[0]) for number, text in read.items()}
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
-
-
-def _without_against() -> ParameterError:
-    return ParameterError(
-        Message(
-            "{parameter:named} must be left out without another collection. Name "
-            "one with {given[against]}.",
-            parameter="against_only",
-        )
-    )
 
 
 def _decided(
