@@ -21,7 +21,7 @@ from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
-from neardup.run.summary import Summary, run_report
+from neardup.run.summary import Summary, in_both, run_report
 from neardup.writers import OutputSet
 from neardup.writers.folder import files_in
 
@@ -103,13 +103,7 @@ class FileRun:
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
-                self.pipeline.progress.note(
-                    Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
-                        file=name,
-                    )
-                )
+                self.pipeline.progress.note(in_both(name))
 
     def _read(self) -> list[str | Path | None]:
         """Return all files that the run reads."""

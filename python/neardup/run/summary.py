@@ -141,6 +141,13 @@ class Summary(Costs):
         return summary
 
 
+def in_both(file: str) -> Message:
+    """Return the note on a file of the input that is also of the other collection."""
+    return Message(
+        "{file} is also in the other collection, so all of its documents are dropped.", file=file
+    )
+
+
 def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     """Return notes on very many similar documents, and on pairs that they hide."""
     read, notes = summary.read - summary.unreadable, []

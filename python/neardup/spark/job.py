@@ -23,7 +23,7 @@ from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
 from neardup.recipe.rule import chosen_recipe, rule
 from neardup.run.plan import plan_of
-from neardup.run.summary import Summary, run_report, template_notes
+from neardup.run.summary import Summary, in_both, run_report, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
@@ -236,13 +236,7 @@ class Job:
         if others is not None:
             self.settings = replace(self.settings, first=OWN)
             for file in source.files.keys() & others.files.keys():
-                self.progress.note(
-                    Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
-                        file=source.files[file].name,
-                    )
-                )
+                self.progress.note(in_both(source.files[file].name))
             files = [*others.files.values(), *source.files.values()]
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
