@@ -32,7 +32,7 @@ def sentences() -> Catalog:
         # Of a call whose sentence comes from elsewhere there is none.
         if message and (isinstance(message, str) or all(message)):
             found.add(message)
-    from neardup.cli.parser import help_texts
+    from neardup.cli.help import help_texts
 
     for text in help_texts():
         found.add(text)

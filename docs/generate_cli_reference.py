@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from neardup.cli.parser import COMMANDS, Parameter, command, help_of, parameters_of
+from neardup.cli.commands import COMMANDS, Parameter, command, parameters_of
+from neardup.cli.help import help_of
 
 PAGE = Path(__file__).with_name("cli-reference.md")
 

@@ -10,7 +10,8 @@ import pytest
 from tests.cli.conftest import ARTICLES, EXAMPLES, A, B, few_topics
 
 from neardup import Index, __version__
-from neardup.cli.parser import COMMANDS, children, command, help_of, parameters_of
+from neardup.cli.commands import COMMANDS, children, command, parameters_of
+from neardup.cli.help import help_of
 from neardup.server.security.keys import create_key
 
 LINES = {name: help_of(name)[1] for name in COMMANDS}

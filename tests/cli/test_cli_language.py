@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import ARTICLES, LINES, A, B
 
-from neardup.cli.parser import COMMANDS, GROUPS
+from neardup.cli.commands import COMMANDS, GROUPS
 
 #: Two English words beside each other; a name of an option or a file is only one.
 ENGLISH = re.compile(r"(?<![-\w.<>`'])[A-Za-z]{2,} [a-z]{2,}(?![-\w.])")

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import LINES, A
 
 import neardup
-from neardup.cli.parser import COMMANDS, command, parameters_of
+from neardup.cli.commands import COMMANDS, command, parameters_of
 from neardup.options.options import OUTPUT
 
 #: A call with all options that name inputs; what is no command on its own is a second call.

@@ -13,7 +13,8 @@ from tests.cli.conftest import A
 
 import neardup
 from neardup import ParameterError, load_recipe
-from neardup.cli.parser import COMMANDS, children, command, parameters_of, read
+from neardup.cli.commands import COMMANDS, children, command, parameters_of
+from neardup.cli.parser import read
 from neardup.options.signatures import complete_options, literals, taken_options
 
 #: Lines, and the values that differ from the defaults.
@@ -124,7 +125,7 @@ CALLED = {
     "repeats in.jsonl": "neardup.tasks.repeats:repeats_files",
     "idf in.jsonl": "neardup.tasks.idf:count_idf",
     "compare in.txt in.txt": "neardup.tasks.compare:compare_timed",
-    "check in.txt": "neardup.papers.check:checked_files",
+    "check in.txt": "neardup.cli.check_papers:checked_files",
     "index create n.db": "neardup.index:Index.__init__",
     "index add n.db in.jsonl": "neardup.index.ingest.files:add_files",
     "index query n.db text": "neardup.index:Index.query",

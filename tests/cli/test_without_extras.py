@@ -19,7 +19,7 @@ from tests.cli.conftest import A, B, environment
 from tests.conftest import ROOT
 
 import neardup
-from neardup.cli.parser import COMMANDS
+from neardup.cli.commands import COMMANDS
 
 #: What a command is tried with in a folder with in.jsonl, a.txt, b.txt, a.docx and pairs.tsv.
 WORKS = {
@@ -120,7 +120,7 @@ print(json.dumps(found))
 _CALLS = """
 import json
 import neardup
-from neardup.cli.parser import COMMANDS
+from neardup.cli.commands import COMMANDS
 
 found = {}
 for name, call in json.loads(sys.argv[2]).items():

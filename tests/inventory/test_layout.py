@@ -84,6 +84,23 @@ def test_no_arrow_points_up():
     assert not wrong
 
 
+def test_imports_inside_functions_are_few():
+    """A command imports its task there, so that help is quick, and a task what needs NumPy.
+
+    Other imports are at the top of files. The number may only fall.
+    """
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = {
+        (name, node.lineno)
+        for name, path in KNOWN.items()
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, kinds)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("neardup")
+    }
+    assert len(found) <= 110, sorted(found)
+
+
 def circles(graph):
     """Return the modules that reach themselves."""
     found, left = set(), dict(graph)

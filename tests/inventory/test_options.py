@@ -3,18 +3,20 @@
 import inspect
 import json
 from functools import partial
-from typing import Annotated, get_args, get_origin
+from pathlib import Path
+from typing import get_args, is_typeddict
 
 import pytest
 
 import neardup
-from neardup.cli.parser import command, parameters_of
-from neardup.options import options
-from neardup.options.signatures import complete_options, taken_options
+from neardup.cli.commands import command, parameters_of
+from neardup.options import groups, index_groups, shared
+from neardup.options.signatures import complete_options, options_of, taken_options
 from neardup.papers import align
 from neardup.recipe import load_recipe
 from neardup.run.run_options import RunOptions
 
+ROOT = Path(__file__).parents[2]
 FUNCTIONS = {
     "dedup": neardup.dedup_files,
     "pairs": neardup.pairs_files,
@@ -33,6 +35,8 @@ OTHERS = [
     neardup.Index.add,
     neardup.Index.add_many,
 ]
+#: Options of `dedup` that are for a cluster.
+SPARK = {"engine", "master", "checkpoint"}
 #: Options that only functions take; every command has `--language`.
 ONLY_FUNCTIONS = {"progress", "must_exist", "language"}
 
@@ -62,10 +66,38 @@ def test_a_function_shows_its_options(function):
 
 def test_no_option_is_described_twice():
     """An option has one help; another help is another option, with another name for it."""
-    declared = [value for value in vars(options).values() if get_origin(value) is Annotated]
-    helps = {get_args(value)[-1].help for value in declared}
+    modules = (shared, groups, index_groups)
+    kinds = [kind for module in modules for kind in vars(module).values() if is_typeddict(kind)]
+    hints = [hint for kind in kinds for hint in kind.__annotations__.values()]
+    declared = {id(option): option for option in (get_args(hint)[-1] for hint in hints)}
+    helps = {option.help for option in declared.values()}
     # The three recipes of functions differ in their defaults alone.
-    assert len(declared) == len(helps) + 2 > 30
+    assert len(declared) == len(helps) + 2 > 70
+
+
+def test_the_guide_lists_each_option_that_spark_or_an_index_lacks():
+    def flags(name):
+        parameters = {one.name: one.flags[0] for one in parameters_of(command(name)) if one.flags}
+        return {flag for other, flag in parameters.items() if other not in SPARK}
+
+    single = options_of(groups.DedupFilesParameters)
+    lacking = single.keys() - options_of(groups.SparkFilesParameters).keys()
+    on_spark = flags("dedup") - {
+        option.flags(name)[0]
+        for name, (_, option) in single.items()
+        if name in lacking and option.panel
+    }
+    in_index = flags("index create") | flags("index add")
+    differ = {flag: (flag in on_spark, flag in in_index) for flag in flags("dedup")}
+    expected = {flag: both for flag, both in differ.items() if both != (True, True)}
+    text = (ROOT / "docs" / "guide" / "cluster.md").read_text("utf-8")
+    table = text.split("| options of `dedup` | Spark | index |")[1].split("\n\n")[0]
+    listed = {}
+    for line in table.splitlines()[2:]:
+        _, options, *engines, _ = (cell.strip() for cell in line.split("|"))
+        both = tuple({"yes": True, "no": False}[engine] for engine in engines)
+        listed |= dict.fromkeys(options.replace("`", "").split(", "), both)
+    assert listed == expected
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.papers.texts import unrelated
 
 from neardup import InputError, ParameterError, check
 from neardup.cli.check import run as command
-from neardup.cli.parser import parameters_of
+from neardup.cli.commands import parameters_of
 from neardup.papers import ReportLimits, check_files
 
 #: Sentences that all sources have.

@@ -198,7 +198,7 @@ def interrupted(monkeypatch):
 
     def begin(**options):
         with monkeypatch.context() as patch:
-            patch.setattr("neardup.writers.write_kept", fail)
+            patch.setattr("neardup.run.run.write_kept", fail)
             with pytest.raises(KeyboardInterrupt):
                 dedup_files(["new.jsonl"], "kept.jsonl", work="work", **options)
 

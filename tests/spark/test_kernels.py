@@ -17,7 +17,7 @@ from neardup.base.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
-from neardup.spark import decisions, io, kernels, sketching
+from neardup.spark import decisions, io, kernels, rows, sketching, units
 from neardup.spark.blobs import Blob, Inbox, from_rows, inboxes, to_rows
 from neardup.spark.job import settings_of
 from neardup.spark.ordering import (
@@ -137,16 +137,16 @@ class Job:
         requests = candidates
         if self.settings.compares_samples:
             samples = self.served(
-                of(candidates, "needs"), kernels.send, "samples", settings=self.settings
+                of(candidates, "needs"), units.send, "samples", settings=self.settings
             )
             pairs = of(candidates, "pairs")
-            requests = self.for_each([*pairs, *samples], kernels.rule_out, **known)
+            requests = self.for_each([*pairs, *samples], units.rule_out, **known)
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
         kinds = ["features", "records", "sketches"]
-        documents = self.served(of(requests, "needs"), kernels.send, *kinds, settings=self.settings)
+        documents = self.served(of(requests, "needs"), units.send, *kinds, settings=self.settings)
         pairs = of(requests, "pairs")
-        return self.for_each([*pairs, *documents], kernels.verify, **known)
+        return self.for_each([*pairs, *documents], units.verify, **known)
 
     def decided(self, *blobs):
         decided = list(
@@ -214,7 +214,7 @@ def test_a_chain_of_pairs(documents):
     """Pairs within a batch and of several batches, of so many documents each."""
     chain = [(number, number - 1) for number in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
     layout = Layout((batch, 0, documents) for batch in range(30))
-    pairs = np.zeros(len(chain), kernels.JUDGED)
+    pairs = np.zeros(len(chain), rows.JUDGED)
     for name, numbers in zip(("later", "earlier"), np.transpose(chain), strict=True):
         pairs[name] = (numbers // documents << PLACE_BITS) + numbers % documents
     blobs = [
@@ -227,7 +227,7 @@ def test_a_chain_of_pairs(documents):
 
 
 def pairs_in(blobs):
-    return sum(len(blob.body) for blob in of(blobs, "pairs")) // kernels.PAIR.itemsize
+    return sum(len(blob.body) for blob in of(blobs, "pairs")) // rows.PAIR.itemsize
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_documents_in_a_closed_list(recipe, longest):
         job.counts = job.for_each(job.for_each(job.group, kernels.keys), kernels.count)
         made = job.lists()
         (inbox,) = inboxes(made)
-        return inbox.bodies("lists")[0], inbox.rows("full", kernels.FILED)
+        return inbox.bodies("lists")[0], inbox.rows("full", rows.FILED)
 
     assert not len(lists(longest)[1])
     entries, full = lists(longest + 3)
@@ -327,12 +327,12 @@ def some_of(numbers):
     return documents
 
 
-def units_of(pairs, batch, groups, units):
+def units_of(pairs, batch, groups, count):
     later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
-    settings = replace(settings_for("general", {}), units=units)
-    asked = np.empty(len(later), kernels.PAIR)
+    settings = replace(settings_for("general", {}), units=count)
+    asked = np.empty(len(later), rows.PAIR)
     asked["later"], asked["earlier"] = later + (batch << PLACE_BITS), earlier
-    return kernels.units_of(asked, settings, groups)
+    return units.units_of(asked, settings, groups)
 
 
 def test_similar_documents_meet_in_one_unit():
@@ -345,7 +345,7 @@ def test_similar_documents_meet_in_one_unit():
 
 @pytest.mark.parametrize("of_batch", [1, 100])
 def test_frequent_candidate_is_divided_among_units(of_batch):
-    batches = 20 * kernels.UNIT_DOCUMENTS // of_batch
+    batches = 20 * units.UNIT_DOCUMENTS // of_batch
     many = [(number, 2) for number in range(100, 100 + of_batch)]
     documents = {}
     for batch in range(0, batches, batches // 500):

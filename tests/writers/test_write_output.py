@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE
 from tests.writers.conftest import records_of, unpack
 
 from neardup.exceptions import OutputError, ParameterError
-from neardup.writers import PAIRS, REMOVED, OutputSet, open_output, write_rows
+from neardup.writers import OutputSet, open_output, pairs_schema, removed_schema, write_rows
 
 # The error under test comes out of a with block, after some writing inside.
 # ruff: noqa: PT012, SIM117
@@ -347,6 +347,7 @@ ROWS = [
     {"id": "b", "kept_id": "a", "similarity": 0.9, "measure": "resemblance", "distance": 3},
     {"id": "一,\n", "kept_id": "a", "similarity": 1.0, "measure": "exact", "distance": None},
 ]
+REMOVED = removed_schema()
 TABLE = pa.Table.from_pylist(ROWS, REMOVED)
 
 
@@ -393,7 +394,7 @@ def test_every_kind_of_rows(rows):
     assert table.to_pylist() == ROWS
 
 
-@pytest.mark.parametrize("schema", [REMOVED, PAIRS])
+@pytest.mark.parametrize("schema", [REMOVED, pairs_schema()])
 @pytest.mark.parametrize("rows", [[], pa.table({n: [] for n in REMOVED.names})])
 def test_no_rows_give_a_valid_file(schema, rows):
     if isinstance(rows, pa.Table):

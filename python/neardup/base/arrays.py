@@ -6,13 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from neardup import _core
-from neardup.base.lazy import np, pa
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from neardup.base.lazy import NDArray, _core, np, pa
 
 
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:

@@ -1,7 +1,7 @@
-"""Imports at first use: NumPy, pyarrow, and the modules of a package.
+"""Imports at first use: NumPy, pyarrow, the core, and the modules of a package.
 
 NumPy and pyarrow take longer to import than a small run takes for all else. JSON lines need
-neither.
+neither, and help needs no core.
 """
 
 from __future__ import annotations
@@ -9,13 +9,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np", "pa", "parts"]
+__all__ = ["NDArray", "_core", "np", "orjson", "pa", "parts"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy as np
+    import orjson
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup import _core
 else:
 
     class _Lazy:
@@ -29,7 +33,10 @@ else:
             setattr(self, name, value)
             return value
 
-    np, pa = _Lazy("numpy"), _Lazy("pyarrow")
+    np, pa, orjson = _Lazy("numpy"), _Lazy("pyarrow"), _Lazy("orjson")
+    _core = _Lazy("neardup._core")
+    # Annotations are not evaluated.
+    NDArray = None
 
 
 def parts(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:

@@ -7,12 +7,10 @@ import operator
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.lazy import _core
 from neardup.base.validation import bad
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 #: The smallest limit: for the interpreter, its libraries and the batches being read.
 LEAST = 512 << 20
@@ -53,15 +51,13 @@ def check_memory(value: Any, name: str = "memory") -> int:
 
 def check_max_text(value: Any, name: str = "max_text") -> int:
     """Return the size of the longest text in bytes, from what `check_memory` takes."""
-    from neardup._core import MAX_TEXT_BYTES
-
     size = _size(value)
-    if size is None or not 1 <= size <= MAX_TEXT_BYTES:
+    if size is None or not 1 <= size <= _core.MAX_TEXT_BYTES:
         raise bad(
             name,
             "a size from 1 byte to {most}MiB, such as 1000000 or '64MiB'",
             value,
-            most=MAX_TEXT_BYTES >> 20,
+            most=_core.MAX_TEXT_BYTES >> 20,
         )
     return size
 
@@ -99,8 +95,6 @@ def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory
     eighth for the keys of documents while they are joined. The rest is for data that grows with
     every document.
     """
-    from neardup import _core
-
     share = size // 16
     return _core.Memory(
         texts=share,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from neardup.base.lazy import NDArray, np
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Criterion(NamedTuple):
@@ -63,8 +60,6 @@ def priority_order(
     that the date ``2024-3-9`` comes before ``2024-12-1``. Documents without a value come last,
     in either direction.
     """
-    import numpy as np
-
     order = np.flatnonzero(readable).astype(np.uint32)
     # The least important first, since each sort keeps the order of ties.
     for criterion in reversed(criteria_of(priority)):
@@ -84,8 +79,6 @@ def _by_field(
     criterion: Criterion, order: NDArray[np.uint32], values: Sequence[Any]
 ) -> NDArray[np.uint32]:
     """Return documents sorted by the values of a field."""
-    import numpy as np
-
     keys = _sort_keys([values[document] for document in order.tolist()], criterion.field)
     known = [number for number, key in enumerate(keys) if key is not None]
     if keys and not known:

@@ -15,6 +15,7 @@ from datetime import UTC, timedelta, tzinfo
 from typing import Any, Literal, TypeGuard
 
 from neardup.base.confinement import open_file
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
 
@@ -104,8 +105,6 @@ def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int
 
 def check_workers(value: Any, name: str = "workers") -> int:
     """A number of threads; 0 means one for each processor."""
-    from neardup import _core
-
     return check_whole(value, name, 0, _core.MAX_WORKERS)
 
 

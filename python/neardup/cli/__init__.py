@@ -13,7 +13,8 @@ from typing import Any
 
 from neardup.base import interrupt, messages
 from neardup.base.messages import Message, system_words
-from neardup.cli.parser import flags_of, read
+from neardup.cli.commands import flags_of
+from neardup.cli.parser import read
 from neardup.cli.terminal import (
     choose_flags,
     choose_language,
@@ -22,6 +23,7 @@ from neardup.cli.terminal import (
     print_note,
     printed_problems,
 )
+from neardup.exceptions import NeardupError
 
 
 def main() -> int:
@@ -83,8 +85,6 @@ def last_words() -> None:
 
 def _reported(error: BaseException) -> int:
     """Print an error in one line, and return its exit code."""
-    from neardup.exceptions import NeardupError
-
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
     if isinstance(error, KeyboardInterrupt) or interrupt.has_arrived():

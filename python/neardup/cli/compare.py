@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.display import measure_words
 from neardup.base.messages import Message
+from neardup.base.progress import Clock, peak_memory
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
+from neardup.cli.source_programs import lines_of_source
 from neardup.cli.terminal import NONE, WIDTH, print_message, print_problem, print_rows, translate
+from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
+from neardup.options.signatures import complete_options
+from neardup.readers.batch import show
+from neardup.recipe.text_inputs import check_tagged
 
 if TYPE_CHECKING:
     from neardup.tasks.comparison import Comparison, Evidence
@@ -61,15 +67,12 @@ def run(
     from dataclasses import asdict
     from json import dumps
 
-    from neardup.base.progress import Clock, peak_memory
-    from neardup.exceptions import ParameterError
-    from neardup.options.signatures import complete_options
-    from neardup.recipe.text_inputs import check_tagged
-    from neardup.tasks.compare import compare, compare_timed
     from neardup.writers import OutputSet
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
+    from neardup.tasks.compare import compare, compare_timed
+
     _check_paths(a, b)
     deciding = ("recipe", "ignore", "bits", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
@@ -97,8 +100,6 @@ def run(
         print(dumps(asdict(comparison), ensure_ascii=False))
         return
     if format == "source":
-        from neardup.cli.source_programs import lines_of_source
-
         named = tuple(zip((a, b), texts, strict=True))
         lines = lines_of_source(
             comparison, recipe, named, threshold=options["threshold"], answer=answer
@@ -114,9 +115,6 @@ def run(
 
 def _check_paths(a: str, b: str) -> None:
     """Refuse texts given as file names."""
-    from neardup.exceptions import InputError
-    from neardup.readers.batch import show
-
     for path in (a, b):
         if path != "-" and not os.path.lexists(path):
             raise InputError(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, file
-from neardup.cli.terminal import end_with_problems, print_table
+from neardup.cli.terminal import Row, end_with_problems, print_run_summary, print_table
+from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
@@ -67,7 +68,6 @@ def run(
         neardup contamination dump/ --tests questions.jsonl -o clean.jsonl --report found.jsonl
         neardup contamination --splits train=train.jsonl dev=dev.jsonl test=test.jsonl
     """
-    from neardup.cli.watch import Watch
     from neardup.tasks.contamination import contamination_files
 
     documents: Sequence[str] | Mapping[str, Sequence[str]] = inputs or []
@@ -128,8 +128,6 @@ def _print_splits(pairs: list[dict[str, Any]]) -> None:
 
 def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.cli.terminal import Row, print_run_summary
-
     short = Message(
         "of fewer than {least} Chinese characters or {letters} letters, not looked for",
         least=least,

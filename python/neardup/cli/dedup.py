@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from neardup.base.messages import Message
 from neardup.base.validation import check_choice
+from neardup.cli.on_spark import dedup_on_spark
 from neardup.cli.options import (
     Bits,
     FailOnDuplicates,
@@ -17,6 +18,7 @@ from neardup.cli.options import (
     recipe_of,
 )
 from neardup.cli.terminal import end_with_problems, language
+from neardup.cli.watch import Watch, print_doubtful, print_summary
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import DedupFilesParameters
@@ -101,6 +103,8 @@ def run(
         neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html
         neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json
     """
+    from neardup.tasks.dedup import dedup_files
+
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
@@ -108,8 +112,6 @@ def run(
     others: Any = {"removed": removed, "against": against, "review": review}
     of_cluster = {"master": master, "checkpoint": checkpoint}
     if check_choice(engine, "engine", get_args(Engine)) == "spark":
-        from neardup.cli.on_spark import dedup_on_spark
-
         others |= of_cluster
         summary: Summary = dedup_on_spark(inputs, output, options, quiet=quiet, **others)
     else:
@@ -122,8 +124,6 @@ def run(
                     value=repr(value),
                 )
                 raise ParameterError(message)
-        from neardup.cli.watch import Watch, print_doubtful, print_summary
-        from neardup.tasks.dedup import dedup_files
 
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch

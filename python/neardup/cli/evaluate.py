@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.cli.options import Inputs, Quiet
 from neardup.cli.terminal import end_with_problems, language, print_message
+from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import EvaluatePairsParameters, PublishedParameters
 
@@ -58,7 +60,6 @@ def pairs(
         neardup evaluate pairs articles.jsonl --truth labels.tsv
         neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/
     """
-    from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
     from neardup.lab.experiments.labelled_pairs.report import parts
     from neardup.lab.report import plain
@@ -114,7 +115,6 @@ def published(
         neardup evaluate published topics/ -o results/
         neardup evaluate published topics/ --copies edits --recipes classic,general
     """
-    from neardup.cli.watch import Watch
     from neardup.lab import published as run
     from neardup.lab.experiments.zhang_he_2020.report import parts
     from neardup.lab.report import plain
@@ -133,8 +133,6 @@ def _listed(names: str | None) -> list[str] | None:
 
 
 def _numbers(values: str | None, name: str) -> list[int] | None:
-    from neardup.base.validation import bad
-
     listed = _listed(values)
     if listed is None:
         return None

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.display import one_line
 from neardup.base.messages import Message
+from neardup.cli.compare import read_texts
 from neardup.cli.options import Bits, Settings, recipe_of
 from neardup.cli.terminal import WIDTH, print_rows, print_table, translate
+from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
+from neardup.readers.batch import show
+from neardup.readers.formats import extension_of
+from neardup.recipe import Recipe
 from neardup.recipe.stages import BUNDLED, CORPUS
+from neardup.recipe.text_inputs import check_tagged
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.tasks.explain import ExplainedText, Explanation
     from neardup.tasks.fingerprints import Fingerprint
 
@@ -42,7 +47,6 @@ def run(
         neardup explain '渡轮/n 停靠/v 码头/n 渡轮/n' --recipe bkdr --all
         neardup explain old.txt new.txt --recipe news --json
     """
-    from neardup.exceptions import ParameterError
     from neardup.tasks.explain import explain
 
     if a == b == "-":
@@ -59,12 +63,6 @@ def run(
 
 
 def _text(value: str, encoding: str | None, recipe: Recipe) -> str:
-    from neardup.cli.compare import read_texts
-    from neardup.exceptions import InputError
-    from neardup.readers.batch import show
-    from neardup.readers.formats import extension_of
-    from neardup.recipe.text_inputs import check_tagged
-
     if value == "-" or os.path.lexists(value):
         text = read_texts([value], encoding)[0]
     elif extension_of(value) and " " not in value:

@@ -6,6 +6,7 @@ from typing import Annotated, Unpack
 
 from neardup.cli.options import Bits, Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
+from neardup.cli.watch import Watch
 from neardup.options.groups import FingerprintFilesParameters
 
 
@@ -34,7 +35,6 @@ def run(
         neardup fingerprint articles.jsonl --recipe classic --quiet
         neardup fingerprint articles.jsonl --recipe news --form signed --blocks 3 -o news.csv
     """
-    from neardup.cli.watch import Watch
     from neardup.tasks.sketch import fingerprint_files
 
     options["recipe"] = recipe_of(

@@ -7,8 +7,10 @@ from typing import Annotated, Unpack
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems, print_line, translate
+from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import IdfParameters
+from neardup.options.reader_parameters import reader_parameters
 
 
 def run(
@@ -32,8 +34,6 @@ def run(
         neardup idf articles.jsonl -o words.idf
         neardup idf articles.jsonl -o words.idf.gz --recipe keywords
     """
-    from neardup.cli.watch import Watch
-    from neardup.options.reader_parameters import reader_parameters
     from neardup.readers import open_sources
     from neardup.tasks.idf import count_idf
     from neardup.writers import OutputSet

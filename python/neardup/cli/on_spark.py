@@ -6,7 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
+from neardup.base.progress import Clock
 from neardup.cli.terminal import print_counts
+from neardup.cli.watch import Watch, print_doubtful, print_summary
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
 from neardup.options.signatures import options_of
@@ -52,8 +54,6 @@ def dedup_on_spark(
                     value=repr(value),
                 )
             )
-    from neardup.base.progress import Clock
-    from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.spark import dedup_files
     from neardup.spark.errors import translate_errors
     from neardup.spark.session import start

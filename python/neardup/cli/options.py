@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from neardup.base.messages import Language
 from neardup.base.validation import bad
 from neardup.options import options as o
-
-if TYPE_CHECKING:
-    from neardup.recipe import AnyRecipe, Recipe
+from neardup.recipe import AnyRecipe, Recipe, load_recipe
+from neardup.recipe.rule import with_bits
+from neardup.recipe.stages import STAGES
 
 
 def file(help: str, short: str | None = None, default: str | None = None) -> o.Option:
@@ -70,9 +70,6 @@ def recipe_of(
     settings: Sequence[str] = (),
 ) -> Recipe:
     """Return the recipe that the options name, with the changes that they ask for."""
-    from neardup.recipe import load_recipe
-    from neardup.recipe.rule import with_bits
-
     chosen = load_recipe(recipe)
     changes = _changes(settings)
     if strip_markup:
@@ -84,8 +81,6 @@ def recipe_of(
 
 def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the values of settings by stage and name."""
-    from neardup.recipe.stages import STAGES
-
     changes: dict[str, dict[str, Any]] = {}
     for setting in settings:
         path, equals, text = setting.partition("=")

@@ -17,6 +17,7 @@ from neardup.cli.options import (
     recipe_of,
 )
 from neardup.cli.terminal import end_with_problems
+from neardup.cli.watch import Watch, print_summary
 from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
 
@@ -67,8 +68,9 @@ def run(
         neardup pairs articles.jsonl --threshold 0.7 --quiet
         neardup pairs articles.jsonl --against dump/ -o known.csv
     """
-    from neardup.cli.watch import Watch, print_summary
+    from neardup.cli.tracked import tracked_files, write_tracked
     from neardup.tasks.pairs import pairs_files
+    from neardup.writers.output_conflicts import refuse_input_as_output
 
     options["recipe"] = recipe_of(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
@@ -79,9 +81,6 @@ def run(
         if not tracked:
             result = pairs_files(inputs, output, against=against or None, **options)
         else:
-            from neardup.cli.tracked import tracked_files, write_tracked
-            from neardup.writers.output_conflicts import refuse_input_as_output
-
             paths = tracked_files(inputs)
             # What is compared is a copy of these.
             refuse_input_as_output(paths, [output])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from neardup.base.display import pad
 from neardup.base.messages import Message
+from neardup.base.validation import check_choice
 from neardup.cli.terminal import translate
 from neardup.options import options as o
-from neardup.recipe import BuiltIn
-
-if TYPE_CHECKING:
-    from neardup.recipe import Sketch
+from neardup.recipe import NAMES, BuiltIn, Sketch, load_recipe
+from neardup.recipe.stages import WORD_LISTS
+from neardup.recipe.word_lists import words_of
 
 
 def run(
@@ -36,13 +36,7 @@ def run(
         neardup recipes news > my-news.toml
         neardup recipes --words stop_words > stop-words.txt
     """
-    from neardup.recipe import NAMES, load_recipe
-
     if words is not None:
-        from neardup.base.validation import check_choice
-        from neardup.recipe.stages import WORD_LISTS
-        from neardup.recipe.word_lists import words_of
-
         check_choice(words, "words", tuple(WORD_LISTS))
         for word in words_of(load_recipe(recipe or "improved"), words):
             print(word)

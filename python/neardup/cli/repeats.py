@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
+from neardup.base.display import one_line
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet, file
-from neardup.cli.terminal import end_with_problems
+from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary, translate
+from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import RepeatsFilesParameters
-from neardup.tasks.repeats import KeptPlaces
+from neardup.options.options import KeptPlaces
 
 if TYPE_CHECKING:
     from neardup.tasks.repeats import RepeatsSummary
@@ -52,7 +54,6 @@ def run(
         neardup repeats dump/ --documents 3 --remove clean.jsonl
         neardup repeats articles.jsonl --unit paragraph --remove clean.jsonl --keep none
     """
-    from neardup.cli.watch import Watch
     from neardup.tasks.repeats import repeats_files
 
     if output is None and places is None and remove is None:
@@ -68,9 +69,6 @@ def run(
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup.base.display import one_line
-    from neardup.cli.terminal import Row, print_line, print_run_summary, translate
-
     documents = Message.counted(
         "in {count:,} document", "in {count:,} documents", count=summary.documents
     )

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup.base.messages import Language, Message
+from neardup.base.validation import bad
 from neardup.cli import serve_keys
 from neardup.cli.index.common import open_for_command
 from neardup.cli.options import Quiet
 from neardup.cli.terminal import print_message
+from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.options import options as o
 from neardup.options.groups import LimitParameters
+from neardup.pages.words import load_words
 
 _SERVICE = "Service"
 
@@ -88,8 +91,6 @@ def run(
         neardup serve --index news.db --library theses=essays/ --language en
         neardup serve --index news.db --host 0.0.0.0 --keys keys.json
     """
-    from neardup.exceptions import ParameterError
-
     if index is None:
         raise ParameterError(
             Message(
@@ -98,7 +99,6 @@ def run(
             )
         )
     serve_keys.require_server()
-    from neardup.pages.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
 
@@ -126,8 +126,6 @@ def run(
 
 
 def _libraries(given: list[str]) -> dict[str, str]:
-    from neardup.base.validation import bad
-
     libraries: dict[str, str] = {}
     for option in given:
         name, equals, path = option.partition("=")
@@ -143,8 +141,6 @@ def _libraries(given: list[str]) -> dict[str, str]:
 
 def _try_index(location: str, *, quiet: bool) -> None:
     """Open the index once, or make it where there is none."""
-    from neardup.exceptions import IndexUnavailableError
-
     try:
         open_for_command(location, workers=1, quiet=quiet, may_make=True).close()
     except IndexUnavailableError as error:

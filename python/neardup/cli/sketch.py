@@ -6,6 +6,7 @@ from typing import Annotated, Unpack
 
 from neardup.cli.options import Bits, Inputs, Quiet, Settings, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
+from neardup.cli.watch import Watch, print_summary
 from neardup.options.groups import SketchFilesParameters
 
 
@@ -31,7 +32,6 @@ def run(
         neardup sketch dump/ -o archive.sketches
         neardup sketch articles.jsonl -o articles.sketches --recipe characters
     """
-    from neardup.cli.watch import Watch, print_summary
     from neardup.tasks.sketch import sketch_files
 
     options["recipe"] = recipe_of(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
+from neardup.exceptions import InputError
+from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.tasks.comparison import Comparison
 
 
@@ -78,8 +79,6 @@ def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, 
 
 def _distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple[int, int]:
     """Return the width of two fingerprints, and in how many bits they differ."""
-    from neardup.exceptions import InputError
-
     if comparison.bits is None or comparison.distance is None:
         names = ", ".join(name for name, _ in texts)
         raise InputError(

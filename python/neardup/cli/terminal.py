@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
 from neardup.base.display import measure_words, pad, plain_table, width_of
-from neardup.base.messages import Language, Message, in_language, language_of_environment
+from neardup.base.messages import LANGUAGES, Language, Message, in_language, language_of_environment
+from neardup.base.validation import check_choice
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]
@@ -29,10 +30,6 @@ def choose_language(language: Language | None) -> None:
     # An error about `language` itself is in the environment's language.
     _chosen = None
     if language is not None:
-        # Imported late because most runs do not name a language.
-        from neardup.base.messages import LANGUAGES
-        from neardup.base.validation import check_choice
-
         check_choice(language, "language", LANGUAGES)
     _chosen = language
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, MissingDependencyError
 from neardup.options.reader_parameters import reader_parameters
@@ -22,8 +23,6 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
     Their ids name file and record. Files without text, data files without a text field and files
     that need a package that is not installed are left out, with a note.
     """
-    import orjson
-
     count = 0
     without: list[str] = []
     # The id of a copied record says where it is.

@@ -21,11 +21,11 @@ from neardup.cli.terminal import (
     rule_words,
     translate,
 )
+from neardup.readers import Problem
 from neardup.readers.batch import REMEMBERED
+from neardup.readers.problem_groups import ProblemGroups
 
 if TYPE_CHECKING:
-    from neardup.readers import Problem
-    from neardup.readers.problem_groups import ProblemGroups
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.
@@ -213,8 +213,6 @@ class Watch(Progress):
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:
-            from neardup.readers.problem_groups import ProblemGroups
-
             self._grouped = ProblemGroups()
         self._grouped.add(problem)
 

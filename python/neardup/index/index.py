@@ -22,14 +22,14 @@ from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.query import Queries
 from neardup.index.results import AddResult, Decision, Match, NewDocument
 from neardup.index.retention import Retention
-from neardup.options.groups import (
+from neardup.options.index_groups import (
     AddFilesParameters,
     AddManyParameters,
     AddParameters,
     ExportParameters,
     IndexParameters,
-    ProgressParameters,
 )
+from neardup.options.shared import ProgressParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.writers import OutputSet
 
@@ -373,12 +373,8 @@ class Index(Queries, Browsing, Decisions, Retention):
         given = complete_options(Index.export, options)
         wanted = {"output": check_path(output, "output"), "decisions": decisions}
         with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
-            return write_records(
-                self._engine,
-                outputs.files,
-                given["progress"],
-                include_removed=given["include_removed"],
-            )
+            everything, progress = given["include_removed"], given["progress"]
+            return write_records(self._engine, outputs.files, progress, include_removed=everything)
 
     def backup(self, copy: str | Path) -> None:
         """Copy an index in SQLite, which may be in use, to a new file.

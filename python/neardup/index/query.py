@@ -16,7 +16,7 @@ from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_t
 from neardup.index.results import Document, Explanation, Match, NewDocument, Stats
 from neardup.index.store.rows import SKIPPED_DOCUMENTS, extra_of, unknown_document
 from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, stamp
-from neardup.options.groups import QueryParameters
+from neardup.options.index_groups import QueryParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 from neardup.readers.collection import Collection

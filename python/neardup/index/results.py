@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.display import ReprMixin, rule_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Problem
+from neardup.base.lazy import NDArray, np, pa
+from neardup.readers import Problem
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
+from neardup.base.lazy import orjson
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
@@ -86,8 +87,6 @@ def plain_text(value: Any) -> str:
 
 def json_of(extra: dict[str, Any] | None) -> str | None:
     """Return further fields as JSON; values without a JSON form become text. None for none."""
-    import orjson  # imported here to keep `import neardup` fast
-
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup.base.display import one_line, plain_table
 from neardup.base.extras import require
@@ -16,9 +15,8 @@ from neardup.base.files import make_folder
 from neardup.base.messages import N_, Message, in_language
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
-
-if TYPE_CHECKING:
-    from neardup.writers import Output
+from neardup.writers import Output, OutputSet
+from neardup.writers.cells import spreadsheet_bytes
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,6 @@ def _escaped(text: str) -> str:
 
 def csv_table(rows: Sequence[Mapping[str, object]]) -> bytes:
     """Return rows of equal columns as CSV for a spreadsheet; a number has six digits at most."""
-    from neardup.writers.cells import spreadsheet_bytes
-
     return spreadsheet_bytes([rows[0], *(map(_cell, row.values()) for row in rows)])
 
 
@@ -110,8 +106,6 @@ class ReportFolder:
         `inputs` are the files that are read; none may be replaced. A folder that is
         created here is removed again if an error ends the block.
         """
-        from neardup.writers import OutputSet
-
         if output is None:
             yield cls(None, {})
             return

@@ -3,87 +3,27 @@
 A function takes a group as ``**options: Unpack[DedupParameters]``.
 """
 
-from typing import TypedDict
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal, TypedDict
 
+from neardup.base.memory import check_memory
+from neardup.base.validation import check_path, check_threshold
 from neardup.options import options as o
-
-# What several groups have in common.
-
-
-class FieldParameters(TypedDict, total=False):
-    """Where the texts of records and their ids are."""
-
-    text_field: o.TextField
-    id_field: o.IdField
-    max_text: o.MaxText
-
-
-class TextParameters(FieldParameters, total=False):
-    """Where the texts of records are, and their ids and titles."""
-
-    title_field: o.TitleField
-    title_from_first_line: o.FirstLine
-
-
-class RunParameters(TypedDict, total=False):
-    """Resources of a run. They change no result."""
-
-    workers: o.Workers
-    memory: o.Memory
-
-
-class MatchParameters(TypedDict, total=False):
-    """The definition of a duplicate."""
-
-    recipe: o.RecipeName
-    ignore: o.Ignore
-    measure: o.Measure
-    threshold: o.Threshold
-    max_distance: o.MaxDistance
-
-
-class SearchParameters(MatchParameters, total=False):
-    """The definition of a duplicate, and how thoroughly duplicates are searched."""
-
-    exhaustive: o.Exhaustive
-
-
-class ProgressParameters(TypedDict, total=False):
-    """Callbacks of a run."""
-
-    progress: o.ProgressCallbacks
-
-
-class OutputParameters(ProgressParameters, total=False):
-    """Options of what writes files."""
-
-    force: o.Force
-
-
-class InputParameters(TypedDict, total=False):
-    """The kind of the files."""
-
-    format: o.Format
-    encoding: o.Encoding
-
-
-class PartParameters(TypedDict, total=False):
-    """Options of what can write parts."""
-
-    part_size: o.PartSize
-
-
-class FileParameters(OutputParameters, InputParameters, total=False):
-    """Options of a run over files."""
-
-    work: o.WorkFolder
-
-
-class ReportParameters(FileParameters, total=False):
-    """Options of a run over files that can write a report."""
-
-    report: o.Report
-
+from neardup.options.shared import (
+    FieldParameters,
+    FileParameters,
+    InputParameters,
+    MatchParameters,
+    OutputParameters,
+    PartParameters,
+    ProgressParameters,
+    ReportParameters,
+    RunParameters,
+    SearchParameters,
+    TextParameters,
+)
+from neardup.recipe import AnyRecipe
 
 # Functions over a collection.
 
@@ -103,21 +43,84 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     """Options of `dedup`."""
 
     on_error: o.OnError
-    priority: o.Priority
+    priority: Annotated[
+        str,
+        o.Option(
+            "Which of two duplicates is kept: first, last, longest, field:NAME (the smallest value "
+            "of the field) or field:NAME:desc (the largest); or several with commas between them, "
+            "each for the ties of those before it.",
+            o.MATCHING,
+            default="first",
+            check=o.check_priority,
+        ),
+    ]
     against_only: o.AgainstOnly
-    min_length: o.MinLength
-    max_length: o.MaxLength
+    min_length: Annotated[
+        int | None,
+        o.Option(
+            "Leave shorter texts alone, in letters and digits: they are kept, and nothing is "
+            "dropped for one of them. 1 to 1,000,000.",
+            o.MATCHING,
+            check=o.or_none(o.whole(1, 1_000_000)),
+        ),
+    ]
+    max_length: Annotated[
+        int | None,
+        o.Option(
+            "Leave longer texts alone, in letters and digits: a text of exactly this length is "
+            "compared. 1 to 1,000,000,000.",
+            o.MATCHING,
+            check=o.or_none(o.whole(1, 1_000_000_000)),
+        ),
+    ]
     group_field: o.GroupField
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, PartParameters, total=False):
     """Options of `dedup_files`."""
 
-    restore: o.Restore
-    annotate: o.Annotate
-    cluster_size: o.ClusterSize
-    copies: o.CopyIds
-    dry_run: o.DryRun
+    restore: Annotated[
+        str | Path | None,
+        o.Option(
+            "File of ids, one on each line, such as a review saves: these records are kept, "
+            "whatever they repeat. Changes no other decision.",
+            o.MATCHING,
+            metavar="FILE",
+            check=o.or_none(check_path),
+        ),
+    ]
+    annotate: Annotated[
+        bool,
+        o.Option(
+            "Write every record instead of the kept ones only. Each gets the fields cluster_id, "
+            "cluster_size, kept_id, similarity and measure.",
+            o.OUTPUT,
+        ),
+    ]
+    cluster_size: Annotated[
+        bool,
+        o.Option(
+            "Add the field cluster_size to each record that is written: the number of documents "
+            "that it represents.",
+            o.OUTPUT,
+        ),
+    ]
+    copies: Annotated[
+        bool,
+        o.Option(
+            "Add the field copies to each record that is written: the ids of the documents that "
+            "were dropped for it, in input order.",
+            o.OUTPUT,
+        ),
+    ]
+    dry_run: Annotated[
+        bool,
+        o.Option(
+            "Decide, but write neither kept nor removed records: only --review and --report, if "
+            "given.",
+            o.OUTPUT,
+        ),
+    ]
     language: o.ReviewLanguage
 
 
@@ -126,11 +129,28 @@ class FingerprintFilesParameters(
 ):
     """Options of `fingerprint_files`."""
 
-    recipe: o.FingerprintRecipe
+    recipe: Annotated[AnyRecipe, replace(o.RECIPE, default="characters")]
     ignore: o.Ignore
     on_error: o.OnError
-    form: o.FingerprintForm
-    blocks: o.Blocks
+    form: Annotated[
+        o.Form,
+        o.Option(
+            "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as "
+            "a signed one, for databases, up to 64 bits; bits, the highest first; or "
+            "bits-lowest-first, as the news program writes them.",
+            o.OUTPUT,
+            default="hex",
+        ),
+    ]
+    blocks: Annotated[
+        int | None,
+        o.Option(
+            "Add the columns block_0 to block_D for a distance D: the fingerprint cut into D + 1 "
+            "blocks, the lowest bits first. Two fingerprints within D bits share one of them.",
+            o.OUTPUT,
+            metavar="D",
+        ),
+    ]
 
 
 class SketchFilesParameters(
@@ -146,10 +166,41 @@ class SketchFilesParameters(
 class ContaminationParameters(FieldParameters, total=False):
     """Options of `contamination`."""
 
-    test_text_field: o.TestTextField
-    min_share: o.MinShare
-    min_item_length: o.MinItemLength
-    max_documents: o.MaxDocuments
+    test_text_field: Annotated[
+        str | None,
+        o.field(
+            "Field or paths of the text of a test item. By default text, else content, else body."
+        ),
+    ]
+    min_share: Annotated[
+        float,
+        o.Option(
+            "Smallest share of an item's letters and digits that a document must have, above 0 "
+            "and at most 1.",
+            o.MATCHING,
+            default=0.8,
+            check=check_threshold,
+        ),
+    ]
+    min_item_length: Annotated[
+        int,
+        o.Option(
+            "Shortest test item that is looked for, in Chinese characters; in other scripts twice "
+            "as many letters. 5 to 10,000; shorter ones are listed in a note.",
+            o.MATCHING,
+            default=20,
+            check=o.whole(5, 10_000),
+        ),
+    ]
+    max_documents: Annotated[
+        int | None,
+        o.Option(
+            "Wording that more than this many documents have does not count, at least 1. By "
+            "default 100, or one in 1,000 documents if that is more.",
+            o.MATCHING,
+            check=o.or_none(o.whole(1, 2**32 - 1)),
+        ),
+    ]
     workers: o.Workers
 
 
@@ -162,9 +213,34 @@ class ContaminationFilesParameters(
 class RepeatsParameters(FieldParameters, RunParameters, total=False):
     """Options of `repeats`."""
 
-    unit: o.Unit
-    min_unit_length: o.MinUnitLength
-    documents: o.MinDocuments
+    unit: Annotated[
+        Literal["sentence", "paragraph"],
+        o.Option(
+            "Unit that is compared: sentence, or paragraph, which is a line.",
+            o.MATCHING,
+            default="sentence",
+        ),
+    ]
+    min_unit_length: Annotated[
+        int,
+        o.Option(
+            "Shortest sentence or paragraph that counts, in Chinese characters; in other scripts "
+            "twice as many letters. 1 to 10,000.",
+            o.MATCHING,
+            default=10,
+            check=o.whole(1, 10_000),
+        ),
+    ]
+    documents: Annotated[
+        int,
+        o.Option(
+            "Number of different documents that must have a repeat, at least 1: then also what one "
+            "document repeats is found.",
+            o.MATCHING,
+            default=2,
+            check=o.whole(1, 2**32 - 1),
+        ),
+    ]
 
 
 class RepeatsFilesParameters(
@@ -178,7 +254,7 @@ class IdfParameters(TypedDict, total=False):
 
     text_field: o.TextField
     max_text: o.MaxText
-    recipe: o.IdfRecipe
+    recipe: Annotated[AnyRecipe, replace(o.RECIPE, default="improved")]
     ignore: o.Ignore
     workers: o.Workers
     progress: o.ProgressCallbacks
@@ -189,7 +265,14 @@ class CompareParameters(MatchParameters, total=False):
 
     title_a: o.TitleA
     title_b: o.TitleB
-    passages: o.Passages
+    passages: Annotated[
+        bool,
+        o.Option(
+            "Find the passages of A that occur in B, and where the two texts differ.",
+            o.OUTPUT,
+            short="-p",
+        ),
+    ]
 
 
 class ExplainParameters(TypedDict, total=False):
@@ -212,8 +295,24 @@ class SparkParameters(SearchParameters, FieldParameters, total=False):
     on_error: o.OnError
     against_only: o.AgainstOnly
     checkpoint: o.Checkpoint
-    partitions: o.Partitions
-    batch_documents: o.BatchDocuments
+    partitions: Annotated[
+        int | None,
+        o.Option(
+            "Number of tasks of a stage, at least 1. By default three for each core, and more for "
+            "a large input. Changes no result.",
+            panel=None,
+            check=o.or_none(o.whole(1)),
+        ),
+    ]
+    batch_documents: Annotated[
+        int,
+        o.Option(
+            "Number of documents that a task works on together, from 1 to 65,536. Changes no "
+            "result.",
+            panel=None,
+            default=8192,
+        ),
+    ]
 
 
 class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
@@ -224,61 +323,22 @@ class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
     report: o.Report
 
 
-# The index.
-
-
-class IndexParameters(TypedDict, total=False):
-    """Options of `Index`; None takes what an index that exists was made with."""
-
-    recipe: o.IndexRecipe
-    ignore: o.IndexIgnore
-    measure: o.Measure
-    threshold: o.Threshold
-    max_distance: o.MaxDistance
-    expected: o.Expected
-    must_exist: o.MustExist
-    workers: o.Workers
-
-
-class QueryParameters(TypedDict, total=False):
-    """Options of `Index.query`."""
-
-    within: o.Within
-
-
-class AddParameters(QueryParameters, total=False):
-    """Options of `Index.add`."""
-
-    at_zone: o.AtZone
-    replace: o.Replace
-
-
-class AddManyParameters(TextParameters, AddParameters, total=False):
-    """Options of `Index.add_many`."""
-
-    at_field: o.AtField
-    source_field: o.SourceField
-    extra_fields: o.ExtraFields
-    progress: o.ProgressCallbacks
-
-
-class AddFilesParameters(AddManyParameters, InputParameters, OutputParameters, total=False):
-    """Options of `Index.add_files`."""
-
-
-class ExportParameters(OutputParameters, total=False):
-    """Options of `Index.export`."""
-
-    include_removed: o.IncludeRemoved
-
-
 # A paper.
 
 
 class AlignParameters(TypedDict, total=False):
     """Options of `align`."""
 
-    min_passage_length: o.MinPassageLength
+    min_passage_length: Annotated[
+        int,
+        o.Option(
+            "Smallest number of Chinese characters that a passage has in common with its "
+            "source; twice as many letters of an alphabet.",
+            "Alignment",
+            default=o.PASSAGE,
+            check=o.whole(o.SHORTEST_PASSAGE, o.LONGEST_PASSAGE),
+        ),
+    ]
 
 
 class CheckParameters(AlignParameters, ProgressParameters, total=False):
@@ -286,9 +346,24 @@ class CheckParameters(AlignParameters, ProgressParameters, total=False):
 
     format: o.Format
     encoding: o.Encoding
-    count_shared: o.CountShared
+    count_shared: Annotated[
+        bool,
+        o.Option(
+            "Count as copied what many documents of the library share, such as a declaration: a "
+            "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
+            "Library",
+        ),
+    ]
     workers: o.Workers
-    memory: o.CheckMemory
+    memory: Annotated[
+        int | str | None,
+        o.Option(
+            "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. A paper that needs more is "
+            "refused before it is compared. By default half of the machine's memory.",
+            metavar="SIZE",
+            check=check_memory,
+        ),
+    ]
 
 
 # A service.
@@ -297,16 +372,33 @@ class CheckParameters(AlignParameters, ProgressParameters, total=False):
 class LimitParameters(TypedDict, total=False):
     """Limits of a service."""
 
-    max_body_bytes: o.MaxBodyBytes
-    max_upload_bytes: o.MaxUploadBytes
-    max_batch: o.MaxBatch
-    max_text_characters: o.MaxTextCharacters
-    max_in_flight: o.MaxInFlight
-    request_seconds: o.RequestSeconds
-    max_jobs: o.MaxJobs
-    check_seconds: o.CheckSeconds
-    job_seconds: o.JobSeconds
-    max_report_bytes: o.MaxReportBytes
+    max_body_bytes: Annotated[int, o.limit("Largest body of a request, but for papers.", 16 << 20)]
+    max_upload_bytes: Annotated[int, o.limit("Largest paper.", 64 << 20)]
+    max_batch: Annotated[int, o.limit("Most documents in one request.", 1000)]
+    max_text_characters: Annotated[int, o.limit("Longest text, in code points.", 1_000_000)]
+    max_in_flight: Annotated[
+        int, o.limit("Most requests at once; further ones get 429 with Retry-After.", 256)
+    ]
+    request_seconds: Annotated[
+        float, o.Option("Longest time for one request.", "Limits", 30.0, check=o.check_seconds)
+    ]
+    max_jobs: Annotated[int, o.limit("Most checks of papers that wait.", 32)]
+    check_seconds: Annotated[
+        float,
+        o.Option("Longest time to check one paper.", "Limits", 600.0, check=o.check_seconds),
+    ]
+    job_seconds: Annotated[
+        float,
+        o.Option(
+            "How long a report is kept; it is lost when the service stops.",
+            "Limits",
+            7 * 86400.0,
+            check=o.check_seconds,
+        ),
+    ]
+    max_report_bytes: Annotated[
+        int, o.limit("Stored reports of all checks, after which the oldest are removed.", 1 << 30)
+    ]
 
 
 # The lab.
@@ -326,8 +418,23 @@ class EvaluatePairsParameters(InputParameters, ProgressParameters, total=False):
 class PublishedParameters(ProgressParameters, total=False):
     """Options of `neardup.lab.published`."""
 
-    copies: o.Copies
-    rate: o.EditRate
+    copies: Annotated[
+        Literal["reposts", "edits"],
+        o.Option(
+            "How copies are made: reposts adds a line at the head, the tail or both; edits "
+            "changes characters, words and sentences.",
+            o.INPUT,
+            default="reposts",
+        ),
+    ]
+    rate: Annotated[
+        float | None,
+        o.Option(
+            "For edits: share of each copy's characters that they touch, from 0 to 0.5. By default "
+            "drawn for each copy from 0.02 to 0.10.",
+            o.INPUT,
+        ),
+    ]
     seed: o.Seed
     force: o.Force
     workers: o.Workers

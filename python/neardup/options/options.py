@@ -1,17 +1,18 @@
-"""The options of all functions and commands, each declared and documented once.
+"""Options of functions and commands, each declared and documented once.
 
-`groups` says which function takes which, `signatures` gives the function its signature and
-documentation, and `neardup.cli.parser` makes the parser of a command.
+Here are those that several groups take. `groups` and `index_groups` declare the others, and say
+which function takes which; `signatures` gives the function its signature and
+documentation, and `neardup.cli.commands` what a command takes.
 """
 
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta, tzinfo
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from neardup.base.memory import check_max_text, check_memory, check_part_size
+from neardup.base.memory import check_max_text
 from neardup.base.messages import Language
 from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
@@ -20,13 +21,10 @@ from neardup.base.validation import (
     MeasureName,
     bad,
     check_field,
-    check_fields,
     check_path,
     check_span,
-    check_threshold,
     check_whole,
     check_workers,
-    check_zone,
 )
 from neardup.recipe import AnyRecipe
 from neardup.recipe.ignored import check_ignored
@@ -88,19 +86,23 @@ class Argument(Option):
         return []
 
 
-def _field(help: str) -> Option:
+def field(help: str) -> Option:
+    """Return an option that names a field of a record."""
     return Option(help, INPUT, check=check_field)
 
 
-def _whole(least: int, most: int | None = None) -> Callable[[Any, str], Any]:
+def whole(least: int, most: int | None = None) -> Callable[[Any, str], Any]:
+    """Return the check of a whole number within bounds."""
     return lambda value, name: check_whole(value, name, least, most)
 
 
-def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+def or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """Return a check that accepts None too."""
     return lambda value, name: None if value is None else check(value, name)
 
 
-def _check_priority(value: Any, _: str) -> Any:
+def check_priority(value: Any, _: str) -> Any:
+    """Return a priority, or raise ParameterError."""
     criteria_of(value)
     return value
 
@@ -111,7 +113,8 @@ def _check_encoding(value: Any, name: str) -> str:
     return check_encoding(value, name)
 
 
-def _check_true_false_none(value: Any, name: str) -> Any:
+def check_true_false_none(value: Any, name: str) -> Any:
+    """Return True, False or None, or raise ParameterError."""
     if value is not None and not isinstance(value, bool):
         raise bad(name, "True, False or None", value)
     return value
@@ -119,14 +122,14 @@ def _check_true_false_none(value: Any, name: str) -> Any:
 
 TextField = Annotated[
     str | None,
-    _field(
+    field(
         "Field of the text, by default text, else content, else body. Also a path such as doc.text "
         "or messages[*].content; commas join several, such as instruction,output."
     ),
 ]
 IdField = Annotated[
     str | None,
-    _field(
+    field(
         "Field of the id, or a path such as meta.id. By default id, else the position of the "
         "record: FILE:RECORD for files, the row number for tables."
     ),
@@ -143,7 +146,7 @@ MaxText = Annotated[
     ),
 ]
 TitleField = Annotated[
-    str | None, _field("Field of the title, for recipes that weigh its words. By default title.")
+    str | None, field("Field of the title, for recipes that weigh its words. By default title.")
 ]
 FirstLine = Annotated[
     bool,
@@ -176,43 +179,15 @@ Workers = Annotated[
         check=check_workers,
     ),
 ]
-Memory = Annotated[
-    int | str | None,
-    Option(
-        "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. Data beyond it is written "
-        "to temporary files. By default half of the machine's memory. Changes no result.",
-        metavar="SIZE",
-        check=check_memory,
-    ),
-]
-CheckMemory = Annotated[
-    int | str | None,
-    Option(
-        "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. A paper that needs more is "
-        "refused before it is compared. By default half of the machine's memory.",
-        metavar="SIZE",
-        check=check_memory,
-    ),
-]
-_RECIPE = Option(
+RECIPE = Option(
     "How a text becomes a sketch, and what a duplicate is: a name from "
     "`neardup recipes`, or a .toml file.",
     TEXT,
     short="-r",
     default="general",
 )
-RecipeName = Annotated[AnyRecipe, _RECIPE]
-IdfRecipe = Annotated[AnyRecipe, replace(_RECIPE, default="improved")]
-FingerprintRecipe = Annotated[AnyRecipe, replace(_RECIPE, default="characters")]
-IndexRecipe = Annotated[
-    AnyRecipe | None,
-    replace(
-        _RECIPE,
-        help=f"{_RECIPE.help} By default general for a new index. It cannot be changed later.",
-        default=None,
-    ),
-]
-_IGNORE = Option(
+RecipeName = Annotated[AnyRecipe, RECIPE]
+IGNORE = Option(
     "Text that does not count: numbers, dates (and times), links, names (@names and #tags), "
     "punctuation, and regular expressions in the syntax of Rust's regex. Commas separate them; "
     "repeat the option for a second expression.",
@@ -220,36 +195,8 @@ _IGNORE = Option(
     default=(),
     check=check_ignored,
 )
-Ignore = Annotated[Sequence[str], _IGNORE]
-IndexIgnore = Annotated[
-    Sequence[str] | None,
-    replace(
-        _IGNORE,
-        help=f"{_IGNORE.help} It cannot be changed later.",
-        default=None,
-        check=_or_none(check_ignored),
-    ),
-]
+Ignore = Annotated[Sequence[str], IGNORE]
 Form = Literal["hex", "unsigned", "signed", "bits", "bits-lowest-first"]
-FingerprintForm = Annotated[
-    Form,
-    Option(
-        "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as a "
-        "signed one, for databases, up to 64 bits; bits, the highest first; or "
-        "bits-lowest-first, as the news program writes them.",
-        OUTPUT,
-        default="hex",
-    ),
-]
-Blocks = Annotated[
-    int | None,
-    Option(
-        "Add the columns block_0 to block_D for a distance D: the fingerprint cut into D + 1 "
-        "blocks, the lowest bits first. Two fingerprints within D bits share one of them.",
-        OUTPUT,
-        metavar="D",
-    ),
-]
 Threshold = Annotated[
     float | None,
     Option(
@@ -278,60 +225,12 @@ MaxDistance = Annotated[
         short="-d",
     ),
 ]
-Exhaustive = Annotated[
-    bool,
-    Option(
-        "Compare all documents that share enough keys, also those that capped lists leave "
-        "out. Finds more, but the time is quadratic in the documents of one template. "
-        "For recipes that sample shingles or make signatures; other searches are exhaustive.",
-        MATCHING,
-    ),
-]
-Priority = Annotated[
-    str,
-    Option(
-        "Which of two duplicates is kept: first, last, longest, field:NAME (the smallest value "
-        "of the field) or field:NAME:desc (the largest); or several with commas between them, "
-        "each for the ties of those before it.",
-        MATCHING,
-        default="first",
-        check=_check_priority,
-    ),
-]
-Restore = Annotated[
-    str | Path | None,
-    Option(
-        "File of ids, one on each line, such as a review saves: these records are kept, whatever "
-        "they repeat. Changes no other decision.",
-        MATCHING,
-        metavar="FILE",
-        check=_or_none(check_path),
-    ),
-]
 AgainstOnly = Annotated[
     bool,
     Option(
         "Leave repeats inside the input alone: documents are compared only with the other "
         "collection.",
         MATCHING,
-    ),
-]
-MinLength = Annotated[
-    int | None,
-    Option(
-        "Leave shorter texts alone, in letters and digits: they are kept, and nothing is dropped "
-        "for one of them. 1 to 1,000,000.",
-        MATCHING,
-        check=_or_none(_whole(1, 1_000_000)),
-    ),
-]
-MaxLength = Annotated[
-    int | None,
-    Option(
-        "Leave longer texts alone, in letters and digits: a text of exactly this length is "
-        "compared. 1 to 1,000,000,000.",
-        MATCHING,
-        check=_or_none(_whole(1, 1_000_000_000)),
     ),
 ]
 GroupField = Annotated[
@@ -342,37 +241,6 @@ GroupField = Annotated[
         "value are compared with one another.",
         MATCHING,
         check=check_field,
-    ),
-]
-DryRun = Annotated[
-    bool,
-    Option(
-        "Decide, but write neither kept nor removed records: only --review and --report, if given.",
-        OUTPUT,
-    ),
-]
-Annotate = Annotated[
-    bool,
-    Option(
-        "Write every record instead of the kept ones only. Each gets the fields cluster_id, "
-        "cluster_size, kept_id, similarity and measure.",
-        OUTPUT,
-    ),
-]
-ClusterSize = Annotated[
-    bool,
-    Option(
-        "Add the field cluster_size to each record that is written: the number of documents that "
-        "it represents.",
-        OUTPUT,
-    ),
-]
-CopyIds = Annotated[
-    bool,
-    Option(
-        "Add the field copies to each record that is written: the ids of the documents that were "
-        "dropped for it, in input order.",
-        OUTPUT,
     ),
 ]
 Format = Annotated[
@@ -390,29 +258,10 @@ Encoding = Annotated[
         "Encoding of text files, CSV, TSV and JSON lines, such as gb18030. By default detected "
         "for each file.",
         INPUT,
-        check=_or_none(_check_encoding),
-    ),
-]
-PartSize = Annotated[
-    int | str | None,
-    Option(
-        "Write a folder (parts/) of numbered parts of about this size, for example 1GB, at least "
-        "1MB. The parts have the format of the first input.",
-        OUTPUT,
-        metavar="SIZE",
-        check=_or_none(check_part_size),
+        check=or_none(_check_encoding),
     ),
 ]
 Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f")]
-WorkFolder = Annotated[
-    str | Path | None,
-    Option(
-        "Folder for the documents that are sketched. The same call with the same folder resumes a "
-        "run that ended early. Emptied at the end.",
-        metavar="DIR",
-        check=_or_none(check_path),
-    ),
-]
 ReviewLanguage = Annotated[
     Language | None,
     Option(
@@ -438,76 +287,12 @@ Report = Annotated[
         "File for counts, settings, recipe, plan, problems and versions, as JSON.",
         OUTPUT,
         metavar="FILE",
-        check=_or_none(check_path),
+        check=or_none(check_path),
     ),
 ]
 
-# Options of a search for test items.
-TestTextField = Annotated[
-    str | None,
-    _field("Field or paths of the text of a test item. By default text, else content, else body."),
-]
-MinShare = Annotated[
-    float,
-    Option(
-        "Smallest share of an item's letters and digits that a document must have, above 0 and at "
-        "most 1.",
-        MATCHING,
-        default=0.8,
-        check=check_threshold,
-    ),
-]
-MinItemLength = Annotated[
-    int,
-    Option(
-        "Shortest test item that is looked for, in Chinese characters; in other scripts twice as "
-        "many letters. 5 to 10,000; shorter ones are listed in a note.",
-        MATCHING,
-        default=20,
-        check=_whole(5, 10_000),
-    ),
-]
-MaxDocuments = Annotated[
-    int | None,
-    Option(
-        "Wording that more than this many documents have does not count, at least 1. By default "
-        "100, or one in 1,000 documents if that is more.",
-        MATCHING,
-        check=_or_none(_whole(1, 2**32 - 1)),
-    ),
-]
+KeptPlaces = Literal["first", "none"]
 
-# Options of a search for repeats.
-Unit = Annotated[
-    Literal["sentence", "paragraph"],
-    Option(
-        "Unit that is compared: sentence, or paragraph, which is a line.",
-        MATCHING,
-        default="sentence",
-    ),
-]
-MinUnitLength = Annotated[
-    int,
-    Option(
-        "Shortest sentence or paragraph that counts, in Chinese characters; in other scripts "
-        "twice as many letters. 1 to 10,000.",
-        MATCHING,
-        default=10,
-        check=_whole(1, 10_000),
-    ),
-]
-MinDocuments = Annotated[
-    int,
-    Option(
-        "Number of different documents that must have a repeat, at least 1: then also what one "
-        "document repeats is found.",
-        MATCHING,
-        default=2,
-        check=_whole(1, 2**32 - 1),
-    ),
-]
-
-# Options of a cluster.
 Checkpoint = Annotated[
     str | None,
     Option(
@@ -516,190 +301,39 @@ Checkpoint = Annotated[
         metavar="DIR",
     ),
 ]
-Partitions = Annotated[
-    int | None,
-    Option(
-        "Number of tasks of a stage, at least 1. By default three for each core, and more for "
-        "a large input. Changes no result.",
-        panel=None,
-        check=_or_none(_whole(1)),
-    ),
-]
-BatchDocuments = Annotated[
-    int,
-    Option(
-        "Number of documents that a task works on together, from 1 to 65,536. Changes no result.",
-        panel=None,
-        default=8192,
-    ),
-]
 TitleA = Annotated[
     str | None,
     Option("Title of A, for recipes that weigh the words of titles.", INPUT, metavar="TEXT"),
 ]
 TitleB = Annotated[str | None, Option("Title of B.", INPUT, metavar="TEXT")]
-Passages = Annotated[
-    bool,
-    Option(
-        "Find the passages of A that occur in B, and where the two texts differ.",
-        OUTPUT,
-        short="-p",
-    ),
-]
 
-# Options of an index.
-Expected = Annotated[
-    int | None,
-    Option(
-        "Expected number of documents, for a search by bands. By default 1,000,000.",
-        MATCHING,
-        check=_or_none(_whole(1, 2**32 - 1)),
-    ),
-]
-MustExist = Annotated[
-    bool | None,
-    Option(
-        "True if the index must exist, False if it must not exist yet. By default it is created if "
-        "it does not exist.",
-        panel=None,
-        check=_check_true_false_none,
-    ),
-]
-AtField = Annotated[
-    str | None,
-    _field(
-        "Field of the time of arrival: ISO 8601, or such as 2024-3-9 8:00:00. By default the "
-        "current time.",
-    ),
-]
-AtZone = Annotated[
-    str | tzinfo | None,
-    Option(
-        "Time zone of times without one, such as Asia/Shanghai. By default UTC.",
-        INPUT,
-        metavar="ZONE",
-        check=check_zone,
-    ),
-]
-SourceField = Annotated[str | None, _field("Field of the source of a document; it is stored.")]
-ExtraFields = Annotated[
-    Sequence[str],
-    Option(
-        "Names of further fields to store. In a command, repeat the option for each.",
-        INPUT,
-        flag="--extra-field",
-        default=(),
-        check=check_fields,
-    ),
-]
 Within = Annotated[
     timedelta | str | None,
     Option(
         "Search only documents that arrived within this span, such as 36h, 14d or 2w.",
         MATCHING,
         metavar="SPAN",
-        check=_or_none(check_span),
+        check=or_none(check_span),
     ),
 ]
-Replace = Annotated[
-    bool,
-    Option(
-        "Replace a stored document that has the id of a new one. Documents that were dropped for "
-        "it are decided again. If text, title, source and further fields are the same, nothing "
-        "changes.",
-        OUTPUT,
-    ),
-]
-# Options of a paper check.
 #: Bounds of the length of a passage, and its default; the lower bound is the length of a shingle.
 SHORTEST_PASSAGE, LONGEST_PASSAGE, PASSAGE = 5, 10_000, 20
-CountShared = Annotated[
-    bool,
-    Option(
-        "Count as copied what many documents of the library share, such as a declaration: a "
-        "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
-        "Library",
-    ),
-]
-MinPassageLength = Annotated[
-    int,
-    Option(
-        "Smallest number of Chinese characters that a passage has in common with its "
-        "source; twice as many letters of an alphabet.",
-        "Alignment",
-        default=PASSAGE,
-        check=_whole(SHORTEST_PASSAGE, LONGEST_PASSAGE),
-    ),
-]
 
 
-# Limits of a service.
-def _limit(help: str, default: int) -> Option:
-    return Option(help, "Limits", default, check=_whole(1))
+def limit(help: str, default: int) -> Option:
+    """Return an option that limits a service."""
+    return Option(help, "Limits", default, check=whole(1))
 
 
-def _check_seconds(value: Any, name: str) -> Any:
+def check_seconds(value: Any, name: str) -> Any:
+    """Return a number of seconds, or raise ParameterError."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 < value < float("inf"):
         raise bad(name, "a number of seconds above 0", value)
     return value
 
 
-MaxBodyBytes = Annotated[int, _limit("Largest body of a request, but for papers.", 16 << 20)]
-MaxUploadBytes = Annotated[int, _limit("Largest paper.", 64 << 20)]
-MaxBatch = Annotated[int, _limit("Most documents in one request.", 1000)]
-MaxTextCharacters = Annotated[int, _limit("Longest text, in code points.", 1_000_000)]
-MaxInFlight = Annotated[
-    int, _limit("Most requests at once; further ones get 429 with Retry-After.", 256)
-]
-RequestSeconds = Annotated[
-    float, Option("Longest time for one request.", "Limits", 30.0, check=_check_seconds)
-]
-MaxJobs = Annotated[int, _limit("Most checks of papers that wait.", 32)]
-CheckSeconds = Annotated[
-    float,
-    Option("Longest time to check one paper.", "Limits", 600.0, check=_check_seconds),
-]
-JobSeconds = Annotated[
-    float,
-    Option(
-        "How long a report is kept; it is lost when the service stops.",
-        "Limits",
-        7 * 86400.0,
-        check=_check_seconds,
-    ),
-]
-MaxReportBytes = Annotated[
-    int, _limit("Stored reports of all checks, after which the oldest are removed.", 1 << 30)
-]
-
-# Options of the lab.
 Seed = Annotated[
     int,
-    Option("Seed of all random draws, at least 0.", default=0, check=_whole(0)),
-]
-Copies = Annotated[
-    Literal["reposts", "edits"],
-    Option(
-        "How copies are made: reposts adds a line at the head, the tail or both; edits "
-        "changes characters, words and sentences.",
-        INPUT,
-        default="reposts",
-    ),
-]
-EditRate = Annotated[
-    float | None,
-    Option(
-        "For edits: share of each copy's characters that they touch, from 0 to 0.5. By default "
-        "drawn for each copy from 0.02 to 0.10.",
-        INPUT,
-    ),
-]
-IncludeRemoved = Annotated[
-    bool,
-    Option(
-        "Write dropped documents too, so that `neardup index add` makes an equal index of the "
-        "output.",
-        OUTPUT,
-    ),
+    Option("Seed of all random draws, at least 0.", default=0, check=whole(0)),
 ]

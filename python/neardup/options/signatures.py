@@ -67,7 +67,7 @@ def options_of(parameters: Any) -> dict[str, tuple[Any, Option]]:
 
     Examples
     --------
-    >>> from neardup.options.groups import MatchParameters
+    >>> from neardup.options.shared import MatchParameters
     >>> kind, option = options_of(MatchParameters)["threshold"]
     >>> kind, option.flags("threshold")
     (float | None, ['--threshold', '-t'])

@@ -10,10 +10,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Self, Union
 
-import orjson
-
-from neardup import _core
-from neardup.base.lazy import pa
+from neardup.base.lazy import _core, orjson, pa
 from neardup.base.messages import N_, Message, from_plain, to_plain
 from neardup.exceptions import InputError
 

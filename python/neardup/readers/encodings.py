@@ -19,10 +19,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from neardup import _core
-from neardup.base.lazy import np
+from neardup.base.lazy import _core, np
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
@@ -34,9 +33,6 @@ from neardup.readers.frequent_characters import (
     share_of,
 )
 from neardup.readers.streams import ReopenableFile
-
-if TYPE_CHECKING:
-    pass
 
 Certainty = Literal["certain", "likely", "guessed"]
 _Usual = Callable[[], str | None]

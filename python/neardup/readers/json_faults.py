@@ -1,11 +1,12 @@
 """Why a line is not a JSON object."""
 
+from __future__ import annotations
+
 import json
 import re
 from typing import Any
 
-import orjson
-
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message
 from neardup.readers.encodings import invalid
 

@@ -16,11 +16,8 @@ from functools import partial
 from itertools import accumulate, chain
 from typing import Any
 
-import orjson
-
-from neardup import _core
 from neardup.base.arrays import texts_array
-from neardup.base.lazy import pa
+from neardup.base.lazy import _core, orjson, pa
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
-from neardup import _core
+from neardup.base.lazy import _core
 
 #: A block with more lines is cut into pieces of this size.
 _LINES, _SHORT_BLOCK = 1 << 16, 1 << 18

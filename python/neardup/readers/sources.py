@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from neardup.base.files import printable
 from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_fields, check_flag, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.archives import archive_of, open_file
@@ -54,7 +55,6 @@ from neardup.readers.streams import ReopenableFile
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from neardup.base.progress import Progress
     from neardup.readers.text_files import TextFiles
 
 _STDIN = "-"

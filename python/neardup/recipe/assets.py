@@ -7,9 +7,10 @@ import hashlib
 import json
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import read_whole
+from neardup.base.lazy import _core
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
@@ -27,9 +28,6 @@ from neardup.recipe.stages import (
     path_of,
 )
 from neardup.recipe.word_lists import words_of
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 9
@@ -185,8 +183,6 @@ def _last_change(recipe: Stages) -> int:
 
 @lru_cache(maxsize=8)
 def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
-    from neardup import _core
-
     settings, weigh = core_settings(recipe), recipe.weigh
     idf = None
     if settings["weigh"]["idf"] == "table":

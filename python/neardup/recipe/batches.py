@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
 from neardup.recipe import Recipe
 from neardup.recipe.segmenters import encoded_units, load_segmenter
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup import _core
 
 
 def readable(
@@ -27,7 +21,6 @@ def readable(
     texts = batch.texts
     if recipe.callable_name is None:
         return texts, None, batch.problems
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     segmenter = load_segmenter(recipe.callable_name)
@@ -74,8 +67,6 @@ def with_first_lines(
     titles: pa.LargeStringArray | None, texts: pa.LargeStringArray
 ) -> pa.LargeStringArray:
     """Return titles, with the first line of the text for a record without one."""
-    import pyarrow as pa
-
     given = [None] * len(texts) if titles is None else titles.to_pylist()
     filled = [
         first_line(text) if title is None else title

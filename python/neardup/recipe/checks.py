@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import get_args
+from functools import cache, partial
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from neardup.base.validation import (
     MeasureName,
@@ -12,18 +13,13 @@ from neardup.base.validation import (
     check_flag,
     check_max_distance,
     check_string,
-    check_threshold,
     check_whole,
 )
 from neardup.exceptions import ParameterError
-from neardup.recipe.ignored import check_ignored
 from neardup.recipe.stages import (
     BUNDLED,
-    CORPUS,
-    FOLDINGS,
     NONE,
     OF_KIND,
-    PLAIN,
     RUNS,
     SEPARATED,
     STAGES,
@@ -33,28 +29,16 @@ from neardup.recipe.stages import (
     Stages,
 )
 
-_CHOICES = {
-    ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
-    **{("normalize", name): (value, "keep") for name, value in PLAIN.items()},
-    ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
-    ("weigh", "marker_match"): ("word", "contains"),
-    ("sketch", "kind"): tuple(OF_KIND),
-    ("sketch", "hash"): ("xxh3", "news", "bkdr"),
-    ("sketch", "tie"): (0, 1),
-    ("decide", "measure"): get_args(MeasureName),
-    ("decide", "direction"): ("contained", "either", "both"),
-    ("decide", "common"): (CORPUS, NONE),
-}
-#: Longest shingle in characters, and largest value of any count.
-_MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 #: Widths of fingerprints by XXH3, and the widest by the other hashes.
 _WIDTHS, _WIDEST = (32, 64, 128, 256), {"news": 256, "bkdr": 64}
+#: The type of each setting of a stage.
+_hints = cache(partial(get_type_hints, include_extras=True))
 _UNITS = ("words", "unicode-words", *RUNS, *TAGGED, SEPARATED)
 
 
 def measures_of_texts() -> tuple[str, ...]:
     """Return the measures of a recipe that compare two texts, not their sketches."""
-    return tuple(str(name) for name in _CHOICES["decide", "measure"] if name != "sketch")
+    return tuple(name for name in get_args(MeasureName) if name != "sketch")
 
 
 def check_recipe(recipe: Stages) -> None:
@@ -65,29 +49,14 @@ def check_recipe(recipe: Stages) -> None:
         settings = getattr(recipe, stage)
         if not isinstance(settings, kind):
             raise bad(stage, "a {type}", settings, type=kind.__name__)
-        for item in dataclasses.fields(kind):
-            value = getattr(settings, item.name)
-            choices = _CHOICES.get((stage, item.name))
-            if choices is not None:
-                # 64.0 equals 64, but is not accepted as a number of bits.
-                if isinstance(value, float):
-                    raise bad(f"{stage}.{item.name}", "a whole number", value)
-                check_choice(value, f"{stage}.{item.name}", choices)
-            elif isinstance(item.default, bool):
-                check_flag(value, f"{stage}.{item.name}")
-            elif isinstance(item.default, str):
-                check_string(value, f"{stage}.{item.name}")
-    fold = recipe.normalize.fold
-    if not isinstance(fold, tuple) or any(name not in FOLDINGS for name in fold):
-        raise bad("normalize.fold", "a list of {choices}", fold, choices=", ".join(FOLDINGS))
-    check_ignored(recipe.normalize.ignore, "normalize.ignore")
+        for name, hint in _hints(kind).items():
+            _check_setting(getattr(settings, name), f"{stage}.{name}", hint)
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
         raise bad(
             "segment.units", "one of {choices}, or module:function", segment.units, choices=listed
         )
-    check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
     if segment.units == SEPARATED and not segment.by:
         raise bad("segment.by", "the text between two words, such as ',' or ' '", segment.by)
     if recipe.normalize.ignore and segment.units in (*TAGGED, SEPARATED):
@@ -99,15 +68,6 @@ def check_recipe(recipe: Stages) -> None:
         )
     if segment.units != SEPARATED and segment.by:
         raise bad("segment.by", "left out: it is for the units separated", segment.by)
-    tags = segment.drop_tags
-    if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
-        raise bad("segment.drop_tags", "a list of text", tags)
-    if weigh.top is not None:
-        check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
-    check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
-    check_whole(sketch.num_perm, "sketch.num_perm", 16, 1024)
-    check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
-    check_whole(sketch.seed, "sketch.seed", 1, _MAX_COUNT)
     if sketch.hash != "bkdr" and sketch.seed != Sketch.seed:
         raise bad("sketch.seed", "left out: it is for the hash bkdr", sketch.seed)
     _validate_kind(recipe)
@@ -122,8 +82,6 @@ def check_recipe(recipe: Stages) -> None:
             weigh.min_document_frequency,
             idf=weigh.idf,
         )
-    if decide.threshold is not None:
-        check_threshold(decide.threshold, "decide.threshold")
     if decide.measure == "containment" and sketch.kind != "sample":
         raise bad(
             "sketch.kind",
@@ -134,8 +92,33 @@ def check_recipe(recipe: Stages) -> None:
         raise bad(
             "decide.direction", "left out: it is for the measure containment", decide.direction
         )
-    check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
-    check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
+
+
+def _check_setting(value: Any, name: str, hint: Any) -> None:
+    """Raise ParameterError if a value is none of the type of its field."""
+    origin, of = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        if value is not None:
+            _check_setting(value, name, of[0])
+    elif origin is Annotated and callable(of[1]):
+        of[1](value, name)
+    elif origin is Annotated:
+        check_whole(value, name, *of[1:])
+    elif origin is Literal:
+        # 1.0 equals 1, but is not accepted.
+        if isinstance(value, float):
+            raise bad(name, "a whole number", value)
+        check_choice(value, name, of)
+    elif origin is tuple and (choices := get_args(of[0])):
+        if not isinstance(value, tuple) or any(one not in choices for one in value):
+            raise bad(name, "a list of {choices}", value, choices=", ".join(choices))
+    elif origin is tuple:
+        if not isinstance(value, tuple) or not all(isinstance(one, of[0]) for one in value):
+            raise bad(name, "a list of text", value)
+    elif hint is bool:
+        check_flag(value, name)
+    elif hint is str:
+        check_string(value, name)
 
 
 def check_bits(bits: int, hash: str, name: str) -> int:

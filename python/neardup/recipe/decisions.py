@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup import _core
-from neardup.base.lazy import np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from neardup.base.lazy import NDArray, _core, np
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024

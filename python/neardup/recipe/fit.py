@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from neardup.base.messages import Message
-
-if TYPE_CHECKING:
-    from neardup.recipe.rule import Rule
+from neardup.recipe.rule import Rule
 
 #: Fewer near-duplicates that are most of the input are not worth a note.
 _LEAST_DROPPED = 4

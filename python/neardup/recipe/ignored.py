@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from neardup.base.lazy import _core
 from neardup.base.validation import bad, is_text
 
 #: Kinds of stretches that a recipe can ignore.
@@ -59,8 +60,6 @@ def _parts(item: str) -> Iterator[str]:
 def _check_expression(expression: str, name: str) -> None:
     """Raise ParameterError, with the place, if an expression cannot be used."""
     from difflib import get_close_matches
-
-    from neardup import _core
 
     word = expression.strip().lower()
     near = get_close_matches(word, IGNORED, 1, 0.8) or [_WISHES.get(word, "")]

@@ -19,15 +19,7 @@ from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.assets import digest
 from neardup.recipe.checks import check_recipe
-from neardup.recipe.stages import (
-    BUNDLED,
-    CORPUS,
-    FILES,
-    STAGES,
-    Stages,
-    in_folder,
-    path_of,
-)
+from neardup.recipe.stages import BUNDLED, CORPUS, FILES, STAGES, Stages, in_folder, path_of
 
 #: Names of the built-in recipes, the default first.
 BuiltIn = Literal[

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
 from neardup.recipe.checks import check_bits
 from neardup.recipe.ignored import check_ignored
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 #: Share of the pairs exactly at the threshold that a search of fingerprints must
 #: find; pairs above it are found with higher probability. One more bit of distance
@@ -120,16 +118,12 @@ class Rule:
 
     def banding(self, documents: int) -> tuple[int, int, float]:
         """Return bands, rows and the recall at the threshold; 0, 0, 1 without bands."""
-        from neardup import _core
-
         if self.scheme != "bands" or self.threshold is None:
             return 0, 0, 1.0
         return _core.banding(self.resemblance, BANDS_RECALL, self.sketch.num_perm, documents)
 
     def compiled(self, documents: int) -> _core.Rule:
         """Return the core's rule, for a collection of `documents` documents."""
-        from neardup import _core
-
         bands, rows, _ = self.banding(documents)
         return _core.Rule(
             scheme=self.scheme,
@@ -241,8 +235,6 @@ def rule(
     With a threshold, texts decide unless the measure is that of the sketches; for fingerprints,
     the distance is derived from it unless it is given too. A distance alone decides.
     """
-    from neardup import _core
-
     decide, sketch = recipe.decide, recipe.sketch
     if sketch.kind != "simhash" and max_distance is not None:
         value = check_whole(max_distance, "max_distance", 0)

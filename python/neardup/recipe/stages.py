@@ -1,11 +1,16 @@
-"""The settings of a recipe's stages."""
+"""The settings of a recipe's stages.
+
+The type of a field is its check: choices, or the bounds of a number, or a function that takes the
+value and its name. `checks` has what depends on other settings.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
+from neardup.base.validation import MeasureName, check_threshold
 from neardup.recipe.ignored import check_ignored
 
 BUNDLED = "bundled"
@@ -31,7 +36,11 @@ PLAIN = {"punctuation": "drop", "ends": "drop", "numbers": "value"}
 PLAIN_UNITS = (*RUNS, "unicode-words")
 
 #: Letters that become others.
-FOLDINGS = ("traditional", "points", "look-alikes")
+Folding = Literal["traditional", "points", "look-alikes"]
+
+#: A number of characters in a shingle, and a number of anything else.
+_Characters = Annotated[int, 1, 64]
+_Count = Annotated[int, 1, 2**31 - 1]
 
 #: Settings that name a file, unless they are one of these words.
 FILES = (
@@ -85,19 +94,19 @@ class Normalize:
 
     nfkc: bool = True
     lowercase: bool = True
-    whitespace: str = "collapse"
+    whitespace: Literal["keep", "collapse", "by-script"] = "collapse"
     drop_invisible: bool = True
     strip_markup: bool = False
-    fold: tuple[str, ...] = ()
-    punctuation: str = "drop"
-    ends: str = "drop"
-    ignore: tuple[str, ...] = ()
-    numbers: str = "value"
+    fold: tuple[Folding, ...] = ()
+    punctuation: Literal["drop", "keep"] = "drop"
+    ends: Literal["drop", "keep"] = "drop"
+    ignore: Annotated[tuple[str, ...], check_ignored] = ()
+    numbers: Literal["value", "keep"] = "value"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings, with lists in one order."""
         return asdict(self) | {
-            "fold": tuple(name for name in FOLDINGS if name in self.fold),
+            "fold": tuple(name for name in get_args(Folding) if name in self.fold),
             "ignore": check_ignored(self.ignore, "normalize.ignore"),
         }
 
@@ -129,7 +138,7 @@ class Segment:
     """
 
     units: str = "by-script"
-    k: int = 2
+    k: _Characters = 2
     drop_tags: tuple[str, ...] = ()
     by: str = ""
     user_dictionary: str = ""
@@ -179,13 +188,13 @@ class Weigh:
         Lower-case each unit after segmenting.
     """
 
-    scheme: str = "tf"
+    scheme: Literal["once", "tf", "share", "tf-idf", "improved"] = "tf"
     idf: str = NONE
-    min_document_frequency: int = 1
-    top: int | None = None
+    min_document_frequency: _Count = 1
+    top: _Count | None = None
     stop_words: str = NONE
     markers: str = NONE
-    marker_match: str = "word"
+    marker_match: Literal["word", "contains"] = "word"
     drop_punctuation: bool = False
     lowercase_units: bool = False
 
@@ -242,13 +251,13 @@ class Sketch:
     ('01101101', '6d', (5, 5, 1))
     """
 
-    kind: str = "simhash"
+    kind: Literal["simhash", "minhash", "sample"] = "simhash"
     bits: int = 128
-    hash: str = "xxh3"
-    tie: int = 0
-    seed: int = 31
-    num_perm: int = 128
-    size: int = 32
+    hash: Literal["xxh3", "news", "bkdr"] = "xxh3"
+    tie: Literal[0, 1] = 0
+    seed: _Count = 31
+    num_perm: Annotated[int, 16, 1024] = 128
+    size: Annotated[int, 0, 2**31 - 1] = 32
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the kind of sketch uses."""
@@ -298,14 +307,14 @@ class Decide:
         only an identical text, and by ``content`` one with the same letters and digits.
     """
 
-    threshold: float | None = None
+    threshold: Annotated[float, check_threshold] | None = None
     max_distance: int | None = None
-    measure: str = "content"
+    measure: MeasureName = "content"
     exceeds: bool = False
-    direction: str = "contained"
-    common: str = CORPUS
-    shingle: int = 5
-    min_features: int = 5
+    direction: Literal["contained", "either", "both"] = "contained"
+    common: Literal["corpus", "none"] = "corpus"
+    shingle: _Characters = 5
+    min_features: _Count = 5
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the measure uses."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.arrays import texts_array
+from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
@@ -12,11 +14,6 @@ from neardup.recipe import Normalize, Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units, load_segmenter
 from neardup.recipe.stages import TAGGED
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup import _core
 
 #: A recipe whose first stage strips markup and does nothing else.
 _STRIPPING = Recipe(
@@ -41,9 +38,6 @@ def sketch_texts(
     texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
 ) -> _core.Corpus:
     """Return a corpus with the sketches of texts, without the texts."""
-    from neardup import _core
-    from neardup.base.arrays import texts_array
-
     core = compiled(recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=check_workers(workers))
     items = _listed(texts, "texts")
@@ -68,8 +62,6 @@ def sketch_texts(
 
 def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
     """Return texts as an Arrow array; the error for another value names its position."""
-    from neardup.base.arrays import texts_array
-
     kinds = set(map(type, values)) - ({type(None)} if missing else set())
     if kinds <= {str}:
         try:

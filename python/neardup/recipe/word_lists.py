@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from neardup.base.files import lines_of, read_whole
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.recipe.stages import BUNDLED, EXTENDED, NONE, RUNS, SEPARATED, WORD_LISTS, Stages
@@ -61,8 +62,6 @@ def _bundled(setting: str, name: str) -> tuple[str, ...]:
     if setting == "user_dictionary":
         return ()
     if setting == "stop_words":
-        from neardup import _core
-
         return tuple(_core.bundled_stop_words())
     text = Path(__file__).with_name("presets").joinpath("markers_zh.txt").read_text("utf-8")
     groups = dict(line.split("\t") for line in text.splitlines())

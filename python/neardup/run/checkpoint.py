@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base import __version__
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError
+from neardup.readers.addresses import address_state, is_address
+from neardup.readers.archives import archive_of
+from neardup.readers.input_files import names_several, select_files
 from neardup.writers.sink import FileSink, remove, replace_file
 
 #: Changes with the contents of a work folder.
@@ -161,8 +165,6 @@ class Work:
 
     def _content(self, name: str) -> dict[str, Any]:
         """Return the content of a file that `_replace` wrote."""
-        import orjson  # imported late, for a fast `import neardup`
-
         path = self.folder / name
         try:
             stored = orjson.loads(path.read_bytes())
@@ -311,10 +313,6 @@ def change_error(folder: str, file: str) -> InputError:
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
     """Return name, size and modification time of files, and of the files read in folders."""
-    from neardup.readers.addresses import address_state, is_address
-    from neardup.readers.archives import archive_of
-    from neardup.readers.input_files import names_several, select_files
-
     states = []
     for name in paths:
         path = Path(archive_of(name) or name)

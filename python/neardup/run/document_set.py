@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.base.lazy import pa
-from neardup.readers.batch import in_pyarrow
+from neardup.base.lazy import NDArray, _core, np, pa
+from neardup.readers.batch import Texts, in_pyarrow
 from neardup.recipe import Recipe
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup import _core
-    from neardup.readers.batch import Texts
 
 
 class Ids:

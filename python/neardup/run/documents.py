@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch
-    from neardup.readers.collection import Collection
-    from neardup.run.removals import Removals
-    from neardup.run.sketch_file import Others
+from neardup.base.arrays import rows_of, texts_array
+from neardup.base.lazy import NDArray, np, pa
+from neardup.readers import Batch
+from neardup.readers.collection import Collection
+from neardup.run.removals import Removals
+from neardup.run.sketch_file import Others
 
 #: Fields that have the date and the source of a record; the first that it has is taken.
 DATES, SOURCES = ("date", "time", "published", "at"), ("source", "site", "publisher")
@@ -34,11 +33,6 @@ def titles_of_pairs(
 
     Documents before `first` belong to the other collection.
     """
-    import numpy as np
-    import pyarrow as pa
-
-    from neardup.base.arrays import rows_of, texts_array
-
     documents, places = np.unique(np.concatenate([dropped, kept]), return_inverse=True)
     own = int(np.searchsorted(documents, first))
     titles = [] if against is None else against.titles(documents[:own].tolist())

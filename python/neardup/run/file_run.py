@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.base.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
+from neardup.readers import Sources, open_sources
+from neardup.readers.sources import check_standard_input
 from neardup.run.checkpoint import Work, states_of
+from neardup.run.document_set import DocumentSet
 from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
-from neardup.run.summary import Summary, run_report
+from neardup.run.summary import Summary, in_both, run_report
+from neardup.writers import OutputSet
+from neardup.writers.folder import files_in
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
-    from neardup.readers import Sources
-    from neardup.run.document_set import DocumentSet
-    from neardup.writers import OutputSet
 
 
 class FileRun:
@@ -63,10 +65,6 @@ class FileRun:
         return self
 
     def _open(self) -> None:
-        from neardup.readers import Sources, open_sources
-        from neardup.writers import OutputSet
-        from neardup.writers.folder import files_in
-
         options = self._options
         work = options.work
         replaceable: set[str] = set()
@@ -105,13 +103,7 @@ class FileRun:
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
-                self.pipeline.progress.note(
-                    Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
-                        file=name,
-                    )
-                )
+                self.pipeline.progress.note(in_both(name))
 
     def _read(self) -> list[str | Path | None]:
         """Return all files that the run reads."""
@@ -121,9 +113,6 @@ class FileRun:
 
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
-        from neardup.readers import open_sources
-        from neardup.readers.sources import check_standard_input
-
         sketches = [path for path in others if is_sketch_file(path)]
         if sketches:
             documents = [path for path in others if path not in sketches]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from neardup.base.arrays import texts_array
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, place_of, show
 from neardup.readers.fields import as_id
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
 
 #: What no encoding of Unicode has.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -28,12 +24,7 @@ def hashes_of(
     nothing. Records without a value are one group, as are those with empty text, which tables have
     in its place.
     """
-    import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc
-
-    from neardup import _core
-    from neardup.base.arrays import texts_array
 
     values = batch.values(field)
     names = ["" if value is None else as_id(value) for value in values]
@@ -61,9 +52,6 @@ def hashes_of(
 
 def without_value(hashes: NDArray[np.uint64], field: str) -> int:
     """Return how many of some readable records have no value; InputError if none has one."""
-    from neardup import _core
-    from neardup.base.arrays import texts_array
-
     count = int((hashes == _core.hashes_of(texts_array([""]))).sum())
     if 0 < count == len(hashes):
         raise InputError(

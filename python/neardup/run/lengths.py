@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import Message
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.base.progress import Progress
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.run_options import RunOptions
+from neardup.base.progress import Progress
+from neardup.run.document_set import DocumentSet
+from neardup.run.run_options import RunOptions
 
 
 def have_bounds(options: RunOptions) -> bool:
@@ -23,7 +18,6 @@ def have_bounds(options: RunOptions) -> bool:
 
 def sides_of(texts: pa.LargeStringArray, options: RunOptions) -> NDArray[np.int8]:
     """Return for each text whether it is too short (-1), too long (1) or compared (0)."""
-    import numpy as np
     import pyarrow.compute as pc
 
     letters: Any = pc.replace_substring_regex(texts, r"[^\pL\pN]+", "")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, np
 from neardup.base.priority import fields_of, priority_order
+from neardup.readers import Batch
+from neardup.run.document_set import DocumentSet
 from neardup.run.lengths import have_bounds, leave_alone, sides_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.run_options import RunOptions
+from neardup.run.run_options import RunOptions
 
 
 class Order:

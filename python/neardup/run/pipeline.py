@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
 from neardup.base.files import writing_temporary_files
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, _core, np
 from neardup.base.memory import memory_of
 from neardup.base.messages import N_, Message
 from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
+from neardup.readers import Batch, Problem, Sources
 from neardup.readers.batch import in_pyarrow, stopped
+from neardup.readers.collection import Collection
 from neardup.readers.streams import ChangedError
+from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.decisions import COUNTS, Decisions
@@ -28,17 +30,11 @@ from neardup.run.lengths import note_left_alone
 from neardup.run.order import Order
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import SketchFiles
+from neardup.run.sketch_file import Others, SketchFiles
 from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch, Sources
-    from neardup.readers.collection import Collection
-    from neardup.recipe import Recipe
     from neardup.run.shards import Shards
-    from neardup.run.sketch_file import Others
 
 #: Memory of a pair: its columns, twice while they are sorted, and its row of the result.
 _PAIR_BYTES = 72
@@ -250,8 +246,6 @@ class Pipeline(Run):
 
     def _restore(self, work: Work, shards: Shards) -> None:
         """Restore the documents and problems that an earlier run saved in the work folder."""
-        from neardup.readers import Problem
-
         if not work.shards:
             return
         self._restored = shards.restore()
@@ -353,6 +347,4 @@ class Pipeline(Run):
 
 def _files(*sides: Any) -> list[Sources]:
     """Return those sides of a run that are files of documents."""
-    from neardup.readers import Sources
-
     return [side for side in sides if isinstance(side, Sources)]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from neardup.base.lazy import _core
 from neardup.recipe import NONE, Recipe
 from neardup.recipe.rule import Rule
 
@@ -118,8 +119,6 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
     With `look_ups`, for one look-up after another, as in de-duplication, instead of for all pairs
     at once.
     """
-    from neardup import _core
-
     sketch = wanted.sketch
     details: dict[str, Any]
     if sketch.kind == "simhash":

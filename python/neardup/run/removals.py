@@ -6,18 +6,15 @@ from collections.abc import Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
-from neardup.base.lazy import np
+from neardup.base.arrays import numbers_array
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.readers.batch import in_pyarrow
+from neardup.recipe.decisions import Decisions
+from neardup.run.document_set import DocumentSet
+from neardup.writers.rows import kinds, removed_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.recipe.decisions import Decisions
-    from neardup.run.document_set import DocumentSet
 
 
 class Removals:
@@ -81,9 +78,6 @@ class Removals:
 
     def table(self) -> pa.Table:
         """Return a row for each dropped document, with the id of its kept document."""
-        from neardup.base.arrays import numbers_array
-        from neardup.writers.rows import kinds, removed_table
-
         documents, kept_for, similarity, distance, identical = self.arrays().values()
         is_against = kept_for < self._first
         optional = {

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import lines_of, read_whole
+from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.recipe.decisions import Decisions
-    from neardup.run.document_set import DocumentSet
+from neardup.recipe.decisions import Decisions
+from neardup.run.document_set import DocumentSet
 
 
 def line_of(id: str) -> str:
@@ -61,8 +58,6 @@ def restore(
     progress: Progress,
 ) -> None:
     """Keep the documents of the input with these ids, and report ids that it does not have."""
-    import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc  # slow to import
 
     ids: pa.ChunkedArray[Any] = collected.ids.column().slice(collected.against)

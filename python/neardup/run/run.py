@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
-from neardup.base.progress import Clock, check_progress, peak_memory
-
-if TYPE_CHECKING:
-    from neardup.base.messages import Message
-    from neardup.base.progress import Progress
-    from neardup.readers import Batch, Problem, Sources
-    from neardup.readers.collection import Collection
-    from neardup.writers import Output, OutputFolder
-    from neardup.writers.edits import Edits
+from neardup.base.progress import Clock, Progress, check_progress, peak_memory
+from neardup.readers import Batch, Problem, Sources
+from neardup.readers.batch import REMEMBERED
+from neardup.readers.collection import Collection
+from neardup.writers import Output, OutputFolder, write_kept
+from neardup.writers.edits import Edits
 
 
 class Run:
@@ -32,8 +30,6 @@ class Run:
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
         """Count and report problems, and remember the first 10,000."""
-        from neardup.readers.batch import REMEMBERED  # imported late, for the command's help
-
         for problem in problems:
             self.problem_count += problem.count
             self.progress.problem(problem)
@@ -42,8 +38,6 @@ class Run:
 
     def report_sources(self, *sources: Any) -> None:
         """Count and report problems and notes that are not of records."""
-        from neardup.readers import Sources
-
         for source in sources:
             if isinstance(source, Sources):
                 self.problem_count += source.report_to(self.progress)
@@ -69,8 +63,6 @@ class Run:
         self, sources: Sources, keep: Any, output: Output | OutputFolder, edits: Edits | None
     ) -> int:
         """Write the kept records; return how many could not be written."""
-        from neardup.writers import write_kept
-
         written = write_kept(sources, keep, output, edits, self.progress)
         self.problem_count += written.unwritable
         self.problems += written.problems

@@ -99,3 +99,15 @@ def _check_lengths(least: int | None, most: int | None) -> None:
                 most=most,
             )
         )
+
+
+def check_against_only(given: Mapping[str, Any], against: object) -> None:
+    """Raise if only another collection counts, and there is none."""
+    if given["against_only"] and against is None:
+        raise ParameterError(
+            Message(
+                "{parameter:named} must be left out without another collection. Name "
+                "one with {given[against]}.",
+                parameter="against_only",
+            )
+        )

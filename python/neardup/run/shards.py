@@ -8,22 +8,17 @@ documents, after which the input is not read again.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.lazy import NDArray, np, pa
 from neardup.exceptions import InputError, ParameterError
+from neardup.readers import Batch, Problem
 from neardup.recipe.stages import CORPUS
 from neardup.run.checkpoint import Work, damage_error
+from neardup.run.document_set import DocumentSet
 from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
+from neardup.writers.sink import FileSink
 from neardup.writers.tables import arrow_file
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch, Problem
-    from neardup.run.document_set import DocumentSet
-    from neardup.writers.sink import FileSink
 
 #: A shard has at least so many bytes of text and ids: four batches.
 _BYTES = 16 << 20
@@ -80,8 +75,6 @@ class Shards:
 
     def order(self) -> NDArray[np.uint32]:
         """Return the priority order of the documents, which are all saved."""
-        import numpy as np
-
         assert self._work.stage is not None
         return np.frombuffer(self._work.load_order(self._work.stage["order"]), np.uint32)
 

@@ -12,24 +12,20 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
+from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
+from neardup.readers.addresses import is_address, names_several_at, opened
+from neardup.readers.collection import Collection
 from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
+from neardup.readers.streams import ReopenableFile
+from neardup.recipe import Recipe
+from neardup.run.document_set import DocumentSet
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers.collection import Collection
-    from neardup.readers.streams import ReopenableFile
-    from neardup.recipe import Recipe
-    from neardup.run.document_set import DocumentSet
-
-    #: What a collection is compared with.
-    Others: TypeAlias = "Collection | SketchFiles | None"
+#: What a collection is compared with.
+Others: TypeAlias = "Collection | SketchFiles | None"
 
 #: The version of the files that later runs read, and its key in the metadata.
 _VERSION, _VERSION_KEY = "1", SKETCHES.decode()
@@ -58,8 +54,6 @@ def write_sketches(
 
 def schema_of(collected: DocumentSet, shingle: int | None) -> pa.Schema:
     """Return the columns and the metadata of a file of sketches."""
-    import pyarrow as pa
-
     fields: dict[str, pa.DataType] = {
         "id": pa.large_string(),
         "identity": pa.binary(16),
@@ -80,8 +74,6 @@ def schema_of(collected: DocumentSet, shingle: int | None) -> pa.Schema:
 
 def cut(collected: DocumentSet) -> Iterator[tuple[Any, NDArray[np.uint64] | None, int]]:
     """Yield ids and groups of the documents of a finished corpus in batches, and their places."""
-    import numpy as np
-
     ids = collected.ids.column()
     groups = np.concatenate(collected.groups) if collected.groups else None
     for begin in range(0, len(ids), _BATCH):
@@ -98,8 +90,6 @@ def rows_of(
     begin: int,
 ) -> pa.RecordBatch:
     """Return the rows of some consecutive documents of a corpus, from `begin` on."""
-    import pyarrow as pa
-
     corpus, end = collected.corpus, begin + len(ids)
     parts = [*corpus.rows(begin, end), corpus.texts(begin, end)]
     columns: list[Any] = [ids, *map(pa.array, parts)]
@@ -110,8 +100,6 @@ def rows_of(
 
 def is_sketch_file(path: str) -> bool:
     """Return whether a path names an Arrow file of sketches, rather than of documents."""
-    from neardup.readers.addresses import is_address, names_several_at, opened
-
     try:
         if is_address(path):
             if names_several_at(path):
@@ -139,8 +127,6 @@ class SketchFiles:
     has_fields = False
 
     def __init__(self, paths: Sequence[str]) -> None:
-        from neardup.readers.streams import ReopenableFile
-
         self._files = [ReopenableFile(path) for path in paths]
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:
@@ -153,8 +139,6 @@ class SketchFiles:
             self._check(file, recipe, shingle)
 
     def _check(self, source: ReopenableFile, recipe: Recipe, shingle: int | None) -> None:
-        import pyarrow as pa
-
         path = source.name
         try:
             with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
@@ -190,8 +174,6 @@ class SketchFiles:
 
     def put_into(self, collected: DocumentSet) -> Iterator[pa.RecordBatch]:
         """Add the documents to a corpus that is not finished, and yield their batches."""
-        import pyarrow as pa
-
         corpus = collected.corpus
         for source in self._files:
             try:

@@ -6,15 +6,13 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import without_secrets
 from neardup.base.messages import Message
 from neardup.base.report import report_bytes
 from neardup.recipe.fit import fit_notes, pair_notes
-
-if TYPE_CHECKING:
-    from neardup.recipe.rule import Rule
+from neardup.recipe.rule import Rule
 
 #: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000
@@ -141,6 +139,13 @@ class Summary(Costs):
         for cost in dataclasses.fields(Costs):
             summary[cost.name] = summary.pop(cost.name)
         return summary
+
+
+def in_both(file: str) -> Message:
+    """Return the note on a file of the input that is also of the other collection."""
+    return Message(
+        "{file} is also in the other collection, so all of its documents are dropped.", file=file
+    )
 
 
 def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:

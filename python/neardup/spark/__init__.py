@@ -9,7 +9,9 @@ Needs the extra ``spark``. The kept set and the removed table equal those of one
 | `io` | opens files or a table; problems and kept records |
 | `blobs` | what kernels send to each other, and how Spark moves it |
 | `sketching` | sketches batches of records and counts shingles; without Spark |
-| `kernels` | the work of one task on a group, bucket, batch or unit; without Spark |
+| `kernels` | the work of one task of the search on a group, bucket or part; without Spark |
+| `units` | the work of one task that judges pairs; without Spark |
+| `rows` | numbers in bodies of blobs |
 | `decisions` | the one rule over all pairs, and the removed table; without Spark |
 | `shuffle` | the search: rounds of exchanges until the decisions are final |
 | `ordering` | numbers documents in input order |

@@ -15,6 +15,7 @@ from neardup.options.groups import SparkFilesParameters, SparkParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
+from neardup.run.run_options import check_against_only
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, settings_of
@@ -98,7 +99,7 @@ def dedup(
             )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     given = complete_options(dedup, options)
-    _check_against(given, against)
+    check_against_only(given, against)
     fields = _fields(given)
     job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
     others = None if against is None else open_table(against, fields, ())
@@ -153,7 +154,7 @@ def dedup_files(
     """
     require_spark()
     given = complete_options(dedup_files, options)
-    _check_against(given, against)
+    check_against_only(given, against)
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
@@ -171,27 +172,7 @@ def dedup_files(
         whole=[out, out_removed, given["checkpoint"]],
     )
     out_review, out_report = files
-    for path in filter(None, (out, out_removed, *files)):
-        if folders.exists(path) and not given["force"]:
-            raise OutputError(
-                Message(
-                    "{file}: exists already. Name another folder, or replace it with "
-                    "{given[force=True]}.",
-                    code="exists",
-                    file=path,
-                )
-            )
-    for path in filter(None, (out, out_removed)):
-        found = folders.other_than_output(path)
-        if found is not None:
-            raise OutputError(
-                Message(
-                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
-                    "folder.",
-                    file=path,
-                    found=found,
-                )
-            )
+    _check_outputs(folders, [out, out_removed], files, force=given["force"])
     fields = _fields(given)
     first = 0 if against is None else OWN
     source = open_files(spark, names, given["format"], fields, first)
@@ -249,15 +230,31 @@ def _refuse_input_as_output(
     refuse_input_as_output([*roots, *recipe_files], named, outputs)
 
 
-def _check_against(given: Mapping[str, Any], against: object) -> None:
-    if given["against_only"] and against is None:
-        raise ParameterError(
-            Message(
-                "{parameter:named} must be left out without another collection. Name "
-                "one with {given[against]}.",
-                parameter="against_only",
+def _check_outputs(
+    folders: Folders, whole: Sequence[str | None], files: Sequence[str | None], *, force: bool
+) -> None:
+    """Refuse outputs that exist, and with `force` folders that Spark did not write."""
+    for path in filter(None, (*whole, *files)):
+        if folders.exists(path) and not force:
+            raise OutputError(
+                Message(
+                    "{file}: exists already. Name another folder, or replace it with "
+                    "{given[force=True]}.",
+                    code="exists",
+                    file=path,
+                )
             )
-        )
+    for path in filter(None, whole):
+        found = folders.other_than_output(path)
+        if found is not None:
+            raise OutputError(
+                Message(
+                    "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
+                    "folder.",
+                    file=path,
+                    found=found,
+                )
+            )
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:

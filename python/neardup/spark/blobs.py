@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup.base.lazy import NDArray
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from pyspark import RDD
     from pyspark.sql import DataFrame
 

@@ -9,30 +9,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
+from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, arrow_schema, pack, unpack, unpack_array
-from neardup.spark.kernels import (
-    BUCKETS,
-    FILED,
-    JUDGED,
-    NUMBER,
-    REPEAT,
-    WHOLE,
-    are_new,
-    core_shuffle,
-    parts_of,
-)
+from neardup.spark.kernels import BUCKETS, WHOLE, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
+from neardup.spark.rows import FILED, JUDGED, NUMBER, REPEAT, are_new, parts_of
 from neardup.spark.sketching import TEXT, Settings
 from neardup.writers.rows import kinds
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _NAMES = ("later", "earlier", "similarity", "distance")
 #: A dropped document, and the kept one that it repeats.

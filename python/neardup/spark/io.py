@@ -22,13 +22,7 @@ from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.formats import by_name
 from neardup.readers.json_faults import parse
 from neardup.spark import sketching
-from neardup.spark.blobs import (
-    SCHEMA,
-    from_rows,
-    inboxes_of_sorted,
-    spark_schema,
-    unpack,
-)
+from neardup.spark.blobs import SCHEMA, from_rows, inboxes_of_sorted, spark_schema, unpack
 from neardup.spark.checkpoint import Folders, Stage
 from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.sketching import Settings

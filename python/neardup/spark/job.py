@@ -17,27 +17,28 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.readers import Problem
 from neardup.readers.batch import REMEMBERED, stopped
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
 from neardup.recipe.rule import chosen_recipe, rule
 from neardup.run.plan import plan_of
-from neardup.run.summary import Summary, run_report, template_notes
+from neardup.run.summary import Summary, in_both, run_report, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
+from neardup.spark.kernels import core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
+from neardup.spark.units import UNIT_DOCUMENTS, UNIT_SAMPLES
 from neardup.writers.rows import removed_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from neardup.readers import Problem
     from neardup.tasks.review import Review
 
 #: Files that on average have at least this share of a task's input are not combined.
@@ -235,13 +236,7 @@ class Job:
         if others is not None:
             self.settings = replace(self.settings, first=OWN)
             for file in source.files.keys() & others.files.keys():
-                self.progress.note(
-                    Message(
-                        "{file} is also in the other collection, so all of its documents are "
-                        "dropped.",
-                        file=source.files[file].name,
-                    )
-                )
+                self.progress.note(in_both(source.files[file].name))
             files = [*others.files.values(), *source.files.values()]
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)

@@ -30,34 +30,18 @@ the types below.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
-from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
-from neardup.spark.sketching import (
-    PARTS,
-    TEXT,
-    Settings,
-    core_recipe,
-    texts_of,
-    with_texts,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup import _core
-
-#: Documents per verification unit. A unit holds the texts of some of them.
-UNIT_DOCUMENTS = 1 << 14
-
-#: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
-UNIT_SAMPLES = 1 << 19
+from neardup import _core
+from neardup.base.lazy import NDArray
+from neardup.spark.blobs import Blob, Inbox, unpack_array
+from neardup.spark.ordering import PLACE_BITS
+from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, parts_of
+from neardup.spark.sketching import PARTS, Settings, core_recipe, with_texts
+from neardup.spark.units import core_rule, requests, units_of
 
 #: The receivers of what is decided about the capped lists of a bucket; they come after all batches.
 BUCKETS = 1 << 62
@@ -65,35 +49,10 @@ BUCKETS = 1 << 62
 #: The receiver of what concerns the whole collection; it comes last.
 WHOLE = (1 << 63) - 1
 
-#: The number of a document.
-NUMBER = np.dtype("<i8")
-#: The text of a document: 128 bits of identity, and the number of features.
-TEXT_ROW = np.dtype(
-    [("identity", [("low", "<u8"), ("high", "<u8")]), ("number", "<i8"), ("features", "<i4")]
-)
-#: An exact copy, and the first document of all with the same text; `distance` is that of the
-#: fingerprints, -1 if there are none.
-REPEAT = np.dtype([("number", "<i8"), ("first", "<i8"), ("distance", "<i4")])
-PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
-#: A pair and its similarity, NaN if it is not similar; distance is -1 without fingerprints.
-JUDGED = np.dtype([*PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
-#: A document that is filed under a key.
-FILED = np.dtype([("key", "<u4"), ("number", "<i8")])
-#: A document of a batch that a unit needs.
-NEED = np.dtype([("unit", "<i4"), ("place", "<i4")])
-
-
-@lru_cache(maxsize=8)
-def core_rule(settings: Settings) -> _core.Rule:
-    """Return the core's rule; computed once per process."""
-    return settings.rule.compiled(settings.documents)
-
 
 @lru_cache(maxsize=8)
 def core_shuffle(settings: Settings) -> _core.Shuffle:
     """Return the core's search steps; computed once per process."""
-    from neardup import _core
-
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
@@ -192,8 +151,6 @@ def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64
 
 def uncount(inbox: Inbox) -> Iterator[Blob]:
     """Return the counts of a batch's texts that the group of the first copy has counted too."""
-    from neardup import _core
-
     numbers = np.sort(inbox.rows("elsewhere", NUMBER))
     # Of equal texts of a group, only the one that was read first has a sample, and was counted.
     for samples in inbox.bodies("samples"):
@@ -204,8 +161,6 @@ def uncount(inbox: Inbox) -> Iterator[Blob]:
 
 def count_hashes(inbox: Inbox) -> Iterator[Blob]:
     """Count the hashes of a part; only common ones stay. The body has the number of texts too."""
-    from neardup import _core
-
     counted, counts = _with_texts(inbox, "hashes")
     several, subtracted = _with_texts(inbox, "subtracted")
     body = _core.common_shingles(counts, subtracted, counted - several)
@@ -214,8 +169,6 @@ def count_hashes(inbox: Inbox) -> Iterator[Blob]:
 
 def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Yield the common shingles of a collection, as verification needs them."""
-    from neardup import _core
-
     texts, parts = _with_texts(inbox, "counts")
     # Each part has counted the texts.
     texts //= len(parts)
@@ -336,172 +289,3 @@ def _candidates(pairs: NDArray[Any], sender: int, settings: Settings) -> Iterato
     units = units_of(pairs, settings, settings.groups)
     yield from requests(pairs, units, sender)
     yield Blob(WHOLE, "found", sender, np.array([len(pairs)], NUMBER).tobytes())
-
-
-def requests(pairs: NDArray[Any], units: NDArray[np.int64], sender: int) -> Iterator[Blob]:
-    """Yield the pairs of each unit, and for each batch the documents that units need."""
-    batches, needs = [np.empty(0, np.int64)], [np.empty(0, NEED)]
-    for unit, part in parts_of(units, pairs):
-        yield Blob(unit, "pairs", sender, part.tobytes())
-        numbers = _distinct(part.view(np.int64))
-        need = np.empty(len(numbers), NEED)
-        need["unit"], need["place"] = unit, numbers & (MAX_BATCH - 1)
-        batches.append(numbers >> PLACE_BITS)
-        needs.append(need)
-    for batch, part in parts_of(np.concatenate(batches), np.concatenate(needs)):
-        yield Blob(batch, "needs", sender, part.tobytes())
-
-
-def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct numbers, ascending. `np.unique` hashes them, which takes far longer."""
-    ordered: NDArray[Any] = np.sort(numbers)
-    distinct: NDArray[Any] = ordered[are_new(ordered)]
-    return distinct
-
-
-def are_new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which rows have other keys than the row before."""
-    is_new = np.ones(len(keys[0]), np.bool_)
-    is_new[1:] = False
-    for key in keys:
-        is_new[1:] |= key[1:] != key[:-1]
-    return is_new
-
-
-def parts_of(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the keys, ascending, and the values of each."""
-    keys, places = np.unique(keys, return_inverse=True)
-    # Small numbers are sorted in one pass.
-    order = np.argsort(places.astype(np.min_scalar_type(len(keys))), kind="stable")
-    ends = np.cumsum(np.bincount(places, minlength=len(keys)))
-    yield from zip(keys.tolist(), np.split(values[order], ends)[: len(keys)], strict=True)
-
-
-def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield each unit and the places of the documents of a batch that it needs, ascending."""
-    needs = inbox.rows("needs", NEED)
-    for unit, part in parts_of(needs["unit"], needs["place"]):
-        # Several groups may ask for the same document.
-        yield unit, _distinct(part).astype(np.int64)
-
-
-def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """Return what each unit needs of the samples, features, sketches or texts of a batch."""
-    from neardup import _core
-
-    first = inbox.receiver << PLACE_BITS
-    for body in inbox.bodies("samples"):
-        for unit, places in _needs(inbox):
-            yield Blob(unit, "samples", inbox.receiver, _core.select_samples(body, first + places))
-    for body in inbox.bodies("features"):
-        features = np.frombuffer(body, np.int32)
-        for unit, places in _needs(inbox):
-            yield Blob(unit, "features", inbox.receiver, features[places].tobytes())
-    for sketches in map(unpack_array, inbox.bodies("sketches")):
-        for unit, places in _needs(inbox):
-            picked = sketches.take(pa.array(places))
-            yield Blob(unit, "sketches", inbox.receiver, pack(picked))
-    for records in map(unpack, inbox.bodies("records")):
-        every = _distinct(inbox.rows("needs", NEED)["place"])
-        texts = texts_of(records, every, settings)
-        for unit, places in _needs(inbox):
-            picked = texts.take(pa.array(np.searchsorted(every, places)))
-            yield Blob(unit, "texts", inbox.receiver, pack(picked))
-
-
-def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
-    """Return the pairs of a unit that samples leave open, with requests for the texts."""
-    from neardup import _core
-
-    known = _background(background.value)
-    bodies = inbox.bodies("pairs")
-    if known is not None:
-        rules = core_rule(settings), core_recipe(settings)
-        bodies = [_core.open_pairs(*rules, known, inbox.bodies("samples"), bodies)]
-    pairs = np.frombuffer(b"".join(bodies), PAIR)
-    units = units_of(pairs, replace(settings, units=settings.text_units), 1)
-    yield from requests(pairs, units, inbox.receiver)
-
-
-def units_of(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
-    """Return the unit that judges each pair.
-
-    The pairs are those of one group of `groups`; those of a later document follow each other.
-
-    The unit is chosen by the first candidate of the later document: thus the pairs of similar
-    documents meet, and each document is sent to few units. If a first candidate is estimated (from
-    these pairs, for all groups) to have more later documents than a unit should, its pairs are
-    divided by batch among as many units as they need.
-    """
-    later, earlier = pairs["later"], pairs["earlier"]
-    begins = np.flatnonzero(are_new(later))
-    if not len(begins):
-        return np.empty(0, np.int64)
-    firsts, inverse, laters = np.unique(
-        np.minimum.reduceat(earlier, begins), return_inverse=True, return_counts=True
-    )
-    parts = (-(-laters * groups // UNIT_DOCUMENTS)).astype(np.uint64)
-    spread = _mix(firsts)[inverse] ^ _mix(_mix(later[begins] >> PLACE_BITS) % parts[inverse])
-    unit = (_mix(spread) % np.uint64(settings.units)).astype(np.int64)
-    return np.repeat(unit, np.diff(np.append(begins, len(later))))
-
-
-def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return hashes of integers."""
-    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ mixed >> np.uint64(32)
-
-
-def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
-    """Return the similar pairs of a unit, with similarities and distances.
-
-    `background` are the common shingles, as bytes that Spark has broadcast, or None.
-    """
-    from neardup import _core
-
-    asked = inbox.rows("pairs", PAIR)
-    if not len(asked):
-        return
-    # Batches ascend, and so do the documents of each.
-    numbers = _distinct(asked.view(np.int64))
-    texts: Any = pa.nulls(len(numbers), TEXT)
-    if settings.rule.keeps_texts:
-        texts = pa.concat_arrays(map(unpack_array, inbox.bodies("texts"))).fill_null("")
-    sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
-    if settings.compares_sketches:
-        sketches = [
-            sketch for body in inbox.bodies("sketches") for sketch in unpack_array(body).to_pylist()
-        ]
-    judged = np.empty(len(asked), JUDGED)
-    judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
-    judged["similarity"], judged["distance"] = _core.judge_pairs(
-        core_rule(settings),
-        core_recipe(settings),
-        None if background is None else _background(background.value),
-        texts,
-        sketches,
-        inbox.rows("features", np.int32).astype(np.uint32),
-        np.searchsorted(numbers, asked["later"]).astype(np.uint32),
-        np.searchsorted(numbers, asked["earlier"]).astype(np.uint32),
-    )
-    similar = judged[~np.isnan(judged["similarity"])]
-    for batch, part in parts_of(similar["later"] >> PLACE_BITS, similar):
-        yield Blob(batch, "similar", inbox.receiver, part.tobytes())
-
-
-@lru_cache(maxsize=8)
-def _no_sketch(settings: Settings) -> bytes:
-    """Return an empty sketch, a placeholder where the rule does not compare sketches."""
-    from neardup import _core
-
-    corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
-    corpus.push(pa.array([""], TEXT), titles=None, units=None)
-    return bytes(pa.array(corpus.rows(0, 1)[2])[0].as_py())
-
-
-@lru_cache(maxsize=2)
-def _background(common: bytes | None) -> _core.Background | None:
-    """Return the background statistics; decoded once per process."""
-    from neardup import _core
-
-    return None if common is None else _core.Background.from_bytes(common)

@@ -17,16 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.base.lazy import NDArray
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Bits of a number for the place in a batch.
 PLACE_BITS = 16

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.base.lazy import NDArray
+from neardup.run.summary import Summary
 from neardup.spark.blobs import from_rows, inboxes, unpack
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import Settings, texts_of
 from neardup.tasks.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-    from neardup.run.summary import Summary
     from neardup.spark.checkpoint import Stage
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.memory import check_memory
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 
@@ -116,8 +117,6 @@ def start(master: str | None) -> SparkSession:
 
 def _local_heap() -> int:
     """Return the bytes for Java on one machine: a third of the memory, at most 4 GiB."""
-    from neardup.base.memory import check_memory
-
     return min(2 * check_memory(None) // 3, 4 << 30)
 
 

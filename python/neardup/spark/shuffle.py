@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from neardup.spark import decisions, kernels
+from neardup.spark import decisions, kernels, units
 from neardup.spark.blobs import (
     SCHEMA,
     Blob,
@@ -182,7 +182,7 @@ class Search:
         if self._settings.compares_samples:
             samples = self._sent(candidates, "samples")
             blobs = [candidates.blobs("pairs"), samples]
-            ruled = self._run(blobs, kernels.rule_out, background=background.result())
+            ruled = self._run(blobs, units.rule_out, background=background.result())
             requests = self._checkpoint.stage(f"{name}/open", ruled)
         return self._verify(requests, name, background)
 
@@ -192,7 +192,7 @@ class Search:
         kinds += ["records"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
         blobs = [requests.blobs("pairs"), self._sent(requests, *kinds)]
-        judged = self._run(blobs, kernels.verify, tasks=_EVEN, background=background.result())
+        judged = self._run(blobs, units.verify, tasks=_EVEN, background=background.result())
         return self._checkpoint.stage(f"{name}/verified", judged)
 
     def _common_shingles(self, repeats: Stage) -> Any:
@@ -216,7 +216,7 @@ class Search:
 
     def _sent(self, stage: Stage, *kinds: str) -> RDD[Blob]:
         """Return what the units of a stage need of documents."""
-        return self._asked(stage, "needs", kernels.send, *kinds, settings=self._settings)
+        return self._asked(stage, "needs", units.send, *kinds, settings=self._settings)
 
     def _asked(
         self, stage: Stage, request: str, kernel: Kernel, *kinds: str, **known: Any

@@ -11,27 +11,25 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.base.lazy import NDArray, _core
 from neardup.readers.batch import Batch, Problem, Problems
 from neardup.readers.columns import batch_of_columns, choose_columns
 from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReader
 from neardup.recipe import Recipe
+from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable
 from neardup.recipe.rule import Rule
 from neardup.spark.blobs import Blob, pack, to_rows
 from neardup.spark.errors import errors_for_driver
 from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup import _core
 
 _spark = sys.modules.get("pyspark")
 if _spark is not None and _spark.TaskContext.get() is not None:
@@ -94,8 +92,6 @@ class Settings:
 
 def core_recipe(settings: Settings) -> _core.Recipe:
     """Return the core's recipe; computed once per process."""
-    from neardup.recipe.assets import compiled
-
     # Each task has one core; a thread pool would take cores from other tasks.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     return compiled(settings.recipe)
@@ -103,8 +99,6 @@ def core_recipe(settings: Settings) -> _core.Recipe:
 
 def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) -> pa.RecordBatch:
     """Return the rows that are records: not blank lines, and without a file's byte order mark."""
-    from neardup import _core
-
     if not settings.lines:
         return rows
     lines: Any = rows.column(0).cast(BYTES)
@@ -160,8 +154,6 @@ def _with_text(rows: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
 
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     """Sketch the texts of a batch, and return all problems."""
-    from neardup.recipe.batches import readable
-
     with errors_for_driver():
         texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
     corpus.push(texts, titles=batch.titles, units=units)
@@ -233,8 +225,6 @@ class _Group:
     """Batches of one task; each text is sampled once."""
 
     def __init__(self, settings: Settings, number: int) -> None:
-        from neardup import _core
-
         self._settings = settings
         self._number = number
         self._documents = 0

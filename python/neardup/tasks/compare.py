@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
+from neardup.base.arrays import texts_array
 from neardup.base.display import measure_words
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
+from neardup.base.progress import Clock
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.align import align_pair, differences
@@ -17,11 +20,6 @@ from neardup.recipe.assets import compiled
 from neardup.recipe.rule import chosen_recipe, measure_name, rule
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text, without_markup
 from neardup.tasks.comparison import Comparison, Evidence
-
-if TYPE_CHECKING:
-    from neardup import _core
-    from neardup.base.progress import Clock
-
 
 _NEGATED = Message("they differ in a word that turns the meaning, such as not")
 
@@ -108,9 +106,6 @@ def compare_timed(
     a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None
 ) -> Comparison:
     """Compare two texts by the options of `compare`, all of them given, and time it."""
-    from neardup import _core
-    from neardup.base.arrays import texts_array
-
     # Reading the memory takes as long as comparing two short texts.
     lap = (lambda _: None) if clock is None else clock.lap
     chosen = chosen_recipe(given).for_single_texts()
@@ -206,8 +201,6 @@ def compare_documents(
         text discounted. None for a corpus without counts, in which no text is common.
     edit_similarity : float
     """
-    from neardup import _core
-
     decide, sketch = recipe.decide, recipe.sketch
     by_distance = decide.threshold is None and decide.max_distance is not None
     measured = "sketch" if by_distance else decide.measure

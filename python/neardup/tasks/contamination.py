@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, paths_of
@@ -14,6 +15,10 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import Problem, Sources, open_sources
+from neardup.readers.batch import strings
+from neardup.readers.collection import Collection
+from neardup.readers.sources import check_standard_input
 from neardup.run.run import Run
 from neardup.tasks.contamination_result import (
     ContaminationResult,
@@ -22,15 +27,7 @@ from neardup.tasks.contamination_result import (
     span_of,
     table_of,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup import _core
-    from neardup.readers import Problem, Sources
-    from neardup.readers.collection import Collection
+from neardup.writers import OutputSet, write_rows
 
 #: Wording is common if more than one document in `_MANY` has it, and more than `_FEW` have.
 _FEW, _MANY = 100, 1000
@@ -159,10 +156,6 @@ def contamination_files(
     ('test', 'train', 1, 1)
     >>> folder.cleanup()
     """
-    from neardup.readers import open_sources
-    from neardup.readers.sources import check_standard_input
-    from neardup.writers import OutputSet, write_rows
-
     given = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
     if isinstance(inputs, Mapping):
@@ -235,9 +228,6 @@ def _between_splits(
     search: _Search, documents: dict[str, Sources], text_field: str | None
 ) -> ContaminationResult:
     """Return the items of each split that occur in each other split."""
-    import numpy as np
-    import pyarrow as pa
-
     sources = documents
     if text_field is not None:
         sources = {
@@ -343,11 +333,7 @@ class _Search(Run):
 
     def read_items(self, tests: Any) -> _Items:
         """Read the items of a test."""
-        import pyarrow as pa
-
-        from neardup import _core
         from neardup.papers.align import aligner
-        from neardup.readers.batch import strings
 
         texts: list[Any] = []
         ids: list[str] = []
@@ -370,8 +356,6 @@ class _Search(Run):
 
         The search counts the documents of each wording, so it serves once.
         """
-        import numpy as np
-
         given, core = self._given, items.core
         summary = ContaminationSummary(tests=len(items.ids), short=len(items.too_short))
         findings: list[Finding] = []

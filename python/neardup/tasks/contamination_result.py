@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import NDArray, np, pa
+from neardup.readers import Problem
 from neardup.run.summary import Costs
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Problem
 
 #: Findings that the representation of a result names.
 _FIRST = 5
@@ -119,8 +114,6 @@ class Finding(NamedTuple):
 
 def table_of(findings: list[Finding], test_ids: list[str], covers: list[float]) -> pa.Table:
     """Return the findings as `ContaminationResult` has them."""
-    import pyarrow as pa
-
     spans = [(*span_of(finding.places, 0), *span_of(finding.places, 2)) for finding in findings]
     names = ("begin", "end", "test_begin", "test_end")
     return pa.table(

@@ -9,28 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.display import DOUBTFUL
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
-from neardup.exceptions import ParameterError
+from neardup.base.progress import Progress
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers.collection import Collection
+from neardup.recipe.decisions import Decisions
+from neardup.run.document_set import DocumentSet
+from neardup.run.documents import describe_documents, titles_of_pairs, titles_of_rows
+from neardup.run.file_run import FileRun
+from neardup.run.pipeline import Pipeline
 from neardup.run.plan import plan_of
-from neardup.run.run_options import RunOptions
+from neardup.run.removals import Removals
+from neardup.run.restore_ids import read_ids, restore
+from neardup.run.run_options import RunOptions, check_against_only
+from neardup.run.sketch_file import Others, SketchFiles
 from neardup.tasks.dedup_result import DedupResult, Rows
+from neardup.writers import Output, OutputFolder
+from neardup.writers.edits import COPIES, FIELDS, Annotations, check_free
+from neardup.writers.rows import removed_schema, write_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from neardup import _core
-    from neardup.base.progress import Progress
-    from neardup.readers.collection import Collection
-    from neardup.recipe.decisions import Decisions
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import Pipeline
-    from neardup.run.sketch_file import Others
     from neardup.tasks.review import Review, Texts
-    from neardup.writers import Output, OutputFolder
-    from neardup.writers.edits import Annotations
 
 
 #: Bytes of an input that is read again for a few titles, within hundredths of a second.
@@ -105,15 +106,13 @@ def dedup(
     """
     from neardup.readers import open_table
     from neardup.readers.tables import open_others
-    from neardup.run.pipeline import Pipeline
 
     chosen = RunOptions(complete_options(dedup, options))
+    check_against_only(chosen.given, against)
     source = open_table(data, **chosen.reader)
     others = None
     if against is not None:
         others = open_others(against, **chosen.reader_of_others)
-    elif chosen.against_only:
-        raise _without_against()
     result, collected, decided = _decided(
         Pipeline(chosen), source, others, kept=source.kept, titles=True
     )
@@ -163,12 +162,8 @@ def dedup_files(
     OutputError
         If an output exists, or cannot be written. No output is left behind.
     """
-    from neardup.run.file_run import FileRun
-    from neardup.run.restore_ids import read_ids, restore
-
     chosen = RunOptions(complete_options(dedup_files, options))
-    if chosen.against_only and against is None:
-        raise _without_against()
+    check_against_only(chosen.given, against)
     records = {} if chosen.dry_run else {"output": output, "removed": removed}
     fields = _fields(chosen)
     path = chosen.restore
@@ -177,8 +172,6 @@ def dedup_files(
     with FileRun("dedup", chosen, inputs, against, records=records, texts=texts) as run:
         outputs = run.outputs.records
         if fields:
-            from neardup.writers.edits import check_free
-
             check_free(run.sources.sources, fields)
         result, collected, decided = _decided(
             run.pipeline,
@@ -212,8 +205,6 @@ def dedup_files(
 
 def _write_removed(result: DedupResult[None], output: Output | OutputFolder, first: int) -> None:
     """Write the removed documents; the input begins with the number `first`."""
-    from neardup.writers.rows import removed_schema, write_rows
-
     assert result._removals is not None, "a result that was not pickled"
     numbers = result._removals.arrays()["number"] - first
     write_rows(output, result.removed, removed_schema(result.removed.column_names), numbers)
@@ -221,12 +212,8 @@ def _write_removed(result: DedupResult[None], output: Output | OutputFolder, fir
 
 def _fields(options: RunOptions) -> tuple[str, ...]:
     """Return the fields that are added to the kept records."""
-    if not (options.annotate or options.cluster_size or options.copies):
-        return ()
-    from neardup.writers.edits import COPIES, FIELDS
-
-    fields = tuple(FIELDS) if options.annotate else ("cluster_size",) * options.cluster_size
-    return (*fields, *tuple(COPIES) * options.copies)
+    fields = FIELDS if options.annotate else ("cluster_size",) * options.cluster_size
+    return (*fields, *(COPIES,) * options.copies)
 
 
 def _reviewer(
@@ -237,9 +224,6 @@ def _reviewer(
     against: Others,
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of documents, and reads the texts."""
-
-    from neardup.run.documents import describe_documents
-    from neardup.run.sketch_file import SketchFiles
 
     assert result._removals is not None
     columns, first, ids = result._removals.arrays(), collected.against, collected.ids.column()
@@ -269,21 +253,9 @@ def _reviewer(
 def _normalized(
     corpus: _core.Corpus, documents: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
-    import pyarrow as pa
-
     read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
     texts = {number: str(text[0]) for number, text in read.items()}
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
-
-
-def _without_against() -> ParameterError:
-    return ParameterError(
-        Message(
-            "{parameter:named} must be left out without another collection. Name "
-            "one with {given[against]}.",
-            parameter="against_only",
-        )
-    )
 
 
 def _decided(
@@ -299,9 +271,6 @@ def _decided(
 
     `titles` reads those of removed documents; `restored` keeps some that repeat others.
     """
-    from neardup.run.documents import titles_of_pairs, titles_of_rows
-    from neardup.run.removals import Removals
-
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
     decided = pipeline.decide(collected)
@@ -369,8 +338,6 @@ def _annotations(
     mask: NDArray[np.bool_],
 ) -> Annotations:
     """Return the fields of the records of a mask."""
-    from neardup.writers.edits import Annotations
-
     documents = collected.against + np.flatnonzero(mask)
     kept_for, similarity, *_ = decided.columns()
     return Annotations(

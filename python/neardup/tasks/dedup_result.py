@@ -9,19 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
-from neardup.base.lazy import np
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.readers import Problem
 from neardup.run.plan import Plan
+from neardup.run.removals import Removals
 from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Problem
-    from neardup.run.removals import Removals
     from neardup.tasks.review import Review
 
 #: The kind of the kept rows: that of the input.
@@ -87,7 +84,6 @@ class DedupResult(ReprMixin, Generic[Rows]):
     def _least_similar(self, count: int) -> list[int]:
         if self._removals is not None:
             return self._removals.least_similar(count)
-        from neardup import _core
 
         similarities: list[Any] = self.removed.column("similarity").to_pylist()
         return _core.least_similar(memoryview(array("d", similarities)), count)

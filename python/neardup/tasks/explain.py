@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import pa
 from neardup.base.validation import check_max_distance
 from neardup.options.groups import ExplainParameters
 from neardup.options.options import Form
@@ -17,10 +18,8 @@ from neardup.recipe.batches import first_line
 from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text
+from neardup.tasks.compare import compare
 from neardup.tasks.fingerprints import Fingerprint, number_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: One in the fixed point of the core's weights.
 _ONE = 1 << 16
@@ -110,8 +109,6 @@ class ExplainedText(ReprMixin):
 
     def to_table(self) -> pa.Table:
         """Return the features as a table, a row for each; `hash` is hexadecimal."""
-        import pyarrow as pa
-
         digits = max((feature.hash.bit_length() for feature in self.features), default=4)
         if self.fingerprint is not None:
             digits = self.fingerprint.bits
@@ -272,8 +269,6 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     >>> str(found.a.fingerprint), found.a.fingerprint.written("bits")
     ('6d', '01101101')
     """
-    from neardup.tasks.compare import compare
-
     given = complete_options(explain, options)
     recipe = chosen_recipe(given).for_single_texts()
     distance = given["max_distance"]

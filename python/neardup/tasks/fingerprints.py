@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
+from neardup.base.lazy import NDArray, np
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
@@ -13,10 +14,7 @@ from neardup.options.options import Form
 from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from neardup.tasks.near import fingerprint_rows
 
 
 @dataclass(frozen=True)
@@ -329,10 +327,6 @@ def fingerprint_blocks(
     >>> fingerprint_blocks(np.array([0x1234_5678_9ABC_DEF0], np.uint64)).tolist()
     [[57072, 39612, 22136, 4660]]
     """
-    import numpy as np
-
-    from neardup.tasks.near import fingerprint_rows
-
     rows = fingerprint_rows(fingerprints, bits)
     widths = block_widths(bits, max_distance, widest=64)
     blocks = np.zeros((len(rows), len(widths)), np.uint64)

@@ -13,6 +13,9 @@ from neardup.recipe import CORPUS
 from neardup.recipe.assets import units_name
 from neardup.recipe.frequencies import DocumentFrequencies
 from neardup.recipe.rule import chosen_recipe
+from neardup.run.document_set import DocumentSet
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 
 
 @takes_options
@@ -46,9 +49,6 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
     from neardup.readers import Sources, open_table
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import Pipeline
-    from neardup.run.run_options import RunOptions
 
     given = complete_options(count_idf, options)
     chosen = chosen_recipe(given)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from neardup.base.arrays import word_count
+from neardup.base.lazy import NDArray, _core, np
 from neardup.base.messages import Message
 from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,6 @@ def near_pairs(
     >>> found.a.tolist(), found.b.tolist(), found.distance.tolist()
     ([0, 1], [1, 2], [3, 1])
     """
-    from neardup import _core
-
     bits = check_whole(bits, "bits", 1, 256)
     rows = fingerprint_rows(fingerprints, bits)
     most = check_max_distance(max_distance, bits)
@@ -92,10 +87,6 @@ def near_pairs(
 
 def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """Return fingerprints as rows of 1, 2 or 4 words, checked."""
-    import numpy as np
-
-    from neardup.base.arrays import word_count
-
     bits = check_whole(bits, "bits", 1, 256)
     words = word_count(bits)
     array = np.asarray(fingerprints)

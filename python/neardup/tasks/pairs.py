@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
+from neardup.base.arrays import numbers_array, repeated_text, rows_of
 from neardup.base.display import ReprMixin, rule_of
+from neardup.base.lazy import pa
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import Problem
+from neardup.readers.collection import Collection
+from neardup.run.document_set import DocumentSet
+from neardup.run.file_run import FileRun
+from neardup.run.pipeline import Pipeline
 from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
+from neardup.run.sketch_file import Others
 from neardup.run.summary import Summary
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.readers import Problem
-    from neardup.readers.collection import Collection
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.pipeline import Pipeline
-    from neardup.run.sketch_file import Others
-
+from neardup.writers import pairs_schema, write_rows
 
 #: Pairs that the representation of a result names.
 _SHOWN = 5
@@ -109,7 +108,6 @@ def pairs(data: Any, *, against: Any = None, **options: Unpack[PairsParameters])
     """
     from neardup.readers import open_table
     from neardup.readers.tables import open_others
-    from neardup.run.pipeline import Pipeline
 
     chosen = RunOptions(complete_options(pairs, options))
     others = None
@@ -149,15 +147,12 @@ def pairs_files(
     ParameterError, InputError, OutputError
         As for :func:`neardup.dedup_files`.
     """
-    from neardup.run.file_run import FileRun
-    from neardup.writers import PAIRS, write_rows
-
     chosen = RunOptions(complete_options(pairs_files, options))
     # Pairs are of no single input.
     with FileRun("pairs", chosen, inputs, against, rows={"output": output}) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()
-        write_rows(run.outputs.files["output"], result.table, PAIRS)
+        write_rows(run.outputs.files["output"], result.table, pairs_schema())
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result
@@ -167,10 +162,6 @@ def _found(
     pipeline: Pipeline, source: Collection, others: Others = None
 ) -> tuple[PairsResult, DocumentSet]:
     """Read all documents and verify all candidate pairs."""
-    import pyarrow as pa
-
-    from neardup.base.arrays import numbers_array, repeated_text, rows_of
-
     options = pipeline.options
     collected = pipeline.read(source, others)
     (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)

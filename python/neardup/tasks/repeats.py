@@ -6,29 +6,24 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.validation import check_choice, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
+from neardup.options.options import KeptPlaces
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.readers import Batch, Problem, open_sources
+from neardup.readers.collection import Collection
 from neardup.run.run import Run
 from neardup.run.summary import Costs
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.readers import Batch, Problem
-    from neardup.readers.collection import Collection
-    from neardup.writers.edits import Span
-
-KeptPlaces = Literal["first", "none"]
+from neardup.writers import OutputSet, RowWriter
+from neardup.writers.edits import Cuts, Span
 
 #: A Chinese character weighs as much as two letters of an alphabet.
 _DENSE = 2
@@ -154,8 +149,6 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     >>> found.places.select(["id", "begin", "end"]).to_pylist()
     [{'id': '0', 'begin': 26, 'end': 46}, {'id': '1', 'begin': 11, 'end': 30}]
     """
-    import pyarrow as pa
-
     from neardup.readers import open_table
 
     given = complete_options(repeats, options)
@@ -210,12 +203,6 @@ def repeats_files(
     -----
     The documents are read twice, or three times with `remove`, and never held in memory.
     """
-    import numpy as np
-
-    from neardup.readers import open_sources
-    from neardup.writers import OutputSet, RowWriter
-    from neardup.writers.edits import Cuts
-
     given = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
@@ -262,8 +249,6 @@ class _Search(Run):
     """A search for repeats: units are collected first, then their places are found."""
 
     def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
-        from neardup import _core
-
         super().__init__(progress)
         self.summary = RepeatsSummary()
         self._documents = given["documents"]
@@ -290,8 +275,6 @@ class _Search(Run):
 
         What to cut is stored in `spans`.
         """
-        import numpy as np
-
         self.progress.stage("find repeats", None, share_of(source))
         begin = 0
         for batch in self.prefetch(source.batches()):
@@ -313,9 +296,6 @@ class _Search(Run):
     def _tables(
         self, batch: Batch, columns: Any, rows: NDArray[np.int64], first: NDArray[np.intp]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        import numpy as np
-        import pyarrow as pa
-
         _, begins, ends, hashes, counts, documents = columns
         hashes = pa.array(hashes).cast(pa.string())
         texts = []
@@ -349,8 +329,6 @@ class _Search(Run):
         self, batch: Batch, columns: Any, begin: int, *, keeps_first: bool
     ) -> list[list[Span]]:
         """Return what to cut out of each text of a batch."""
-        from neardup import _core
-
         units: dict[int, list[Span]] = {}
         documents, begins, ends, counts = (columns[side].tolist() for side in (0, 1, 2, 4))
         for document, first, last, count in zip(documents, begins, ends, counts, strict=True):
@@ -367,8 +345,6 @@ class _Search(Run):
 
 def _schemas() -> tuple[pa.Schema, pa.Schema]:
     """Return the columns of the repeats and of their places."""
-    import pyarrow as pa
-
     place: list[Any] = [("id", pa.string()), ("begin", pa.int64()), ("end", pa.int64())]
     repeat: list[Any] = [("repeat", pa.string())]
     numbers: list[Any] = [("text", pa.string()), ("count", pa.int64()), ("documents", pa.int64())]
@@ -389,8 +365,6 @@ class _StoredSpans:
 
     def append(self, spans: list[list[Span]]) -> None:
         """Add the spans of the next documents."""
-        import numpy as np
-
         counts = list(map(len, spans))
         flat = [number for document in spans for span in document for number in span]
         numbers = [len(counts), len(flat), *counts, *flat]
@@ -398,8 +372,6 @@ class _StoredSpans:
 
     def __iter__(self) -> Iterator[list[Span]]:
         """Yield the spans of each document, from the first on."""
-        import numpy as np
-
         self._file.seek(0)
         while head := self._file.read(8):
             documents, size = np.frombuffer(head, np.uint32).tolist()

@@ -11,24 +11,21 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neardup.base.arrays import rows_of
+from neardup.base.lazy import NDArray, pa
 from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
 from neardup.pages.words import load_words
 from neardup.papers.align import align_sides
 from neardup.run.restore_ids import line_of
+from neardup.run.summary import Summary
+from neardup.writers import write_file
 from neardup.writers.rows import kinds
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from neardup.run.summary import Summary
 
 __all__ = ["Removal", "Review"]
 
@@ -189,8 +186,6 @@ class Review:
         OutputError
             If the file cannot be written.
         """
-        from neardup.writers import write_file
-
         write_file(path, self.to_html(language=language).encode(), force=True)
 
     def _repr_html_(self) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
+from neardup.base.lazy import np, pa
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
@@ -13,14 +14,13 @@ from neardup.options.groups import FingerprintFilesParameters, SketchFilesParame
 from neardup.options.options import Form
 from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import CORPUS
+from neardup.run.document_set import DocumentSet
+from neardup.run.file_run import FileRun
 from neardup.run.run_options import RunOptions
+from neardup.run.sketch_file import write_sketches
+from neardup.run.summary import Summary
 from neardup.tasks.fingerprints import Fingerprint, block_widths, fingerprinting, number_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.run.document_set import DocumentSet
-    from neardup.run.summary import Summary
+from neardup.writers import write_rows
 
 
 @takes_options
@@ -55,11 +55,6 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
-    import numpy as np
-
-    from neardup.run.file_run import FileRun
-    from neardup.writers import write_rows
-
     given = complete_options(fingerprint_files, options)
     chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
@@ -115,9 +110,6 @@ def sketch_files(
     A run against the file decides as a run against the documents. It need not read the documents,
     normalize or sketch them; their shingles are counted again.
     """
-    from neardup.run.file_run import FileRun
-    from neardup.run.sketch_file import write_sketches
-
     chosen = RunOptions(complete_options(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
@@ -171,8 +163,6 @@ def _rows(
 
 
 def _schema(form: Form, blocks: int | None) -> pa.Schema:
-    import pyarrow as pa
-
     digits = {"unsigned": pa.uint64(), "signed": pa.int64()}.get(form, pa.string())
     fields: list[Any] = [
         ("id", pa.string()),

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from neardup.writers.kept_writer import KeptReport
     from neardup.writers.output import Output, open_output, write_file
     from neardup.writers.output_set import OutputSet
-    from neardup.writers.rows import PAIRS, REMOVED, RowWriter, removed_schema, write_rows
+    from neardup.writers.rows import RowWriter, pairs_schema, removed_schema, write_rows
 
 __all__ = [
-    "PAIRS",
-    "REMOVED",
     "KeptReport",
     "Output",
     "OutputFolder",
     "OutputSet",
     "RowWriter",
     "open_output",
+    "pairs_schema",
     "removed_schema",
     "write_file",
     "write_kept",
@@ -42,6 +41,6 @@ __getattr__ = parts(
         "kept_writer": "KeptReport",
         "output": "Output open_output write_file",
         "output_set": "OutputSet",
-        "rows": "PAIRS REMOVED RowWriter removed_schema write_rows",
+        "rows": "RowWriter pairs_schema removed_schema write_rows",
     },
 )

@@ -10,6 +10,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, words_of_error
+from neardup.writers.sink import exists_already, unwritable
 
 #: Schemes of stores of objects whose libraries take a file in parts and commit them on demand.
 _TAKE_PARTS = {"s3", "s3a", "gs", "gcs"}
@@ -37,14 +38,7 @@ class AddressSink:
         self._sent: str | None = None
         with address_errors(self._address):
             if not force and self._system.exists(self._path):
-                raise OutputError(
-                    Message(
-                        "{file}: exists already. Choose another name, or replace it with "
-                        "{given[force=True]}.",
-                        code="exists",
-                        file=self.name,
-                    )
-                )
+                raise exists_already(self.name)
             # Named, since the libraries send files by their names.
             self._file = tempfile.NamedTemporaryFile(prefix="neardup-")  # noqa: SIM115
 
@@ -110,14 +104,7 @@ def address_errors(address: str) -> Iterator[None]:
     except NeardupError:
         raise
     except Exception as error:
-        reason = words_of_error(error, address)
-        message = Message(
-            "{file}: cannot be written: {said}. No output was changed.",
-            code="cannot_be_written",
-            file=printable(address),
-            said=reason,
-        )
-        raise OutputError(message) from error
+        raise unwritable(printable(address), words_of_error(error, address)) from error
 
 
 def check_writable(address: str) -> None:

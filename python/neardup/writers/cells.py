@@ -13,15 +13,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
-
+from neardup.base.lazy import orjson
 from neardup.readers.delimited import Dialect
 
 #: Characters of a part of a spreadsheet.
 _PART = 1 << 16
 #: Where a formula may begin: in a cell, or after what other spreadsheets take for its end.
 _FORMULA = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
-_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
 def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
@@ -30,7 +28,8 @@ def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
 
 
 def _line(record: dict[str, Any]) -> bytes:
-    return orjson.dumps(record, default=_fallback, option=_OPTIONS)
+    options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+    return orjson.dumps(record, default=_fallback, option=options)
 
 
 def csv_bytes(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:

@@ -9,14 +9,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-import orjson
-import pyarrow as pa
-
-from neardup import _core
 from neardup.base.arrays import rows_of
+from neardup.base.lazy import NDArray, _core, np, orjson, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
@@ -25,20 +21,11 @@ from neardup.readers.jsonl import JsonLines
 from neardup.readers.paths import roots_of, with_texts
 from neardup.readers.source import Row, Source
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 #: The fields that tell of each document what became of it.
-FIELDS: dict[str, pa.DataType] = {
-    "cluster_id": pa.string(),
-    "cluster_size": pa.int64(),
-    "kept_id": pa.string(),
-    "similarity": pa.float64(),
-    "measure": pa.string(),
-}
+FIELDS = ("cluster_id", "cluster_size", "kept_id", "similarity", "measure")
 
 #: The field with the ids of the documents that were dropped for a kept one.
-COPIES: dict[str, pa.DataType] = {"copies": pa.list_(pa.string())}
+COPIES = "copies"
 
 #: A half-open span of a text, in code points.
 Span = tuple[int, int]
@@ -48,7 +35,7 @@ class Edits(ABC):
     """Changes of the records that are written, taken in their order; one for each record."""
 
     #: The fields that are added to each record.
-    schema: pa.Schema = pa.schema([])
+    schema: pa.Schema
 
     @abstractmethod
     def _take(self, count: int) -> list[Any]:
@@ -100,14 +87,17 @@ class Annotations(Edits):
         documents: NDArray[np.int64],
         readable: NDArray[np.bool_],
     ) -> None:
-        self.schema = pa.schema([(name, (FIELDS | COPIES)[name]) for name in names])
+        kinds: dict[str, pa.DataType] = dict.fromkeys(FIELDS, pa.string())
+        kinds |= {"cluster_size": pa.int64(), "similarity": pa.float64()}
+        kinds[COPIES] = pa.list_(pa.string())
+        self.schema = pa.schema([(name, kinds[name]) for name in names])
         self._ids = ids
         self._kept_for, self._similarity, self._measure = kept_for, similarity, measure
         self._documents, self._readable = documents, readable
         # A cluster is a kept document and those that were dropped for it.
         self._sizes = 1 + np.bincount(kept_for[kept_for >= 0], minlength=len(kept_for))
         # The dropped documents by the kept one that they repeat, and the end of each such group.
-        has_copies = not COPIES.keys().isdisjoint(names)
+        has_copies = COPIES in names
         dropped = np.flatnonzero(kept_for >= 0) if has_copies else np.zeros(0, np.int64)
         self._copies = dropped[np.argsort(kept_for[dropped], kind="stable")]
         self._ends = np.cumsum(self._sizes - 1) if has_copies else self._sizes
@@ -130,7 +120,7 @@ class Annotations(Edits):
         }
         return [
             self._copies_of(documents, missing)
-            if field.name in COPIES
+            if field.name == COPIES
             else pa.array(values[field.name][0], field.type, mask=values[field.name][1])
             for field in self.schema
         ]
@@ -145,7 +135,7 @@ class Annotations(Edits):
             ids = ids.combine_chunks()
         lists: Any = pa.ListArray
         made: pa.Array[Any] = lists.from_arrays(
-            pa.array(offsets, pa.int32()), ids, COPIES["copies"], mask=pa.array(missing)
+            pa.array(offsets, pa.int32()), ids, pa.list_(pa.string()), mask=pa.array(missing)
         )
         return made
 
@@ -198,6 +188,7 @@ class Cuts(Edits):
     """
 
     def __init__(self, spans: Iterator[Sequence[Span]], text_field: str | None) -> None:
+        self.schema = pa.schema([])
         self._spans = spans
         self._fields = Fields(text_field)
 

@@ -13,22 +13,15 @@ from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.addresses import file_system, is_address
 from neardup.readers.batch import refusal
 from neardup.readers.formats import extensions_of
-from neardup.readers.sources import is_of_texts
+from neardup.readers.source import Source
+from neardup.readers.sources import Sources, is_of_texts
 from neardup.writers.address_sink import AddressSink, address_errors, check_writable
 from neardup.writers.output import Output
-from neardup.writers.sink import (
-    StagedSink,
-    StagingFolder,
-    check_folder,
-    output_errors,
-    remove_left,
-)
+from neardup.writers.sink import StagedSink, StagingFolder, check_folder, output_errors, remove_left
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from neardup.readers.source import Source
-    from neardup.readers.sources import Sources
     from neardup.readers.text_files import TextFiles
 
 #: Formats of records; the rows of other inputs are written as JSON Lines.

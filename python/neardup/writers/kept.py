@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.lazy import np
 from neardup.base.messages import Message
-from neardup.base.progress import check_progress
+from neardup.base.progress import Progress, check_progress
 from neardup.exceptions import ParameterError
 from neardup.readers.source import Keep, Source, count_kept
 from neardup.readers.sources import Sources, is_of_texts
 from neardup.readers.streams import ReopenableFile
+from neardup.writers.edits import Edits
 from neardup.writers.folder import OutputFolder
 from neardup.writers.kept_writer import KeptReport, Lines, Writer
 from neardup.writers.output import Output
 
 if TYPE_CHECKING:
-    from neardup.base.progress import Progress
     from neardup.readers.text_files import TextFiles
-    from neardup.writers.edits import Edits
 
 
 #: Bytes of a text file that are copied together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
@@ -13,10 +13,8 @@ from neardup.readers.batch import REMEMBERED, Problem, refusal
 from neardup.readers.fields import listing
 from neardup.readers.source import Keep, Source
 from neardup.writers.cells import jsonl_bytes
+from neardup.writers.edits import Edits
 from neardup.writers.output import Output
-
-if TYPE_CHECKING:
-    from neardup.writers.edits import Edits
 
 
 @dataclass(slots=True)

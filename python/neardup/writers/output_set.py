@@ -6,21 +6,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError, ParameterError
+from neardup.readers import Sources
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.folder import OutputFolder, check_is_for_folder, is_folder
 from neardup.writers.output import Output, ignore_interrupts, open_output
 from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import StagedSink
-
-if TYPE_CHECKING:
-    from neardup.readers import Sources
 
 #: Paths of outputs by the names of their parameters; None for one that is not wanted.
 Named = Mapping[str, str | Path | None]

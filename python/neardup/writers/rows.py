@@ -3,54 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pyarrow as pa
+from typing import Any
 
 from neardup.base.arrays import repeated_text, rows_of, texts_array
+from neardup.base.lazy import NDArray, np, pa
 from neardup.writers.folder import OutputFolder
 from neardup.writers.output import Output
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_MEASURES: list[pa.Field[Any]] = [
-    pa.field("similarity", pa.float64()),
-    pa.field("measure", pa.string()),
-    pa.field("distance", pa.int64()),
-]
-
-REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
-"""Columns of the file of removed documents."""
 
 _KINDS = ("identical", "equal", "similar")
 """Why a document was dropped: the same normalized text; similarity 1; a lower similarity."""
 
-_OPTIONAL: list[pa.Field[Any]] = [
-    # One of _KINDS, where it is known.
-    pa.field("kind", pa.string()),
-    # How many documents the kept one represents, itself included, as `cluster_size` of records.
-    pa.field("cluster_size", pa.int64()),
-    # Titles, if a record has one.
-    pa.field("title", pa.string()),
-    pa.field("kept_title", pa.string()),
-    # The kept document's collection, if there was another one.
-    pa.field("kept_from", pa.string()),
-    # Numbers of the records, if ids are repeated.
-    pa.field("record", pa.int64()),
-    pa.field("kept_record", pa.int64()),
-    # Of an index: identical or similar, and the time of arrival.
-    pa.field("reason", pa.string()),
-    pa.field("at", pa.timestamp("us", tz="UTC")),
-]
-
-PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()), *_MEASURES])
-"""Columns of a file of pairs."""
-
 _ROWS = 8192
+
+
+@cache
+def _optional() -> dict[str, pa.DataType]:
+    """Return the columns of removed documents that not every task knows, with their types."""
+    return {
+        # One of _KINDS, where it is known.
+        "kind": pa.string(),
+        # How many documents the kept one represents, itself included, as `cluster_size` of records.
+        "cluster_size": pa.int64(),
+        # Titles, if a record has one.
+        "title": pa.string(),
+        "kept_title": pa.string(),
+        # The kept document's collection, if there was another one.
+        "kept_from": pa.string(),
+        # Numbers of the records, if ids are repeated.
+        "record": pa.int64(),
+        "kept_record": pa.int64(),
+        # Of an index: identical or similar, and the time of arrival.
+        "reason": pa.string(),
+        "at": pa.timestamp("us", tz="UTC"),
+    }
+
+
+def _compared(*ids: str) -> dict[str, pa.DataType]:
+    """Return the columns of two documents that were compared."""
+    columns: dict[str, pa.DataType] = dict.fromkeys((*ids, "similarity", "measure"), pa.string())
+    return columns | {"similarity": pa.float64(), "distance": pa.int64()}
+
+
+def pairs_schema() -> pa.Schema:
+    """Return the columns of a file of pairs."""
+    return pa.schema(_compared("id_a", "id_b"))
+
+
+def removed_schema(names: Collection[str] = ()) -> pa.Schema:
+    """Return the columns of a file of removed documents, with the optional ones of these names."""
+    optional = {name: kind for name, kind in _optional().items() if name in names}
+    return pa.schema(_compared("id", "kept_id") | optional)
 
 
 def removed_table(
@@ -69,9 +74,9 @@ def removed_table(
         "measure": repeated_text(measure, len(similarity)),
         "distance": _column(distance, pa.int32()),
     }
-    for field in _OPTIONAL:
-        if field.name in optional:
-            columns[field.name] = _column(optional[field.name], field.type)
+    for name, kind in _optional().items():
+        if name in optional:
+            columns[name] = _column(optional[name], kind)
     return pa.table(columns)
 
 
@@ -79,11 +84,6 @@ def kinds(identical: NDArray[np.bool_], similarity: NDArray[np.float64]) -> pa.A
     """Return the kind of each removal."""
     places = np.where(identical, 0, np.where(similarity >= 1, 1, 2))
     return rows_of(pa.chunked_array([texts_array(_KINDS)]), places)
-
-
-def removed_schema(names: Collection[str]) -> pa.Schema:
-    """Return the columns of a file of removed documents, with the optional ones of these names."""
-    return pa.schema([*REMOVED, *(field for field in _OPTIONAL if field.name in names)])
 
 
 def _column(values: Any, kind: pa.DataType) -> Any:

@@ -95,7 +95,7 @@ class FileSink:
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
             if os.path.exists(self._path) and not force:
-                self._refuse()
+                raise exists_already(self.name)
             self._mode = mode
             self._file = self._open(temporary) if temporary else self._create(folder, token)
 
@@ -139,16 +139,6 @@ class FileSink:
         """The final path and the temporary path; None for a device or a pipe."""
         return None if self._temporary is None else (self._path, self._temporary)
 
-    def _refuse(self) -> None:
-        raise OutputError(
-            Message(
-                "{file}: exists already. Choose another name, or replace it with "
-                "{given[force=True]}.",
-                code="exists",
-                file=self.name,
-            )
-        )
-
     def write(self, data: bytes) -> int:
         """Write bytes."""
         with output_errors(self.name):
@@ -189,11 +179,11 @@ class FileSink:
             # Unlike a rename, a link fails if the name exists by now.
             os.link(self._temporary, self._path)
         except FileExistsError:
-            self._refuse()
+            raise exists_already(self.name) from None
         except OSError:
             # The file system has no hard links.
             if os.path.exists(self._path):
-                self._refuse()
+                raise exists_already(self.name) from None
             os.replace(self._temporary, self._path)
         else:
             os.unlink(self._temporary)
@@ -414,15 +404,30 @@ def output_errors(name: str) -> Iterator[None]:
     except (OutputError, BrokenPipeError):
         raise
     except OSError as error:
-        reason = system_words(error)
-        raise OutputError(
-            Message(
-                "{file}: cannot be written: {said}. No output was changed.",
-                code="cannot_be_written",
-                file=name,
-                said=reason,
-            )
-        ) from error
+        raise unwritable(name, system_words(error)) from error
+
+
+def unwritable(name: str, reason: str) -> OutputError:
+    """Return the error of an output that cannot be written."""
+    return OutputError(
+        Message(
+            "{file}: cannot be written: {said}. No output was changed.",
+            code="cannot_be_written",
+            file=name,
+            said=reason,
+        )
+    )
+
+
+def exists_already(name: str) -> OutputError:
+    """Return the error of an output that exists."""
+    return OutputError(
+        Message(
+            "{file}: exists already. Choose another name, or replace it with {given[force=True]}.",
+            code="exists",
+            file=name,
+        )
+    )
 
 
 def _sync_folder(folder: str) -> None:

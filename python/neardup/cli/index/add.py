@@ -6,8 +6,10 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Unpack
 
+from neardup.base.extras import require
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
+from neardup.base.validation import index_files
 from neardup.cli.index import common
 from neardup.cli.options import (
     Bits,
@@ -20,8 +22,10 @@ from neardup.cli.options import (
     recipe_of,
 )
 from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
+from neardup.cli.watch import Watch
+from neardup.exceptions import IndexUnavailableError, InputError
 from neardup.options import options as o
-from neardup.options.groups import AddFilesParameters, IndexParameters
+from neardup.options.index_groups import AddFilesParameters, IndexParameters
 
 if TYPE_CHECKING:
     from neardup.index import AddResult, Index
@@ -82,12 +86,7 @@ def add(
         neardup index add news.db articles.jsonl --at-field date --within 14d
         neardup index add news.db corrected.jsonl --replace
     """
-    from neardup.base.extras import require
-
     require(N_("An index"), "index", "sqlalchemy")
-    from neardup.base.validation import index_files
-    from neardup.cli.watch import Watch
-    from neardup.exceptions import IndexUnavailableError, InputError
     from neardup.index import Index
     from neardup.index.ingest.files import add_files
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.base.display import measure_words
+from neardup.base.files import printable
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
 from neardup.cli.terminal import print_note, rule_words
@@ -119,8 +120,6 @@ def as_json(answer: Any) -> None:
 
 def plain(text: str) -> str:
     """Return a text on one line that no terminal takes for commands."""
-    from neardup.base.files import printable
-
     return printable(" ".join(text.split()))
 
 

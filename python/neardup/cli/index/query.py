@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup.base.display import pad
 from neardup.base.messages import Message
+from neardup.cli.compare import read_texts
 from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
 from neardup.cli.terminal import print_message, print_rows, translate
+from neardup.cli.watch import Watch
+from neardup.exceptions import ParameterError
 from neardup.options import options as o
-from neardup.options.groups import ExportParameters
+from neardup.options.index_groups import ExportParameters
 
 if TYPE_CHECKING:
     from neardup.index import Explanation, Index
@@ -49,9 +52,6 @@ def query(
         neardup index query news.db 'The ferry to Skerrow Island leaves every hour.'
         neardup index query news.db --file new.txt --json
     """
-    from neardup.cli.compare import read_texts
-    from neardup.exceptions import ParameterError
-
     if at is not None and within is None:
         raise ParameterError(
             Message(
@@ -208,8 +208,6 @@ def export(
         neardup index export news.db -o kept.jsonl --decisions dropped.jsonl
         neardup index export news.db --include-removed -o news.jsonl.zst
     """
-    from neardup.cli.watch import Watch
-
     with common.open_for_command(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
         options["progress"] = watch
         index.export(output or "-", decisions=decisions, **options)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from neardup.base.messages import Message
 from neardup.cli.index import common
 from neardup.cli.terminal import end_with_problems, print_line, print_message, print_note, translate
+from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
+from neardup.readers.batch import show as shown
 
 if TYPE_CHECKING:
     from neardup.index import Match, RemoveResult
@@ -25,8 +27,6 @@ def remove(
     Examples:
         neardup index remove news.db bridge ferry
     """
-    from neardup.exceptions import InputError
-
     missing = False
     decided: dict[str, Match | None] = {}
     with common.open_for_command(location) as index:
@@ -77,8 +77,6 @@ def keep(
     Examples:
         neardup index keep news.db bridge-repost
     """
-    from neardup.exceptions import InputError
-
     failed = False
     with (
         common.open_for_command(location) as index,
@@ -117,8 +115,6 @@ def expire(
         neardup index expire news.db --older-than 90d
         neardup index expire news.db --before 2024-03-01
     """
-    from neardup.exceptions import ParameterError
-
     if (before is None) == (older_than is None):
         raise ParameterError(Message("Give either --before or --older-than."))
     until = None if before is None else common.moment(before, "before")
@@ -148,8 +144,6 @@ def reconsider(
         neardup index reconsider news.db
         neardup index reconsider news.db bridge-repost
     """
-    from neardup.readers.batch import show as shown
-
     unknown = False
     with common.open_for_command(location) as index:
         # Needs what an index needs, so it is imported once there is one.

@@ -8,6 +8,7 @@ from neardup.base.messages import Message
 from neardup.cli.index import common
 from neardup.cli.options import Quiet
 from neardup.cli.terminal import print_line, translate
+from neardup.cli.watch import Watch
 from neardup.options import options as o
 
 
@@ -96,8 +97,6 @@ def check(
     Examples:
         neardup index check news.db
     """
-    from neardup.cli.watch import Watch
-
     with common.open_for_command(location, workers=workers) as index, Watch(quiet=quiet) as watch:
         index.check(progress=watch)
     print_line(translate(Message("no damage found")))

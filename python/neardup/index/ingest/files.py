@@ -18,7 +18,7 @@ from neardup.index.results import AddResult
 from neardup.options.signatures import complete_options
 from neardup.readers import Sources
 from neardup.readers.batch import REMEMBERED
-from neardup.writers import REMOVED, OutputSet, write_rows
+from neardup.writers import OutputSet, removed_schema, write_rows
 
 
 def add_files(
@@ -42,7 +42,7 @@ def add_files(
         engine = opened()
         added = reading.add_files(engine, sources, options)
         if "removed" in outputs.files:
-            write_rows(outputs.files["removed"], added.removed, REMOVED)
+            write_rows(outputs.files["removed"], added.removed, removed_schema())
         if "report" in outputs.files:
             settings = {"inputs": paths, "removed": named["removed"], "workers": engine.workers}
             others = {n: v for n, v in given.items() if n not in ("progress", "force")}

@@ -23,15 +23,7 @@ from neardup.index.ingest.first_import import Stored, first_import
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
 from neardup.index.results import AddResult, Decision, Match
-from neardup.index.values import (
-    NUL,
-    id_fault,
-    json_of,
-    lacks_zone,
-    plain_text,
-    stamp,
-    stamp_of,
-)
+from neardup.index.values import NUL, id_fault, json_of, lacks_zone, plain_text, stamp, stamp_of
 from neardup.options.reader_parameters import reader_parameters
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, Run, place_of, show, strings

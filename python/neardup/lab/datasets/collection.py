@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.base.lazy import pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from neardup.readers import open_sources
+from neardup.readers.batch import strings
+from neardup.readers.formats import COMPRESSED
 
 #: Of documents in a collection.
 Places = npt.NDArray[np.int64]
@@ -45,8 +46,6 @@ class Documents:
 
     def table(self, texts: Sequence[str] | None = None) -> pa.Table:
         """Return the documents, perhaps with other texts; the id of each one is its place."""
-        import pyarrow as pa
-
         columns = {
             "id": map(str, range(len(self))),
             "title": self.titles,
@@ -57,7 +56,6 @@ class Documents:
 
 def places_of(ids: pa.ChunkedArray[Any]) -> Places:
     """Return the places that ids of `Documents.table` are."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     places: Places = pc.cast(ids, pa.int64()).to_numpy()
@@ -74,8 +72,6 @@ class Collection:
 
 def read_collection(folder: str | Path, progress: Progress) -> Collection:
     """Return the collection in a folder."""
-    from neardup.readers.formats import COMPRESSED
-
     where = Path(folder)
     if not where.exists():
         raise InputError(
@@ -130,9 +126,6 @@ def read_documents(
 
     `reader` are parameters of `open_sources`.
     """
-    from neardup.readers import open_sources
-    from neardup.readers.batch import strings
-
     sources = open_sources(inputs, **reader)
     rows: list[tuple[str, str | None, str]] = []
     problems = 0

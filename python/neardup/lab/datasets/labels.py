@@ -11,6 +11,8 @@ from pathlib import Path
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
+from neardup.readers.batch import show
+from neardup.readers.encodings import decode
 
 #: Labels that mean duplicate, in any case; every other label means that it is none.
 DUPLICATE_LABELS = ("near-duplicate", "duplicate", "1", "true", "yes")
@@ -52,9 +54,6 @@ class Truth:
 
 def read_truth(path: str | Path) -> Truth:
     """Return the labelled pairs of a file."""
-    from neardup.readers.batch import show
-    from neardup.readers.encodings import decode
-
     source = str(path)
     text = decode(read_whole(path)).text
     first: dict[tuple[str, str], LabelledPair] = {}
@@ -126,8 +125,6 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
 
 
 def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
-    from neardup.readers.batch import show
-
     id_a, id_b, label = (cells.get(name, "").strip() for name in _NEEDED)
     for name, value in zip(_NEEDED, (id_a, id_b, label), strict=True):
         if not value:

@@ -11,6 +11,7 @@ from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import Truth
 from neardup.lab.metrics import Flags, Numbers
+from neardup.readers.batch import show
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,6 @@ class Cases:
 
 def located(truth: Truth, documents: Documents) -> Cases:
     """Return the labelled pairs with the places of their documents."""
-    from neardup.readers.batch import show
-
     wanted = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
     place_of: dict[str, int] = {}
     several = set()

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.lab.experiments import bound_words
@@ -59,16 +60,12 @@ class PairJudge:
         return tuple(self._compare(a, b, recipe) for a, b in self._cases.pairs)
 
     def _judge(self, a: int, b: int, measure: str) -> dict[str, Any]:
-        from neardup import _core
-
         judgement: dict[str, Any] = _core.judge(
             self._corpus, a, b, measure=measure, shingle=self._shingle
         )
         return judgement
 
     def _compare(self, a: int, b: int, recipe: Recipe) -> Comparison:
-        from neardup import _core
-
         texts = [self._cases.documents.texts[place] for place in (a, b)]
         content = self._judge(a, b, "content")
         # What many documents share is discounted, also where the similarity is not weighed.
@@ -203,10 +200,6 @@ def _of_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
 
 def _corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) -> Any:
     """Return the collection in the core, sketched by a recipe; with `shingle` also its texts."""
-    import pyarrow as pa
-
-    from neardup import _core
-
     core = compiled(recipe)
     texts, titles = cases.documents.texts, cases.documents.titles
     units = None

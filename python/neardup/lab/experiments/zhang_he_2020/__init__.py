@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
+from neardup.base.lazy import pa
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_path, check_whole
 from neardup.lab.datasets.collection import read_collection
@@ -25,9 +26,6 @@ from neardup.lab.report import ReportFolder
 from neardup.options.groups import PublishedParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.recipe import NAMES, Recipe, load_recipe
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)

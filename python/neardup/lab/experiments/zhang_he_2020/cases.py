@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.base.lazy import pa
 from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents, Places
 from neardup.lab.datasets.draws import keyed_generator
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
 from neardup.lab.metrics import Flags
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 REPOSTS = "reposts"
 

@@ -10,21 +10,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import pa
 from neardup.lab.datasets.collection import OVERALL, Places, places_of
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
 from neardup.lab.metrics import Scores
 from neardup.recipe import Recipe, load_recipe
 from neardup.tasks import pairs as task
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: How often a run is timed.
 _REPEATS = 5
