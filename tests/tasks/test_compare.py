@@ -34,52 +34,6 @@ def test_numbers_that_are_replaced():
     assert "3 处数字换成了别的" in in_language(comparison.verdict, "zh")
 
 
-NOTICE = (
-    "Notice to all passengers: the timetable of the ferry changes on Monday. Please look at the "
-    "board at the pier before you travel, and keep your ticket ready for inspection."
-)
-CHINESE = "渡轮将于明天上午从码头出发请乘客提前半小时到达并准备好车票以便检查雨天停航时另行通知"
-PROGRAM = """
-def total(items):
-    {}
-    result = 0
-    for item in items:
-        if item.price is None:
-            {}
-            continue
-        result += item.price * item.count
-    return result
-
-def average(items):
-    if not items:
-        {}
-        return 0
-    return total(items) / len(items)
-"""
-COMMENTS = (
-    "# 从零开始累加每件商品的价格再返回总和",
-    "# 没有价格的商品直接跳过",
-    "# 空列表的平均值规定为零",
-)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "least"),
-    [
-        # Emoji, rules and quotation marks are no letters.
-        (NOTICE + " 🎉" * 31, NOTICE + " 🎉" * 35, 0.95),
-        (NOTICE, f"{NOTICE}\n{'━' * 50}", 0.9),
-        (NOTICE + "“”" * 16, NOTICE + "“”" * 18, 0.95),
-        # About a fifth of the letters are Chinese.
-        (NOTICE + CHINESE[:32], NOTICE + CHINESE[:35], 0.95),
-        (PROGRAM.format("", "", ""), PROGRAM.format(*COMMENTS), 0.3),
-    ],
-    ids=["emoji", "rule", "quotation marks", "two languages", "comments"],
-)
-def test_the_share_of_a_script_does_not_decide_how_a_text_is_compared(a, b, least):
-    assert compare(a, b).similarity >= least
-
-
 def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
     by_content, by_shingles = (
         compare(BULLETIN, OTHER_NUMBERS, recipe=recipe, threshold=0.5)
