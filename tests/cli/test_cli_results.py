@@ -294,14 +294,6 @@ def test_the_words_of_lists(run):
     assert "--words must be one of user_dictionary, stop_words, markers" in error
 
 
-def test_idf(run):
-    from neardup import load_idf
-
-    Path("in.jsonl").write_text(LINES.replace("吧", "！"), "utf-8")
-    run("idf", "in.jsonl", "-o", "t.idf", "--quiet")
-    assert load_idf("t.idf").documents == 4
-
-
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
     words = (command, "in.jsonl", "-o", "out.jsonl", "--force")
@@ -312,14 +304,6 @@ def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
     run(*words, "--fail-on-duplicates")
     Path("in.jsonl").write_text(LINES + "oops\n", "utf-8")
     run(*words, "--fail-on-duplicates", code=2)
-
-
-@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
-def test_quiet_and_no_progress_when_nobody_watches(run, command):
-    result = run(command, "in.jsonl", "-o", "out.jsonl")
-    assert not {"\r", "\x1b"} & set(result.err)
-    result = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet", "--force")
-    assert (result.out, result.err) == ("", "")
 
 
 def test_the_report(run):

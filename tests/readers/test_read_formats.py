@@ -176,7 +176,8 @@ def test_frames_and_padding_are_no_part_of_the_records(make, pack, suffix, chang
 @pytest.mark.parametrize("size", [1, 50, 1 << 30])
 def test_problems_do_not_depend_on_batches(read, make, size, records):
     name = make("b.jsonl", b'{"text": 1}\n\n{"text": "x"}\nnonsense\n' * 50 + b'{"text": "last"}')
-    want, got = read(name), read(name, size, records)
+    fields = {"titles": True, "extra_fields": ["n"]}
+    want, got = read(name, **fields), read(name, size, records, **fields)
     want.pop("bytes"), got.pop("bytes")
     assert got == want
     assert len(got["problems"]) == 100

@@ -525,6 +525,8 @@ class TestRefusals:
             ({"text_field": "title"}, "text_field"),
             ({"id_field": "title"}, "id_field"),
             ({"format": "jsonl"}, "format"),
+            ({"max_length": 70}, "max_length"),
+            ({"group_field": "rank"}, "group_field"),
         ],
         ids=str,
     )

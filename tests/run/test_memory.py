@@ -92,6 +92,7 @@ OPTIONS = (
     {"priority": "field:rank:desc", "on_error": "drop"},
     {"threshold": 0.3},
     {"threshold": 0.9, "workers": 1},
+    {"min_length": 30, "max_length": 90},
 )
 #: Collections, and options of the runs over them.
 RUNS = [

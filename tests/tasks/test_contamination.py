@@ -222,19 +222,6 @@ def test_wording_that_many_documents_have_does_not_count():
     assert contamination(documents, items, max_documents=30, min_share=0.4).summary.findings == 61
 
 
-def test_the_same_for_any_number_of_threads_and_any_batches():
-    rng = random.Random(4)
-    documents = [edited(rng, rng.choice(ITEMS)) + letters(rng, 50) for _ in range(3000)]
-    single = contamination(documents, ITEMS, workers=1, max_documents=10**6)
-    assert single.summary.findings > 2000
-    two = contamination(documents, ITEMS, workers=2, max_documents=10**6)
-    batches = pa.table({"text": pa.chunked_array([documents[:7], documents[7:]])})
-    three = contamination(batches, ITEMS, max_documents=10**6)
-    assert single.findings.equals(two.findings)
-    assert single.findings.equals(three.findings)
-    assert (single.keep == three.keep).all()
-
-
 def test_hostile_texts():
     documents = list(TEXTS.values())
     result = contamination(documents, [*ITEMS, *documents])

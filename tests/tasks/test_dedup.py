@@ -18,8 +18,6 @@ from neardup import (
     near_pairs,
     pairs,
 )
-from neardup.tasks.pairs import pairs_files
-from neardup.tasks.sketch import fingerprint_files
 
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
@@ -166,14 +164,6 @@ def test_unreadable_records_are_never_duplicates():
     assert dropped.summary.kept == 1
     with pytest.raises(InputError, match="record 2, field 'text'"):
         dedup(UNREADABLE, on_error="stop")
-
-
-@pytest.mark.parametrize("task", [pairs_files, fingerprint_files])
-def test_other_tasks_stop_at_the_first_unreadable_record(task, make):
-    make("bad.jsonl", '{"text": 7}\n{"text": "one text"}\n')
-    with pytest.raises(InputError, match=r"bad\.jsonl"):
-        task(["bad.jsonl"], "out.jsonl", on_error="stop")
-    assert not Path("out.jsonl").exists()
 
 
 def test_unreadable_records_are_in_no_pair():

@@ -12,7 +12,6 @@ from tests.kit.progress import RecordedProgress
 
 import neardup
 from neardup import InputError, ParameterError
-from neardup.base.progress import Progress
 
 FERRY = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
 CHATS = [
@@ -242,28 +241,3 @@ def test_other_options_hold_inside_a_group():
     records = [{**record, "at": at % 4} for at, record in enumerate(CHATS)]
     by_field = neardup.dedup(records, priority="field:at", **options).keep.tolist()
     assert by_field == [True, True, True, False, True, False, False, False, True]
-
-
-def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write("in.jsonl", CHATS)
-    write("known.jsonl", CHATS[:1])
-    options = {"recipe": "strict", "work": "w", "against": ["known.jsonl"]}
-
-    class Stops(Progress):
-        def stage(self, name, *_):
-            if name != "read and sketch":
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        neardup.dedup_files(
-            ["in.jsonl"], "out.jsonl", progress=Stops(), group_field="chat", **options
-        )
-    with pytest.raises(InputError, match="another group_field"):
-        neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
-    watch = RecordedProgress()
-    result = neardup.dedup_files(
-        ["in.jsonl"], "out.jsonl", progress=watch, group_field="chat", **options
-    )
-    assert any("resuming from w" in note for note in watch.notes)
-    assert result.keep.tolist() == [False, *KEPT[1:]]

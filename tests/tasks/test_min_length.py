@@ -1,8 +1,6 @@
 """Short and long texts are left alone: kept, and nothing is dropped for one of them."""
 
 import json
-import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +8,7 @@ from hypothesis import strategies as st
 from tests.kit.progress import RecordedProgress
 
 import neardup
-from neardup.base.progress import Progress
-from neardup.exceptions import InputError, ParameterError
+from neardup.exceptions import ParameterError
 
 LONG = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
 CHAT = ["继续", LONG, "继续", "继续。。。！？", f"{LONG} Yes.", "ok ok", "ok ok", LONG]
@@ -49,6 +46,16 @@ def test_lengths_that_no_text_has_are_refused_with_both_names():
     assert len(neardup.dedup(CHAT, min_length=4, max_length=4).kept) == 7
 
 
+def test_note_counts_the_texts_that_are_left_alone(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*CHAT, None]))
+    progress = RecordedProgress()
+    options = {"recipe": "strict", "min_length": 3, "progress": progress}
+    result = neardup.dedup_files([source], tmp_path / "out.jsonl", **options)
+    assert result.keep.tolist() == [*kept_of(CHAT, min_length=3), True]
+    assert "3 texts of fewer than 3 letters and digits are left alone." in progress.notes
+
+
 @pytest.mark.parametrize("bounds", [(6, None), (None, 40), (3, 20)])
 @settings(max_examples=30, deadline=None)
 @given(texts=st.lists(st.sampled_from([*CHAT, "", "a", "bread for the village"]), max_size=12))
@@ -62,41 +69,3 @@ def test_the_others_are_decided_as_if_they_were_alone(bounds, texts):
     result = neardup.dedup(texts, recipe="strict", min_length=least, max_length=most)
     assert result.keep.tolist() == [True if out else next(rows) for out in alone]
     assert (result.summary.too_short, result.summary.too_long) == (sum(short), sum(long))
-
-
-@pytest.mark.parametrize("options", [{}, {"memory": "512MiB"}, {"memory": "512MiB", "work": "w"}])
-def test_files_with_little_memory_and_a_work_folder_agree(tmp_path, monkeypatch, options):
-    monkeypatch.chdir(tmp_path)
-    rng = random.Random(3)
-    texts = [*rng.choices(CHAT, k=200), None]
-    Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    progress = RecordedProgress()
-    options = options | {"recipe": "strict", "min_length": 3, "progress": progress}
-    result = neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
-    assert result.keep.tolist() == [*kept_of(texts[:-1], min_length=3), True]
-    short = sum(text is not None and text.startswith("继续") for text in texts)
-    assert f"{short} texts of fewer than 3 letters and digits are left alone." in progress.notes
-    assert len(Path("out.jsonl").read_text().splitlines()) == result.summary.kept
-
-
-def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in CHAT))
-    options = {"recipe": "strict", "min_length": 3, "max_length": 70}
-    options |= {"work": "w", "priority": "last"}
-
-    class Stops(Progress):
-        def stage(self, name, *_):
-            if name != "read and sketch":
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=Stops(), **options)
-    with pytest.raises(InputError, match="another max_length"):
-        neardup.dedup_files(["in.jsonl"], "out.jsonl", **options | {"max_length": 71})
-    progress = RecordedProgress()
-    result = neardup.dedup_files(["in.jsonl"], "out.jsonl", progress=progress, **options)
-    assert any("resuming from w" in note for note in progress.notes)
-    bounds = {"min_length": 3, "max_length": 70}
-    assert result.keep.tolist() == kept_of(CHAT, priority="last", **bounds)
-    assert (result.summary.too_short, result.summary.too_long) == (3, 1)

@@ -255,19 +255,6 @@ def test_texts_that_break_programs(made, unit):
         assert row["text"] == documents[int(row["id"])][row["begin"] : row["end"]]
 
 
-def test_the_same_for_any_number_of_threads_and_any_batches():
-    documents, _ = collection(1, 3000)
-    single = repeats(documents, workers=1)
-    assert single.summary.places > 2000
-    two = repeats(documents, workers=2, memory="512MiB")
-    parts = [documents[:7], documents[7:2500], documents[2500:]]
-    batches = pa.table({"text": pa.chunked_array(parts)})
-    three = repeats(batches)
-    for other in (two, three):
-        assert single.table.equals(other.table)
-        assert single.places.equals(other.places)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -315,18 +302,6 @@ def test_columns_of_parquet_stay_as_they_are():
 
 
 @pytest.mark.usefixtures("folder")
-def test_bad_records_are_counted_and_written():
-    with Path("in.jsonl").open("ab") as file:
-        file.write(b'\nnot {json}\n{"id": "no text"}\n{"text": 7}\n')
-    summary = repeats_files(["in.jsonl"], remove="out.jsonl")
-    assert (summary.read, summary.unreadable, summary.repeats) == (6, 3, 2)
-    assert summary.problems == 3
-    written = Path("out.jsonl").read_bytes()
-    assert written.endswith(b'not {json}\n{"id": "no text"}\n{"text": 7}\n')
-    assert written.count(b"\n") == 6
-
-
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
@@ -343,12 +318,3 @@ def test_one_sentence_for_what_is_wrong(given, error, says):
     with pytest.raises(error, match=says):
         repeats_files(**{"inputs": ["in.jsonl"]} | given)
     assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_nothing_to_find():
-    Path("none.jsonl").write_text("")
-    summary = repeats_files(["none.jsonl"], "out.jsonl", remove="left.jsonl")
-    assert (summary.read, summary.repeats) == (0, 0)
-    assert Path("out.jsonl").read_bytes() == Path("left.jsonl").read_bytes() == b""
-    assert repeats([]).table.num_rows == 0
