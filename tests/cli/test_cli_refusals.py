@@ -82,6 +82,20 @@ REFUSED = {
         "--force=1": "--force takes no value",
         "-o k.csv --on-error drop": "--on-error must be one of keep, stop",
     },
+    "repeats in.jsonl": {
+        "--keep first": "--keep must be left out without --remove",
+        "-o a.csv --places a.csv": "a.csv: must be one output only",
+        "-o a.csv --remove b.xyz": "b.xyz: must have the extension",
+        "--remove k.jsonl --text-field body": "Name the field with --text-field.",
+        "nosuch.jsonl -o a.csv": "nosuch.jsonl: no such file",
+    },
+    "contamination": {
+        "- --tests -": "--tests must name standard input ('-') at most once",
+        "in.jsonl": "--tests must name a file",
+        "in.jsonl --tests nosuch.jsonl": "nosuch.jsonl: no such file",
+        "in.jsonl --tests wrong.jsonl": "Name the field with --test-text-field.",
+        "wrong.jsonl --tests in.jsonl": "Name the field with --text-field.",
+    },
     "compare": {
         "a b c d e": "does not take the argument d e",
         "a.txt nosuch.txt": "nosuch.txt: no such file",

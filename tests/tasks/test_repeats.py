@@ -13,7 +13,7 @@ from tests.index.written import letters
 from tests.kit.strategies import TEXTS, texts
 from tests.reference import repeats as twin
 
-from neardup import InputError, OutputError, ParameterError, _core, repeats, repeats_files
+from neardup import _core, repeats, repeats_files
 
 ENGLISH = [
     "The ferry leaves at nine from the old harbour.",
@@ -299,22 +299,3 @@ def test_columns_of_parquet_stay_as_they_are():
     repeats_files(["in.parquet"], remove="out.parquet")
     wanted = pa.table({"n": [1, 2], "text": [ENGLISH[0], ""]}, types)
     assert pq.read_table("out.parquet").equals(wanted)
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("given", "error", "says"),
-    [
-        ({"keep": "first"}, ParameterError, r"left out without remove="),
-        ({"remove": "in.jsonl", "force": True}, OutputError, r"in\.jsonl"),
-        ({"output": "in.jsonl"}, OutputError, "both input and output"),
-        ({"output": "a.csv", "places": "a.csv"}, ParameterError, "one output only"),
-        ({"output": "a.csv", "remove": "b.xyz"}, ParameterError, "xyz"),
-        ({"inputs": ["none.jsonl"]}, InputError, r"none\.jsonl"),
-        ({"text_field": "body", "remove": "out.jsonl"}, InputError, "body"),
-    ],
-)
-def test_one_sentence_for_what_is_wrong(given, error, says):
-    with pytest.raises(error, match=says):
-        repeats_files(**{"inputs": ["in.jsonl"]} | given)
-    assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
