@@ -56,7 +56,7 @@ def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
             for problem in item.problems:
                 assert "\n" not in str(problem)
                 assert str(problem).isprintable()
-                assert len(problem.found) <= 200
+                assert len(problem.found or "") <= 200
         return (
             [t for b in batches for t in b.texts.to_pylist()],
             [i.replace(folder, "") for b in batches for i in b.ids.to_pylist()],
