@@ -95,6 +95,10 @@ REFUSED = {
         "in.jsonl --tests nosuch.jsonl": "nosuch.jsonl: no such file",
         "in.jsonl --tests wrong.jsonl": "Name the field with --test-text-field.",
         "wrong.jsonl --tests in.jsonl": "Name the field with --text-field.",
+        "--splits a=in.jsonl b=dump --tests in.jsonl": "--tests must be left out",
+        "--splits a=in.jsonl": "at least two splits",
+        "--splits in.jsonl": "--splits must",
+        "": "INPUT must name a file",
     },
     "compare": {
         "a b c d e": "does not take the argument d e",
