@@ -75,13 +75,48 @@ DECIDE = [
 ]
 
 
-@pytest.mark.parametrize(("stage", "setting", "value"), CHANGES)
-def test_the_id_changes_with_what_changes_bits(stage, setting, value):
-    recipe = load_recipe("characters")
-    changed = recipe.replace(**{stage: {setting: value}})
-    assert getattr(getattr(changed, stage), setting) == value
-    assert changed.id != recipe.id
-    assert changed.replace(**{stage: {setting: getattr(getattr(recipe, stage), setting)}}) == recipe
+#: A recipe, values of a stage, and whether each of them has an id of its own.
+VALUES = [
+    *(("characters", stage, [{}, {name: value}], True) for stage, name, value in CHANGES),
+    *(("characters", "decide", [{}, {name: value}], False) for name, value in DECIDE),
+    ("containment", "decide", [{"direction": d} for d in ("contained", "either", "both")], False),
+    (
+        "general",
+        "decide",
+        [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
+        True,
+    ),
+    (
+        "bkdr",
+        "sketch",
+        [*({"hash": name} for name in ("xxh3", "news", "bkdr")), {"seed": 131}, {"seed": 1313}],
+        True,
+    ),
+    (
+        "characters",
+        "sketch",
+        [
+            *({"kind": "simhash"}, {"kind": "minhash"}, {"kind": "minhash", "num_perm": 64}),
+            *({"kind": "sample", **size} for size in ({}, {"size": 64}, {"size": 0})),
+        ],
+        True,
+    ),
+    ("news", "segment", [{"units": "separated", "by": by} for by in (" ", ",", ", ")], True),
+    ("keywords", "weigh", [{"min_document_frequency": least} for least in (1, 2, 3)], True),
+]
+
+
+@pytest.mark.parametrize(("name", "stage", "values", "is_own"), VALUES)
+def test_id_changes_with_what_changes_bits_and_not_with_the_decision(name, stage, values, is_own):
+    recipe = load_recipe(name)
+    changed = [recipe.replace(**{stage: value}) for value in values]
+    assert len({one.id for one in changed}) == (len(values) if is_own else 1)
+    for one, value in zip(changed, values, strict=True):
+        made = getattr(one, stage)
+        assert {setting: getattr(made, setting) for setting in value} == value
+    if values[0] == {}:
+        before = {setting: getattr(getattr(recipe, stage), setting) for setting in values[1]}
+        assert changed[1].replace(**{stage: before}) == recipe
 
 
 def test_every_setting_is_in_the_list():
@@ -106,55 +141,10 @@ def test_every_setting_is_in_the_list():
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "stage", "settings"),
-    [
-        (
-            "bkdr",
-            "sketch",
-            [{"hash": name} for name in ("xxh3", "news", "bkdr")] + [{"seed": 131}, {"seed": 1313}],
-        ),
-        (
-            "characters",
-            "sketch",
-            [
-                {"kind": "simhash"},
-                {"kind": "minhash"},
-                {"kind": "minhash", "num_perm": 64},
-                *({"kind": "sample", **size} for size in ({}, {"size": 64}, {"size": 0})),
-            ],
-        ),
-        ("news", "segment", [{"units": "separated", "by": by} for by in (" ", ",", ", ")]),
-        ("keywords", "weigh", [{"min_document_frequency": least} for least in (1, 2, 3)]),
-        (
-            "general",
-            "decide",
-            [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
-        ),
-    ],
-    ids=["hash and seed", "kind and size", "separator", "minimum document frequency", "measure"],
-)
-def test_the_id_changes_with_each_value(name, stage, settings):
-    recipe = load_recipe(name)
-    assert len({recipe.replace(**{stage: setting}).id for setting in settings}) == len(settings)
-
-
 def test_recipes_whose_results_did_not_change_keep_their_ids():
     recipes = {name: load_recipe(name) for name in NAMES}
     recipes["improved"] = recipes["improved"].for_single_texts()
     assert {name: recipe.id.rpartition("-")[2] for name, recipe in recipes.items()} == IDS
-
-
-@pytest.mark.parametrize(("setting", "value"), DECIDE)
-def test_the_digest_does_not_change_with_the_decision(setting, value):
-    recipe = load_recipe("characters")
-    assert recipe.replace(decide={setting: value}).id == recipe.id
-
-
-def test_the_digest_does_not_change_with_the_direction():
-    recipe = load_recipe("containment")
-    directions = ("contained", "either", "both")
-    assert len({recipe.replace(decide={"direction": name}).id for name in directions}) == 1
 
 
 @contextmanager
