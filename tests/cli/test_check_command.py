@@ -179,7 +179,7 @@ class TestManyPapers:
         rates = [float(row[0][:-1]) for row in among.values()]
         assert rates == sorted(rates, reverse=True)
 
-    def test_papers_that_may_hide_copying_are_named(self, run):
+    def test_papers_with_hidden_text_are_named(self, run):
         title = "Possible attempts to hide copying:"
         assert title not in run(*ALL).out
         write({"papers/ben.txt": "\u200b".join(SHARED)})
@@ -219,7 +219,7 @@ class TestManyPapers:
         assert len(self.rows(run("check", paper, *LIBRARY, "-o", output))) == 1
         assert {"out/anna.html", "out/index.html"} <= set(files())
 
-    def test_papers_that_cannot_be_checked_are_named_once(self, run, files):
+    def test_unusable_papers_are_named_once(self, run, files):
         doubled = "".join(letter * 2 for letter in SHARED * 3)
         write({"papers/empty.txt": "", "papers/doubled.txt": doubled})
         Path("papers/bad.docx").write_bytes(b"PK\x03\x04broken")

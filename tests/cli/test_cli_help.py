@@ -127,7 +127,7 @@ def test_a_message_in_the_language_of_the_command_line(run, line, words):
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"serve"}))
-def test_language_after_any_command_is_that_of_the_messages(run, name):
+def test_language_after_any_command_is_the_language_of_messages(run, name):
     chinese(run(*name.split(), "--language", "zh", "--nosuch", code=2).err)
     wrong = run(*name.split(), "--language", "fr", code=2).err
     assert "--language must be one of zh, en. Got 'fr' instead." in wrong

@@ -281,7 +281,7 @@ def things(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("line", "words"), LINES_AND_WORDS, ids=range(len(LINES_AND_WORDS)))
-def test_one_line_says_what_is_wrong(run, here, things, line, words):
+def test_refusal_is_one_line_and_nothing_is_written(run, here, things, line, words):
     shutil.copytree(things, here, symlinks=True, dirs_exist_ok=True)
 
     def contents():

@@ -106,7 +106,7 @@ def test_compare_prints_the_lines_of_the_news_program(run):
 
 
 @pytest.mark.parametrize("text", [A, ""])
-def test_no_answer_about_a_text_that_a_recipe_cannot_read(run, text):
+def test_no_answer_about_an_unreadable_text(run, text):
     """0.00 would look like a result."""
     Path("a.txt").write_text(TAGGED, "utf-8")
     Path("b.txt").write_text(text, "utf-8")

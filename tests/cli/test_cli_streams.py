@@ -96,7 +96,7 @@ def redirected(words, redirection):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", PRINTING)
-def test_an_output_that_cannot_be_written_is_an_error(run, words):
+def test_unwritable_output_is_an_error(run, words):
     Path("a.txt").write_text(A, "utf-8")
     run("index", "add", "n.db", "in.jsonl", "-q")
     shutil.copy("n.db", "whole.db")
@@ -112,7 +112,7 @@ def test_an_output_that_cannot_be_written_is_an_error(run, words):
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
-def test_messages_that_nobody_can_read_change_nothing(redirection):
+def test_closed_standard_error_changes_nothing(redirection):
     words = "pairs in.jsonl -o out.jsonl --fail-on-duplicates --force"
     assert redirected(words, "")[0] == 1
     expected = Path("out.jsonl").read_bytes()

@@ -122,7 +122,7 @@ def test_bad_record_is_told_and_the_run_goes_on(task, name):
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS if "--on-error" in options_of(name)])
-def test_run_that_is_to_stop_at_a_bad_record_writes_nothing(task, files, name):
+def test_run_stopping_at_a_bad_record_writes_nothing(task, files, name):
     Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
     before = files()
     err, written = task(name, "bad.jsonl", more=["--on-error", "stop"], code=2)
@@ -222,7 +222,7 @@ def dump(here):
 
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.usefixtures("dump")
-def test_data_files_that_are_passed_over_are_told(task, name):
+def test_skipped_data_files_are_told(task, name):
     err, written = task(name, "dump", code=2)
     note, skipped = last_line_apart(err)
     assert "note: dump: 1 documentation file" in note
@@ -309,7 +309,7 @@ LONG_NAME = "n" * 5000
         "serve key create reader --keys {}",
     ],
 )
-def test_a_name_that_is_too_long(run, files, line):
+def test_too_long_name_is_refused(run, files, line):
     before = files()
     said = run(*line.replace("{}", LONG_NAME).split(), code=2).err
     assert said.startswith("neardup: ")

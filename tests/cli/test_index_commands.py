@@ -120,7 +120,7 @@ def test_duplicates_and_problems_in_the_exit_code(run):
 
 
 @pytest.mark.parametrize("name", ["cut.jsonl", "cut.jsonl.gz", "cut.jsonl.zst"])
-def test_a_file_that_is_cut_is_reported_as_dedup_does(run, name):
+def test_cut_file_is_reported_as_by_dedup(run, name):
     rows = [{"id": f"r{at}", "text": f"{A}{chr(0x4E00 + at) * 30}"} for at in range(60)]
     data = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
     pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(Path(name).suffix, bytes)
@@ -230,7 +230,7 @@ def test_the_report_of_add(run, index):
     assert "neardup" in report["versions"]
 
 
-def test_a_zone_that_is_assumed_is_named_once(run):
+def test_assumed_zone_is_named_once(run):
     Path("with.jsonl").write_text(json.dumps({"text": A, "date": "2020-04-01T17:04:00Z"}))
     Path("without.jsonl").write_text(json.dumps({"text": A, "date": "2020-4-1 17:04:00"}))
     words = ["index", "add", "n.db", "--at-field", "date"]
@@ -242,7 +242,7 @@ def test_a_zone_that_is_assumed_is_named_once(run):
 
 
 @pytest.mark.slow
-def test_a_writer_that_waits_says_so_once(index):
+def test_waiting_writer_says_so_once(index):
     holder = open_database(index, must_exist=True)
     with holder.writing():
         process = subprocess.Popen(
@@ -258,7 +258,7 @@ def test_a_writer_that_waits_says_so_once(index):
     assert process.returncode == 0, rest
 
 
-def test_a_field_that_no_record_has(run):
+def test_field_missing_in_all_records_is_noted(run):
     words = ["index", "add", "n.db", "in.jsonl", "--at-field", "dat"]
     assert "neardup: note: No record has a value in the field 'dat'." in run(*words).err
     assert "字段“dat”" in run("--language", "zh", *words).err

@@ -90,7 +90,7 @@ def test_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
 
 @pytest.mark.skipif(os.name != "posix", reason="nohup is of POSIX")
 @pytest.mark.usefixtures("here")
-def test_signal_that_is_ignored_from_the_start_stays_ignored(files):
+def test_signal_ignored_from_the_start_stays_ignored(files):
     """As `nohup` does it."""
 
     def ignore():

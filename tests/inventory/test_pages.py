@@ -212,7 +212,7 @@ def test_no_page_or_program_names_a_machine():
     assert not [name for name in found if name != str(Path(__file__).relative_to(ROOT))]
 
 
-def test_accuracy_page_counts_the_results_that_it_lists():
+def test_accuracy_page_counts_its_results():
     page = (ROOT / "docs" / "accuracy.md").read_text("utf-8")
     reproduced, results = (
         int(number) for number in re.findall(r"texts: (\d+) of the paper's (\d+) results", page)[0]

@@ -257,13 +257,13 @@ def test_a_distance_is_for_fingerprints(name, recipe):
 
 @pytest.mark.parametrize("name", ["fingerprint", "fingerprint_many", "fingerprint_files"])
 @pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
-def test_fingerprints_want_a_recipe_that_makes_them(name, recipe):
+def test_fingerprints_need_a_recipe_of_fingerprints(name, recipe):
     function, good = CALLABLES[name]
     with pytest.raises(ParameterError, match=f"'recipe'.*fingerprints. Got '{recipe}'"):
         function(**good | {"recipe": recipe})
 
 
-def test_messages_cut_what_is_long():
+def test_messages_cut_long_values():
     with pytest.raises(ParameterError) as caught:
         neardup.load_recipe("x" * 5000)
     assert "x" * 100 not in str(caught.value)

@@ -240,13 +240,13 @@ def test_a_run_has_every_option_of_its_function(function):
     assert values == given | {"recipe": load_recipe("characters")}
 
 
-def test_a_run_has_the_default_of_an_option_that_its_function_does_not_take():
+def test_run_has_the_default_of_an_option_beyond_its_function():
     run = RunOptions(complete_options(neardup.pairs, {}))
     assert (run.priority, run.against_only, run.min_length) == ("first", False, None)
     assert run.max_text == complete_options(neardup.pairs, {})["max_text"]
 
 
-def test_a_run_refuses_what_is_no_option():
+def test_run_refuses_an_unknown_option():
     with pytest.raises(TypeError, match="no options of a run: least, treshold"):
         RunOptions({"recipe": "general", "treshold": 0.5, "least": 2})
     with pytest.raises(AttributeError, match="'treshold' is no option of a run"):
@@ -254,7 +254,7 @@ def test_a_run_refuses_what_is_no_option():
 
 
 @pytest.mark.parametrize("function", RUNS)
-def test_a_work_folder_depends_on_each_option_that_decides(function):
+def test_work_folder_depends_on_each_decisive_option(function):
     decisive = RunOptions(complete_options(function, {"recipe": "characters"})).decisive()
     for name, (_, option) in taken_options(function).items():
         decides = option.panel in ("Input", "Text", "Matching")

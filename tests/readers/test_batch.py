@@ -129,7 +129,7 @@ def _records_of(kind):
 
 @pytest.mark.parametrize("batch", [256, 1 << 22])
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "csv of lines", "parquet", "text", "table"])
-def test_a_record_that_is_too_long_is_a_problem(make, kind, batch):
+def test_too_long_record_is_a_problem(make, kind, batch):
     lines = _records_of(kind)
     if kind in ("parquet", "table"):
         table = pa.Table.from_pylist([orjson.loads(line) for line in lines])
@@ -152,7 +152,7 @@ def test_a_record_that_is_too_long_is_a_problem(make, kind, batch):
 
 @pytest.mark.parametrize("on_error", ["keep", "drop"])
 @pytest.mark.parametrize("kind", ["jsonl", "jsonl.zst", "csv", "parquet", "annotated"])
-def test_a_record_that_is_too_long_is_copied_or_dropped(make, kind, on_error):
+def test_too_long_record_is_copied_or_dropped(make, kind, on_error):
     extension = "jsonl" if kind == "annotated" else kind
     lines = _records_of(kind)
     name = make(f"a.{extension}", b"".join(lines))
@@ -176,7 +176,7 @@ def test_a_record_that_is_too_long_is_copied_or_dropped(make, kind, on_error):
         assert Path(output).read_bytes() == b"".join(expected)
 
 
-def test_a_line_that_is_too_long_is_never_held():
+def test_too_long_line_is_never_held():
     def chunks():
         yield b"1\n2\n3"
         yield from [b"x" * 100] * 50

@@ -117,7 +117,7 @@ def test_broken_lines_are_not_taken_for_a_missing_field():
     assert problems == ["no_text_field", "invalid_json", "invalid_json"]
 
 
-def test_records_without_a_part_and_values_that_are_no_texts():
+def test_missing_parts_and_other_values_are_problems():
     rows = [{"a": "x", "b": {"c": "y"}}, {"a": "x"}, {"a": 1, "b": {"c": "y"}}, {}, {"a": None}]
     texts = ["x\ny", "x", None, None, None]
     codes = ["not_a_text", "no_such_field", "no_such_field"]
@@ -188,7 +188,7 @@ def test_a_path_of_nothing_is_missing():
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
+def test_repeats_are_cut_out_of_their_field(kind):
     notice = "本站所有内容均由网友自行上传，版权归原作者所有。"
     rows = [
         {
@@ -271,7 +271,7 @@ def reasons(problems):
 
 
 @pytest.mark.parametrize("extra", [[], ["n"]])
-def test_a_record_that_is_nested_too_deeply_is_a_problem(read, make, extra):
+def test_too_deeply_nested_record_is_a_problem(read, make, extra):
     brackets = '\\"[' * 200
     nested = [f'{"[" * levels}"{brackets}"{"]" * levels}' for levels in (127, 128, 900)]
     got = read(make("a.jsonl", "".join(line(0, deep) for deep in nested)), extra_fields=extra)
@@ -294,7 +294,7 @@ def test_an_id_beyond_64_bits_is_a_problem(read, make, id_field, titles):
     ]
 
 
-def test_a_number_that_is_no_whole_one_is_no_id(read, make):
+def test_fractional_number_is_not_an_id(read, make):
     got = read(make("a.jsonl", '{"text":"a","id":1e300}\n{"text":"b","id":1e300,"n":1}\n'))
     assert (got["ids"], got["problems"]) == (["a.jsonl:1", "a.jsonl:2"], [])
 

@@ -252,7 +252,7 @@ FIELD = st.text(alphabet='a长", \n\r', max_size=24)
     line_end=st.sampled_from(["\n", "\r\n"]),
     max_text=st.integers(8, 40),
 )
-def test_a_row_that_is_too_long_hides_no_other_row(rows, quoting, line_end, max_text):
+def test_too_long_row_hides_no_other_row(rows, quoting, line_end, max_text):
     written = io.StringIO()
     csv.writer(written, quoting=quoting, lineterminator=line_end).writerows(rows)
     check_rows(written.getvalue(), max_text)
@@ -266,7 +266,7 @@ def test_rows_end_where_the_csv_module_ends_them(data, max_text):
     check_rows(data, max_text)
 
 
-def test_a_quote_that_is_never_closed_is_named():
+def test_unclosed_quote_is_named():
     data = b'text\tid\n"' + b"a line\n" * 9
     source = TabSeparatedSource(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
     (batch,) = source.chunks(Fields(max_text=20), False, 1 << 20)
@@ -275,7 +275,7 @@ def test_a_quote_that_is_never_closed_is_named():
 
 
 @pytest.mark.parametrize("line", [b"x" * 100, b"x" * 4000])
-def test_a_row_that_is_too_long_is_never_held(line, monkeypatch):
+def test_too_long_row_is_never_held(line, monkeypatch):
     most = 0
     pieces = [b"text,id\n", b'"', *[line + b"\n"] * 200, b'",1\nb,2\n']
 

@@ -109,7 +109,7 @@ def test_texts_alone_are_read_and_their_kind_comes_back(kind):
     assert list(map(str, kept)) == ["甲", "丙"]
 
 
-def test_title_that_no_row_has():
+def test_title_missing_in_all_rows_is_a_problem():
     rows = [{"text": "a"}, {"text": "b"}]
     for titles in (True, False):
         (batch,) = open_table(rows, title_field="headline").batches(titles=titles)
@@ -168,7 +168,7 @@ def test_invalid_text_is_a_problem():
         ([UserDict(text="a")], r"UserDict as item 0.*dict\(\.\.\.\)"),
     ],
 )
-def test_list_that_begins_with_neither_text_nor_record_is_refused(data, found):
+def test_list_of_neither_texts_nor_records_is_refused(data, found):
     with pytest.raises(ParameterError, match=rf"'many' parameter must be a list .*Got {found}"):
         open_table(data, parameter="many")
 
@@ -181,7 +181,7 @@ def test_list_that_begins_with_neither_text_nor_record_is_refused(data, found):
         ([None, "a"], "record 1, field 'text': must be text. Got null"),
     ],
 )
-def test_later_item_of_another_kind_is_a_problem_that_the_result_shows(data, problem):
+def test_later_item_of_another_kind_is_a_shown_problem(data, problem):
     """One text is left, so that every task reads one record and has one problem."""
     for task in (dedup, pairs, repeats, lambda data: contamination(data, ["一" * 20])):
         result = task(data)
@@ -300,7 +300,7 @@ def dataset():
 
 
 @pytest.mark.parametrize("kind", ["lazy", "stream", "data set", "formatted data set"])
-def test_result_of_a_container_is_that_of_its_table(dataset, expected, kind):
+def test_container_and_its_table_have_the_same_result(dataset, expected, kind):
     makers = {
         "lazy": lambda: pl.from_arrow(MANY_ROWS).lazy(),
         "stream": lambda: Stream(MANY_ROWS),

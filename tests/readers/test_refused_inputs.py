@@ -136,7 +136,7 @@ def test_unreadable_file(make, request):
 # Files that change, fail or keep a run waiting while they are read.
 
 
-def test_file_that_grows_between_passes(make):
+def test_growing_file_is_refused_in_the_second_pass(make):
     name = make("a.jsonl", b'{"text":"a"}\n')
     sources = open_sources([name])
     list(sources.batches())
@@ -232,7 +232,7 @@ def test_waiting_for_a_pipe_or_a_terminal_is_announced(make, monkeypatch, kind):
     ],
     ids=["records", "paper", "texts to compare", "list of words"],
 )
-def test_device_that_never_ends_is_refused_and_a_pipe_is_named(make, monkeypatch, read):
+def test_endless_device_is_refused_and_a_pipe_is_named(make, monkeypatch, read):
     make("x")
     os.mkfifo("pipe.txt")
     announced = []

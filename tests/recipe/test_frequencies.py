@@ -93,7 +93,7 @@ def test_missing_and_broken_files(tmp_path):
         load_idf(path)
 
 
-def test_a_table_of_the_corpus_gives_what_the_corpus_gives(tmp_path):
+def test_saved_table_gives_the_result_of_its_corpus(tmp_path):
     path = tmp_path / "t.idf"
     for name in ("keywords", "improved"):
         count_idf(TEXTS, recipe=name).save(path, force=True)
@@ -182,7 +182,7 @@ def test_fingerprints_are_the_twins(least, tmp_path):
     assert (0 if item is None else item.value) == values[0]
 
 
-def test_a_word_that_the_table_lacks_counts_as_in_one_document(tmp_path):
+def test_word_missing_in_the_table_counts_as_in_one_document(tmp_path):
     table = tmp_path / "t.idf"
     count_idf(FERRIES).save(table)
     for least, words in ((1, {"渡轮", "灯塔"}), (2, {"渡轮"})):
@@ -190,7 +190,7 @@ def test_a_word_that_the_table_lacks_counts_as_in_one_document(tmp_path):
         assert {row[0] for row in core.features("渡轮灯塔", None)} == words
 
 
-def test_length_is_among_the_words_that_are_left(tmp_path):
+def test_length_is_among_the_remaining_words(tmp_path):
     """In `improved`, a word that is left out has no say in what the others weigh."""
     texts = ["渡轮 码头", "渡轮 码头", "渡轮 码头 图书馆"]
     table = tmp_path / "t.idf"
@@ -201,7 +201,7 @@ def test_length_is_among_the_words_that_are_left(tmp_path):
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_texts_without_a_word_that_is_left(saved, tmp_path):
+def test_texts_without_a_remaining_word_equal_only_themselves(saved, tmp_path):
     """They have no fingerprint, and equal only an identical text, in both ways alike."""
     texts = [*FERRIES, "书架", "书架！", "渡轮 码头 船长"]
     idf = "corpus"
@@ -215,7 +215,7 @@ def test_texts_without_a_word_that_is_left(saved, tmp_path):
     assert result.summary.without_features == 4
 
 
-def test_the_number_of_features_is_that_of_the_words_left(tmp_path):
+def test_number_of_features_is_the_number_of_remaining_words(tmp_path):
     table = tmp_path / "t.idf"
     count_idf(FERRIES).save(table)
     core = compiled(keywords(3, table))

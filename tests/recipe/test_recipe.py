@@ -107,7 +107,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("name", "stage", "values", "is_own"), VALUES)
-def test_id_changes_with_what_changes_bits_and_not_with_the_decision(name, stage, values, is_own):
+def test_id_changes_with_the_bits_and_not_with_the_decision(name, stage, values, is_own):
     recipe = load_recipe(name)
     changed = [recipe.replace(**{stage: value}) for value in values]
     assert len({one.id for one in changed}) == (len(values) if is_own else 1)
@@ -177,9 +177,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
         ({"recipe": "classic"}, False),
     ],
 )
-def test_an_index_that_decided_by_another_version_of_content_is_refused(
-    options, is_refused, tmp_path
-):
+def test_index_by_another_version_of_content_is_refused(options, is_refused, tmp_path):
     location = str(tmp_path / "index.db")
     with version_of_content(assets.MEASURES["content"] - 1):
         Index(location, **options).close()
@@ -230,7 +228,7 @@ def test_a_changed_file_is_a_changed_recipe(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_toml_says_what_the_kind_of_sketch_looks_at(name):
+def test_toml_has_the_settings_of_the_kind_of_sketch(name):
     recipe = load_recipe(name)
     written = {
         "simhash": {"kind", "bits", "hash", "tie"},
@@ -390,13 +388,13 @@ def test_a_list_of_a_file_is_shown_as_a_list(setting, value, got, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["minhash", "general"])
-def test_the_measure_may_be_that_of_the_sketches(name):
+def test_measure_may_be_of_the_sketches(name):
     recipe = load_recipe(name).replace(decide={"measure": "sketch"})
     measure = {"minhash": "equal_values", "general": "sampled_resemblance"}[name]
     assert plan(1000, recipe=recipe).measure == measure
 
 
-def test_files_that_are_none(tmp_path):
+def test_missing_or_invalid_recipe_files_are_refused(tmp_path):
     with pytest.raises(
         ParameterError, match=r"'recipe'.*general, strict, containment.*Got 'nosuch'"
     ):
@@ -424,7 +422,9 @@ def test_files_that_are_none(tmp_path):
     ],
 )
 @pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
-def test_files_that_cannot_be_read(stage, setting, rest, contents, message, tmp_path):
+def test_unreadable_lists_of_a_recipe_are_refused(
+    stage, setting, rest, contents, message, tmp_path
+):
     path = tmp_path / "bad"
     if contents:
         path.write_bytes(contents)

@@ -59,7 +59,7 @@ def test_every_task_uses_it():
         ("math:", "module:function"),
     ],
 )
-def test_segmenter_that_does_not_load_is_refused(units, message):
+def test_unloadable_segmenter_is_refused(units, message):
     recipe = load_recipe("classic").replace(segment={"units": units})
     for run in (lambda: fingerprint("text", recipe=recipe), lambda: dedup(["text"], recipe=recipe)):
         with pytest.raises(ParameterError, match=message):
@@ -97,7 +97,7 @@ def test_failing_segmenter_ends_the_run(name, text, message, tmp_path):
         assert list(tmp_path.iterdir()) == [made]
 
 
-def test_segmenter_that_fails_on_one_text_stores_nothing_of_the_batch(tmp_path):
+def test_segmenter_failing_on_one_text_stores_nothing_of_the_batch(tmp_path):
     recipe = recipe_with("failing_on_rain", decide={"min_features": 1})
     documents = [{"id": str(n), "text": f"some text {n}"} for n in range(3)]
     documents.append({"id": "wet", "text": "much rain"})
@@ -134,7 +134,7 @@ def test_a_user_dictionary(tmp_path):
         compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))
 
 
-def test_a_segmenter_that_finds_nothing_leaves_no_sketch():
+def test_segmenter_without_words_leaves_no_sketch():
     for idf in ("corpus", "bundled"):
         recipe = load_recipe("keywords").replace(
             segment={"units": "tests.golden.segmenters:nothing"}, weigh={"idf": idf}

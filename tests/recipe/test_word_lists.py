@@ -26,7 +26,7 @@ def marked(recipe, text=TEXT):
     return {word for word, _, _, factors, *_ in found if factors[2]}
 
 
-def test_the_bundled_stop_words_are_those_that_the_core_drops():
+def test_core_drops_the_bundled_stop_words():
     words = words_of(CLASSIC, "stop_words")
     assert {"的", "the", "我们"} < set(words)
     assert len(words) == len(set(words)) > 2000
@@ -120,7 +120,7 @@ def test_a_line_of_another_form_is_named(setting, content, line, got, tmp_path):
         fingerprint(TEXT, recipe=recipe)
 
 
-def test_units_that_may_have_blanks_have_such_stop_words(tmp_path):
+def test_units_with_blanks_have_stop_words_with_blanks(tmp_path):
     path = tmp_path / "own.txt"
     path.write_text("of the\n", "utf-8")
     recipe = CLASSIC.replace(
@@ -153,7 +153,7 @@ def raised(recipe, text):
     return {word for word in marked if marked[word] > plain.get(word, 0)}
 
 
-def test_a_word_that_contains_a_long_marker_counts_more():
+def test_word_with_a_long_marker_counts_more():
     result = raised(BUNDLED, FERRY)
     assert result == {"事实上", "归根结底"}
     words = weights(WITHOUT, FERRY)
@@ -204,7 +204,7 @@ def test_a_list_of_ones_own(tmp_path):
     assert {word for word in plain if marked[word] != plain[word]} == {"票价"}
 
 
-def test_a_list_that_does_not_exist():
+def test_missing_list_is_refused_with_the_known_names():
     """A misspelt name is taken for a file, so the message lists the names."""
     recipe = BUNDLED.replace(weigh={"markers": "extnded"})
     expected = (

@@ -387,7 +387,7 @@ def run_killed_before_it_starts():
     run_plainly()
 
 
-def test_outputs_that_were_only_opened_are_replaced(folder):
+def test_only_opened_outputs_are_replaced(folder):
     expected = run(work=None)
     kill_in_fork(run_killed_before_it_starts)
     assert run() == expected
@@ -430,7 +430,7 @@ def change_one_letter(path):
 
 
 @pytest.mark.parametrize("change", [make_anew, append, change_one_letter])
-def test_output_that_somebody_changed_after_a_kill_is_not_replaced(folder, change):
+def test_output_changed_after_a_kill_is_not_replaced(folder, change):
     kill_in_fork(run_killed_after_one_output)
     kept = folder / "kept.jsonl"
     change(kept)
@@ -440,7 +440,7 @@ def test_output_that_somebody_changed_after_a_kill_is_not_replaced(folder, chang
     assert kept.read_bytes() == changed
 
 
-def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder):
+def test_failed_run_leaves_outputs_of_a_killed_one_to_the_next(folder):
     expected = run(work=None)
     kill_in_fork(run_killed_after_one_output)
     with pytest.raises(KeyboardInterrupt):
@@ -574,14 +574,14 @@ class TestRefusals:
 
     @pytest.mark.usefixtures("folder")
     @pytest.mark.parametrize("kind", ["-", "pipe"])
-    def test_input_that_cannot_be_read_twice_is_refused(self, kind):
+    def test_unrepeatable_input_is_refused(self, kind):
         if kind == "pipe":
             os.mkfifo("pipe")
         with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):
             dedup_files([kind], "kept.jsonl", work="work", format="jsonl")
 
     @pytest.mark.usefixtures("folder")
-    def test_stopping_at_problems_that_an_earlier_run_went_past(self):
+    def test_resumed_run_cannot_stop_at_earlier_problems(self):
         ended("stage write", on_error="keep")
         with pytest.raises(InputError, match="on_error='stop'"):
             run(on_error="stop")

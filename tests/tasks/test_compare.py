@@ -19,7 +19,7 @@ BULLETIN = (
 OTHER_NUMBERS = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").replace("十三厘", "2厘")
 
 
-def test_numbers_that_are_replaced():
+def test_replaced_numbers_lower_the_similarity():
     """8时, 13.5米 and 十三厘 are others in the other bulletin; 3人 is the same."""
     comparison = compare(BULLETIN, OTHER_NUMBERS)
     evidence = comparison.evidence
@@ -34,7 +34,7 @@ def test_numbers_that_are_replaced():
     assert "3 处数字换成了别的" in in_language(comparison.verdict, "zh")
 
 
-def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
+def test_recipe_of_shingles_ignores_numbers():
     by_content, by_shingles = (
         compare(BULLETIN, OTHER_NUMBERS, recipe=recipe, threshold=0.5)
         for recipe in ("general", "shingle")
@@ -102,7 +102,7 @@ def test_short_texts_are_compared_by_their_letters(b, similarity):
     assert (comparison.similarity, comparison.measure) == (similarity, "content(5)")
 
 
-def test_the_verdict_is_that_of_the_recipe():
+def test_verdict_follows_the_recipe():
     edited = BULLETIN.replace("渡船停开", "渡轮暂停")
     # The recipe bkdr reads words with tags only.
     names = [name for name in NAMES if name != "bkdr"]
@@ -233,7 +233,7 @@ def test_the_verdict_is_data():
     assert in_language(comparison.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
 
 
-def test_verdicts_that_no_bound_decides():
+def test_verdict_without_a_bound_gives_its_reason():
     for recipe in ("general", "shingle"):
         few = compare("灯塔", "灯塔山", recipe=recipe)
         assert "fewer than 5 features" in few.verdict

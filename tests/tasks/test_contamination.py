@@ -148,7 +148,7 @@ def test_an_item_is_found_as_often_as_it_occurs():
     assert contamination([f"{item}乙{item}"], [item]).summary.findings == 2
 
 
-def test_items_that_differ_in_the_words_that_matter_are_no_findings():
+def test_items_with_other_important_words_are_not_findings():
     form = "Regulations of {} on the Protection of {} in {}"
     item = form.format("Porto", "Bridges and Ferries", "the Old Town")
     others = [
@@ -209,7 +209,7 @@ def test_a_note_lists_short_items():
     assert note.endswith("q19, ....")
 
 
-def test_wording_that_many_documents_have_does_not_count():
+def test_wording_of_many_documents_does_not_count():
     common = "Choose the one answer that best completes the sentence that is given below:"
     rare = "The lighthouse keeper counted the ships that passed before the fog came in."
     items = [f"{common} {rare}", common]
@@ -312,7 +312,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
 
 
 @pytest.mark.usefixtures("folder")
-def test_note_counts_items_that_are_boilerplate():
+def test_note_counts_items_of_boilerplate():
     lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
     progress = RecordedProgress()
@@ -409,7 +409,7 @@ def test_standard_input_is_one_split(splits):
 
 
 @pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
-def test_a_split_without_items_has_none_that_occur(splits, content, tmp_path):
+def test_split_without_items_has_no_findings(splits, content, tmp_path):
     (tmp_path / "dev.jsonl").write_text(content)
     result = contamination_files(splits)
     rows = [pair for pair in result.splits if "dev" in (pair["split"], pair["other"])]

@@ -184,7 +184,7 @@ def test_unreadable_records_do_not_shift_the_order_of_a_field():
     assert dedup(records, priority="field:rank:desc").keep.tolist() == [True, True, *[False] * 3]
 
 
-def test_values_of_kinds_that_do_not_compare():
+def test_values_of_several_kinds_are_refused():
     records = [{"text": FIRST, "rank": 1}, {"text": OTHER, "rank": "x"}]
     with pytest.raises(InputError, match=r"'rank'.*int, str"):
         dedup(records, priority="field:rank")

@@ -32,7 +32,7 @@ BELOW_HALF = {1: 0, 2: 0, 5: 2, 8: 3, 31: 15, 32: 15, 33: 16, 47: 23, 63: 31, 64
 
 
 @pytest.mark.parametrize(("bits", "distance"), BELOW_HALF.items())
-def test_another_width_keeps_the_share_that_must_be_exceeded(bits, distance):
+def test_another_width_keeps_the_necessary_share(bits, distance):
     recipe = with_bits(load_recipe("bkdr"), bits)
     assert (recipe.sketch.bits, recipe.decide.max_distance) == (bits, distance)
     assert 1 - distance / bits > 0.5 >= 1 - (distance + 1) / bits
@@ -63,7 +63,7 @@ def test_another_width_keeps_a_distance(name, bits, distance):
         ("minhash", 64, "left out: it is for fingerprints.*'minhash'"),
     ],
 )
-def test_a_width_that_a_recipe_does_not_have(name, bits, message):
+def test_width_beyond_a_recipe_is_refused(name, bits, message):
     with pytest.raises(ParameterError, match=f"'bits' parameter must be.*{message}"):
         with_bits(load_recipe(name), bits)
 
@@ -182,7 +182,7 @@ def test_as_text(bits):
     assert result.similarity(result) == 1.0
 
 
-def test_the_recipes_that_make_fingerprints():
+def test_recipes_of_fingerprints_are_known():
     by_words = {"classic", "keywords", "improved", "news", "news-words", "bkdr"}
     assert set(PRINTING) == by_words | {"characters"}
 
@@ -217,7 +217,7 @@ def test_comparing_texts_without_features(name, a, b, same):
     assert (comparison.measure, comparison.distance) == ("identical", None)
 
 
-def test_a_recipe_that_decides_by_distance_compares_by_bits():
+def test_recipe_of_distances_compares_bits():
     comparison = compare(TEXT, TEXT + "很快", recipe="news")
     assert comparison.measure == "equal_bits"
     assert comparison.similarity == 1 - comparison.distance / 64

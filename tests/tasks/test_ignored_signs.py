@@ -7,7 +7,7 @@ import pytest
 from neardup import Index, compare, dedup, load_recipe
 
 
-def test_the_most_similar_one_that_counts_is_found():
+def test_most_similar_counting_document_is_found():
     """The first is more similar than the second, but has too few features to count."""
     first, second = "近似文本检测引擎", "近似文本检测引擎好吗你"
     text = "近似文本检测引擎好"
@@ -67,7 +67,7 @@ def test_punctuation_inside_a_number_is_not_dropped(pair):
     assert not compare(*(f"售价{value}元" for value in pair.split("/"))).duplicate
 
 
-def test_recipe_that_keeps_punctuation_compares_it():
+def test_recipe_keeping_punctuation_compares_it():
     kept = load_recipe("shingle").replace(normalize={"punctuation": "keep"})
     assert compare(CHINESE, in_clothes(CHINESE, ""), recipe=kept).resemblance < 1
 
@@ -185,14 +185,14 @@ def test_value_is_the_same_in_every_notation_and_another_value_is_not(place, not
 
 
 @pytest.mark.parametrize("reading", ["2026年3月5日", "2026年5月3日"])
-def test_day_that_may_be_the_month_is_the_same_as_either_reading(reading):
+def test_ambiguous_day_equals_either_reading(reading):
     texts = [PLACES["English day"].format(value) for value in ("03/05/2026", reading)]
     assert compare(*texts).similarity == 1
     assert not compare(texts[0], PLACES["English day"].format("2026年5月4日")).duplicate
 
 
 @pytest.mark.parametrize("pair", ["一样/两样", "统一/唯一", "三亚/九江", "万一/千万", "十分/百分"])
-def test_numeral_of_a_word_is_not_a_number_that_differs(pair):
+def test_numeral_of_a_word_is_not_a_number(pair):
     texts = [PLACES["people"].format(word) for word in pair.split("/")]
     evidence = compare(*texts).evidence
     assert (evidence.numbers_differ, evidence.number_penalty) == (0, 0)
@@ -203,7 +203,7 @@ def test_number_of_ten_thousand_digits_is_a_word():
     assert compare(*texts).evidence.numbers_differ == 0
 
 
-def test_recipe_that_keeps_numbers_compares_them_as_they_are_written():
+def test_recipe_keeping_numbers_compares_their_notation():
     kept = load_recipe("shingle").replace(normalize={"numbers": "keep"})
     texts = [PLACES["people"].format(value) for value in ("325", "三百二十五")]
     assert compare(*texts, recipe="shingle").resemblance == 1

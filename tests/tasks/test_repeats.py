@@ -234,7 +234,7 @@ def test_output_keeps_all_text_but_the_repeats(seed, keep, unit, tmp_path, monke
 
 
 @given(st.lists(texts(), max_size=6), st.sampled_from(["sentence", "paragraph"]))
-def test_texts_that_break_programs(made, unit):
+def test_places_of_hostile_texts_are_their_units(made, unit):
     documents = [*made, *made[::-1], *TEXTS.values(), " ".join(TEXTS.values())]
     result = repeats(documents, unit=unit, min_unit_length=1)
     for row in result.places.to_pylist():

@@ -93,7 +93,7 @@ def test_repeated_ids_and_ids_with_line_breaks():
     assert result.keep.tolist() == [True, False, False, False, True]
 
 
-def test_ids_that_are_not_in_the_input():
+def test_ids_missing_in_the_input_are_noted():
     progress = RecordedProgress()
     run(progress=progress, **choose(["d0", "nosuch", "other\n"]))
     assert [line for line in progress.notes if "ids.txt" in line] == [
@@ -167,13 +167,13 @@ def test_plain_ids_are_lines_as_they_are():
     assert [line_of(id) for id in IDS[:2]] == IDS[:2]
 
 
-def test_lines_that_are_typed_by_hand(tmp_path):
+def test_lines_typed_by_hand_are_ids(tmp_path):
     path = tmp_path / "ids.txt"
     path.write_bytes('\ufeffa \r\n\r\n"b\r\n"c"\r\n["d"]\r\n{"e\r\n'.encode())
     assert read_ids(str(path)) == {"a", '"b', "c", '["d"]', '{"e'}
 
 
-def test_files_that_are_refused(tmp_path):
+def test_unreadable_lists_of_ids_are_refused(tmp_path):
     path = tmp_path / "ids.txt"
     with pytest.raises(InputError, match=r"ids\.txt: cannot be read"):
         read_ids(str(path))

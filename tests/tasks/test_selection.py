@@ -197,7 +197,7 @@ def test_records_without_a_value_are_told(tmp_path):
     assert len(neardup.dedup_files([file], tmp_path / "out.jsonl", group_field="chat").keep) == 0
 
 
-def test_a_value_that_is_no_name_is_a_problem_and_its_record_is_left_alone(tmp_path):
+def test_value_of_another_kind_is_a_problem_and_its_record_stays(tmp_path):
     values = [1.5, 1.5, [1], True, "\ud800", 3, 3]
     records = [{"chat": value, "text": FERRY} for value in values]
     result = neardup.dedup(records, group_field="chat")
@@ -279,13 +279,13 @@ def test_nothing_is_dropped_for_a_short_text():
     assert against.keep.tolist() == [True]
 
 
-def test_lengths_that_no_text_has_are_refused_with_both_names():
+def test_impossible_lengths_are_refused_with_both_names():
     with pytest.raises(ParameterError, match=r"min_length.*max_length.*5 and 4"):
         neardup.dedup(CHAT, min_length=5, max_length=4)
     assert len(neardup.dedup(CHAT, min_length=4, max_length=4).kept) == 7
 
 
-def test_note_counts_the_texts_that_are_left_alone(tmp_path):
+def test_note_counts_too_short_texts(tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*CHAT, None]))
     progress = RecordedProgress()

@@ -206,7 +206,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("a", "b", "least"), CASES)
-def test_verdict_is_that_of_people_in_each_order_and_task(a, b, least):
+def test_verdict_is_the_same_in_each_order_and_task(a, b, least):
     for pair in ((a, b), (b, a)):
         found = compare(*pair)
         assert found.duplicate is (least is not None)

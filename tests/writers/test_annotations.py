@@ -164,7 +164,7 @@ def test_many_blocks(workers):
 
 
 @pytest.mark.parametrize("source", ["out.jsonl", "out.csv", "out.parquet"])
-def test_a_field_that_is_there_is_refused_before_anything_is_read(source):
+def test_existing_field_is_refused_before_reading(source):
     dedup_files(["in.jsonl"], source, annotate=True)
     for options, name in (({"annotate": True}, "cluster_id"), ({"cluster_size": True}, "_size")):
         with pytest.raises(InputError, match=f"{source}: must have no field .*{name}"):

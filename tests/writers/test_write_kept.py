@@ -225,7 +225,7 @@ def test_type_of_a_json_field(make, values, kind, want):
 
 
 @pytest.mark.parametrize(("values", "kind", "want"), NUMBERS, ids=lambda v: str(v)[:30])
-def test_the_type_is_that_of_all_parts(values, kind, want):
+def test_type_covers_all_parts(values, kind, want):
     """Values that are far from each other are as those that are read together."""
     for order in (1, -1):
         shape = InferredType()
@@ -254,7 +254,7 @@ BEYOND = 12345678901234567891234
         (f'{{"text":"t","in":{{"m":[-{BEYOND},"x"]}}}}', "a whole number beyond 64 bits"),
     ],
 )
-def test_values_that_only_json_lines_can_store(make, line, reason):
+def test_values_beyond_other_formats_are_left_out(make, line, reason):
     others = [
         '{"text":"1234567890123456789","f":1e30}',
         '{"text":"t","v":' + "[" * 126 + "]" * 126 + "}",
@@ -329,7 +329,7 @@ def test_arrow_file_of_several_dictionaries_has_their_values(make, format):
     assert pa.types.is_dictionary(got["kind"].type) == (format == "arrows")
 
 
-def test_columns_that_parquet_cannot_store_are_refused(make):
+def test_columns_beyond_parquet_are_refused(make):
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     make("a.arrow", as_arrow(pa.table({"text": ["a"], "u": union})))
     with pytest.raises(OutputError, match=r"^out\.parquet: cannot store the columns .* \.jsonl"):

@@ -250,7 +250,7 @@ def started(end, token=""):
 
 
 @pytest.mark.parametrize("token", ["", "work"])
-def test_next_run_removes_what_a_killed_one_left_and_nothing_else(token):
+def test_next_run_removes_only_the_rest_of_a_killed_one(token):
     others = [".o.jsonl.tmp", ".o.jsonl.0123456789abcdef.tmp", ".o.jsonl.01234567.tmp", "a.tmp"]
     for name in others:
         Path(name).write_text("mine")
