@@ -422,9 +422,7 @@ def test_missing_or_invalid_recipe_files_are_refused(tmp_path):
     ],
 )
 @pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
-def test_unreadable_lists_are_refused(
-    stage, setting, rest, contents, message, tmp_path
-):
+def test_unreadable_lists_are_refused(stage, setting, rest, contents, message, tmp_path):
     path = tmp_path / "bad"
     if contents:
         path.write_bytes(contents)
