@@ -109,7 +109,7 @@ def test_library_keeps_its_signals():
         "import signal, sys; before = signal.getsignal(signal.SIGTERM); sys.argv = ['{}'];"
         " import neardup; assert signal.getsignal(signal.SIGTERM) is before"
     )
-    for name in ("-m", "other", "/usr/bin/neardup"):
+    for name in ("-c", "-m", "other", "/usr/bin/neardup"):
         subprocess.run([sys.executable, "-c", program.format(name)], check=True, env=environment())
 
 
