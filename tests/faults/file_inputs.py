@@ -29,8 +29,9 @@ from neardup.lab.datasets.labels import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
 from neardup.recipe.frequencies import load_idf
+from tests.kit.formats import as_arrow
 from tests.kit.hostile_texts import LONG_BASES, TEXTS
-from tests.readers.making import as_arrow, column, docx, paragraph, pdf
+from tests.readers.making import column, docx, paragraph, pdf
 
 #: Seconds for one input. All take milliseconds: only what never ends takes so long.
 _PATIENCE = 120

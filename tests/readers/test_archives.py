@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from tests.kit.formats import serialize
 from tests.readers.making import docx, encrypted, misstated, paragraph, zipped
-from tests.readers.test_read_formats import as_parquet
 
 from neardup import InputError, dedup_files
 from neardup.readers import archives, open_sources, read_file
@@ -21,7 +21,7 @@ TEXT = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩
 FILES = {
     "b/a.jsonl": orjson.dumps({"text": "b/a.jsonl"}),
     "a.csv": b"text,n\na.csv,1\n",
-    "c.parquet": as_parquet([{"text": "c.parquet"}]),
+    "c.parquet": serialize([{"text": "c.parquet"}], "parquet"),
     "b/一班/论文.txt": "b/一班/论文.txt".encode(),
     "d.docx": docx(paragraph("d.docx")),
     "e.txt": b"e.txt",

@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError

@@ -8,9 +8,8 @@ import threading
 import orjson
 import pyarrow as pa
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow, serialize
 from tests.readers.test_archives import tarred
-from tests.readers.test_read_formats import as_parquet
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
@@ -25,8 +24,8 @@ def dump(make):
     """A folder of files of all formats, whose texts are their names."""
     for name in ("a.jsonl", "sub/b.ndjson.gz", "sub/deep/c.json.zst"):
         make(f"dump/{name}", lines(name))
-    make("dump/d.parquet", as_parquet([{"text": "d.parquet"}]))
-    make("dump/d.parquet.gz", as_parquet([{"text": "d.parquet.gz"}]))
+    make("dump/d.parquet", serialize([{"text": "d.parquet"}], "parquet"))
+    make("dump/d.parquet.gz", serialize([{"text": "d.parquet.gz"}], "parquet"))
     make("dump/B.csv", "text,n\nB.csv,1\n")
     make("dump/sub.tsv.zst", "n\ttext\n1\tsub.tsv.zst\n")
     return "dump"
@@ -139,7 +138,7 @@ def test_folder_of_a_saved_data_set_is_read_without_its_json_files(read, make, s
 
 def test_folder_of_a_published_data_set_is_read_without_its_card(read, make):
     for split in ("test", "train"):
-        make(f"hub/data/{split}-00000-of-00001.parquet", as_parquet([{"text": split}]))
+        make(f"hub/data/{split}-00000-of-00001.parquet", serialize([{"text": split}], "parquet"))
     make("hub/README.md", "---\ndataset_info: {}\n---\n")
     make("hub/dataset_infos.json", b"{}")
     got = read("hub")
@@ -212,7 +211,7 @@ def test_unusable_data_files_are_problems(read, make, dump):
     make("dump/short.parquet", b"PAR1 and no more")
     make("dump/b.txt", "b")
     make("dump/empty.parquet", b"")
-    make("dump/numbers.parquet", as_parquet([{"text": 1}]))
+    make("dump/numbers.parquet", serialize([{"text": 1}], "parquet"))
     os.symlink("nowhere", "dump/broken.jsonl")
     os.symlink("itself.jsonl", "dump/itself.jsonl")
     got = read(dump)

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
-from tests.readers.making import as_arrow, column, docx, paragraph, pdf, zipped
+from tests.kit.formats import as_arrow, serialize
+from tests.readers.making import column, docx, paragraph, pdf, zipped
 
 from neardup.readers import open_sources
 
@@ -21,29 +22,11 @@ FORMATS = ("jsonl", "parquet", "arrow", "arrows", "feather", "csv", "tsv")
 SUFFIXES = ("", ".gz", ".zst", ".xz", ".bz2")
 
 
-def as_csv(records, delimiter):
-    def cell(value):
-        return '"' + str(value).replace('"', '""') + '"'
-
-    rows = [list(records[0])] + [list(r.values()) for r in records]
-    return "".join(delimiter.join(map(cell, row)) + "\r\n" for row in rows).encode()
-
-
-def as_parquet(records):
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
-    return out.getvalue()
-
-
 def content(format):
-    if format == "jsonl":
-        return b"".join(orjson.dumps(r) + b"\n" for r in RECORDS)
-    if format == "parquet":
-        return as_parquet(RECORDS)
-    if format in ("arrow", "arrows", "feather"):
-        packing = {"feather": "lz4", "arrows": "zstd"}.get(format)
+    packing = {"feather": "lz4", "arrows": "zstd"}.get(format)
+    if packing:
         return as_arrow(pa.Table.from_pylist(RECORDS), format, compression=packing)
-    return as_csv(RECORDS, "," if format == "csv" else "\t")
+    return serialize(RECORDS, format)
 
 
 def in_folder(name, data):

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 
 from neardup.exceptions import InputError
 from neardup.readers import jsonl, open_sources, open_table

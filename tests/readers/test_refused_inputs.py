@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests import needs
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 
 from neardup.base import messages
 from neardup.base.files import read_whole

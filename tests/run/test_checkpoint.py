@@ -12,10 +12,10 @@ import threading
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests import forks
 from tests.kit import hard_texts
+from tests.kit.formats import serialize
 from tests.run.test_memory import memory_of_nothing
 
 from neardup import InputError, OutputError, ParameterError
@@ -256,7 +256,7 @@ def sample_inputs(folder):
     (folder / "rows.jsonl.gz").write_bytes(packed)
     (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
     readable = [record for record in records if isinstance(record.get("text"), str)]
-    pq.write_table(pa.Table.from_pylist(readable), "rows.parquet", row_group_size=70)
+    (folder / "rows.parquet").write_bytes(serialize(readable, "parquet"))
     (folder / "texts").mkdir()
     for number, record in enumerate(readable[:200]):
         (folder / "texts" / f"{number}.txt").write_text(record["text"], "utf-8")
@@ -616,17 +616,9 @@ def test_folders_of_texts_with_another_work_folder_among_them(folder):
 
 @pytest.mark.parametrize("extension", ["parquet", "csv"])
 def test_other_formats_go_on_too(extension, folder):
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
     records = [json.loads(line) for line in (folder / "in.jsonl").read_text("utf-8").splitlines()]
-    table = pa.Table.from_pylist(records)
     path = f"in.{extension}"
-    if extension == "csv":
-        pyarrow.csv.write_csv(table, path)
-    else:
-        pyarrow.parquet.write_table(table, path)
+    Path(path).write_bytes(serialize(records, extension))
     dedup_files([path], f"plain.{extension}")
     for moment in STAGES:
         with pytest.raises(KeyboardInterrupt):

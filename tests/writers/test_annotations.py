@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 from tests.writers.conftest import records_of
 
 from neardup import InputError

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 from tests.writers.conftest import records_of
 
 from neardup import _core
