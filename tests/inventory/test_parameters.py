@@ -114,7 +114,10 @@ BY_NAME = {
     "max_documents": _COUNT,
     "min_length": (0, -1, 1_000_001, 1.5, "7", True),
     "part_size": (-1, 999_999, 1.5, "2", "4 apples", "1KB", True, []),
-    "memory": (-1, 512, 1.5, "2", "4 apples", "512MB", True, []),
+    "memory": (
+        *(-1, 512, (512 << 20) - 1, 1e10, True, [], "2", "4 apples", "511MiB", "512MB", "4G", "GB"),
+        *("-4GB", "4XB", "1e9GB", "nan", "4 G B", ""),
+    ),
     "on_error": ("ignore", "", None, np.array(["keep"])),
     "other": (None, 7, "x"),
     "path": (7, None),
