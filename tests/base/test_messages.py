@@ -110,7 +110,7 @@ def test_a_reason_with_a_point_of_its_own_gets_no_second_one():
         assert in_language(said, "zh").endswith("broken。")
 
 
-def test_errors_carry_what_they_are_made_of():
+def test_errors_carry_their_values():
     with pytest.raises(neardup.ParameterError) as caught:
         neardup.dedup(["a"], threshold=80)
     error = pickle.loads(pickle.dumps(caught.value))
@@ -132,7 +132,7 @@ def test_errors_of_files_can_be_copied():
         assert again.problem == error.problem
 
 
-def test_values_that_cannot_be_shown_are_named_by_their_type():
+def test_unprintable_values_are_named_by_their_type():
     class Silent:
         def __repr__(self):
             raise RuntimeError
@@ -143,7 +143,7 @@ def test_values_that_cannot_be_shown_are_named_by_their_type():
                 neardup.dedup(["a"], **{name: value})
 
 
-def test_a_catalogue_that_cannot_be_opened_hides_no_error(monkeypatch):
+def test_unreadable_catalogue_hides_no_error(monkeypatch):
     def none_left(_language):
         raise OSError(24, "Too many open files")
 

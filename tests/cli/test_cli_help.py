@@ -1,5 +1,6 @@
-"""Every command and option explains itself, and the reference page has it."""
+"""The language of all that people read: help, results, messages; results are the same in both."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -7,14 +8,142 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import ARTICLES, EXAMPLES, A, B, few_topics
+from tests.cli.conftest import ARTICLES, EXAMPLES, LINES, A, B, few_topics
 
 from neardup import Index, __version__
-from neardup.cli.commands import COMMANDS, children, command, parameters_of
+from neardup.cli.commands import COMMANDS, GROUPS, children, command, parameters_of
 from neardup.cli.help import help_of
 from neardup.server.security.keys import create_key
 
-LINES = {name: help_of(name)[1] for name in COMMANDS}
+#: Two English words beside each other; a name of an option or a file is only one.
+ENGLISH = re.compile(r"(?<![-\w.<>`'])[A-Za-z]{2,} [a-z]{2,}(?![-\w.])")
+#: What is written in English in every language: commands, and how programs are called.
+NAMES = re.compile(r"neardup( \w+)*|python -m|`[^`]*`|Shingle|RFC \d+")
+TITLE_OF_EXAMPLES = "\n示例:"
+
+
+def chinese(text):
+    """Fail for the lines that are English."""
+    text = text.partition(TITLE_OF_EXAMPLES)[0]
+    assert not [line for line in text.splitlines() if ENGLISH.search(NAMES.sub("", line))]
+
+
+@pytest.fixture
+def zh(run, monkeypatch, here):
+    """Run with a Chinese locale, in a folder with two texts and a library."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    (here / "library").mkdir()
+    for name, text in (("a", A + B), ("b", B + "改"), ("library/b", B + A)):
+        (here / f"{name}.txt").write_text(text, "utf-8")
+
+    def run_in_chinese(*arguments, **settings):
+        result = run(*arguments, **settings)
+        chinese(result.out)
+        chinese(result.err)
+        return result
+
+    return run_in_chinese
+
+
+@pytest.mark.parametrize("name", dict.fromkeys([*GROUPS, *COMMANDS]))
+def test_help(zh, name):
+    out = zh(*name.split(), "--help").out
+    assert out.startswith("用法: ")
+    # Each line that begins at the left, and each option, has Chinese.
+    for line in out.partition(TITLE_OF_EXAMPLES)[0].splitlines()[2:]:
+        assert not line or line.startswith(" ") or re.search("[一-鿿]", line), line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--language zh --help",
+        "--help --language zh",
+        "--language zh index --help",
+        "check --language zh --help",
+    ],
+)
+def test_help_in_the_language_of_the_command_line(run, line):
+    out = run(*line.split()).out
+    assert out.startswith("用法: ")
+    chinese(out)
+
+
+@pytest.mark.parametrize("recipe", ["general", "news", "minhash", "improved", "aligned"])
+def test_two_texts(zh, recipe):
+    assert "相似度" in zh("compare", "a.txt", "b.txt", "-r", recipe, "-p").out
+    assert "方案" in zh("explain", "a.txt", "b.txt", "-r", recipe).out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("recipes", "抽样"),
+        ("check a.txt -l library -o a.html", "总复制比"),
+        ("check a.txt library --compare-papers", "单篇最大"),
+        ("index stats n.db", "判为重复"),
+        ("index explain n.db bridge", "保留"),
+        ("index create other.db", ""),
+        ("index remove n.db bridge", ""),
+        ("evaluate pairs documents.jsonl --truth pairs.tsv", "最佳分界值"),
+    ],
+)
+@pytest.mark.usefixtures("index")
+def test_output_is_in_chinese(zh, line, words):
+    examples = ARTICLES.parent / "evaluate"
+    line = line.replace("documents.jsonl", str(examples / "documents.jsonl"))
+    assert words in zh(*line.replace("pairs.tsv", str(examples / "pairs.tsv")).split()).out
+
+
+def test_the_same_results_in_both_languages(run, monkeypatch):
+    Path("in.jsonl").write_text(LINES + '{"text": 3}\n', "utf-8")
+
+    def dedup(*language):
+        result = run(*language, "dedup", "in.jsonl", "-o", "out.jsonl", "-f", code=2)
+        return result.err, Path("out.jsonl").read_bytes()
+
+    (english, kept), (translated, again) = dedup(), dedup("--language", "zh")
+    assert kept == again
+    assert "exact duplicates             1  same text" in english
+    assert "完全重复             1  文本相同" in translated
+    chinese(translated)
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert "完全重复" in dedup()[0]
+    assert "exact duplicates" in dedup("--language", "en")[0]
+
+
+def test_a_command_names_the_language_of_report_and_messages(run):
+    Path("a.txt").write_text(A, "utf-8")
+    result = run("check", "a.txt", "-l", "in.jsonl", "--language", "zh", "-o", "a.html")
+    assert "总复制比" in result.out
+    assert '<html lang="zh' in Path("a.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("line", "words"), [("--nosuch", "没有"), ("", "缺少命令")])
+def test_a_message_in_the_language_of_the_command_line(run, line, words):
+    error = run("--language", "zh", *line.split(), code=2).err
+    assert words in error
+    chinese(error)
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"serve"}))
+def test_language_after_any_command_is_the_language_of_messages(run, name):
+    chinese(run(*name.split(), "--language", "zh", "--nosuch", code=2).err)
+    wrong = run(*name.split(), "--language", "fr", code=2).err
+    assert "--language must be one of zh, en. Got 'fr' instead." in wrong
+
+
+@pytest.mark.parametrize("words", [["--language", "zh"], []], ids=["named", "environment"])
+def test_review_has_the_language_of_the_command(run, words):
+    run("dedup", "in.jsonl", "-o", "out.jsonl", "--review", "review.html", *words)
+    language = "zh" if words else "en"
+    assert f'<html lang="{language}' in Path("review.html").read_text("utf-8")
+
+
+# Every command and option explains itself, and the reference page has it.
+
+HELP_LINES = {name: help_of(name)[1] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", ["", "index", "serve key", "evaluate", *COMMANDS])
@@ -42,7 +171,7 @@ def test_the_reference_page_is_the_generated_one(root):
 @pytest.mark.parametrize(
     # A service does not end; tests of it start many.
     "line",
-    [line for name, lines in LINES.items() for line in lines if name not in ("serve", "mcp")],
+    [line for name, lines in HELP_LINES.items() for line in lines if name not in ("serve", "mcp")],
 )
 def test_examples_work(run, line):
     shutil.copy(ARTICLES, "articles.jsonl")

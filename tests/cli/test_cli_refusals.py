@@ -82,6 +82,24 @@ REFUSED = {
         "--force=1": "--force takes no value",
         "-o k.csv --on-error drop": "--on-error must be one of keep, stop",
     },
+    "repeats in.jsonl": {
+        "--keep first": "--keep must be left out without --remove",
+        "-o a.csv --places a.csv": "a.csv: must be one output only",
+        "-o a.csv --remove b.xyz": "b.xyz: must have the extension",
+        "--remove k.jsonl --text-field body": "Name the field with --text-field.",
+        "nosuch.jsonl -o a.csv": "nosuch.jsonl: no such file",
+    },
+    "contamination": {
+        "- --tests -": "--tests must name standard input ('-') at most once",
+        "in.jsonl": "--tests must name a file",
+        "in.jsonl --tests nosuch.jsonl": "nosuch.jsonl: no such file",
+        "in.jsonl --tests wrong.jsonl": "Name the field with --test-text-field.",
+        "wrong.jsonl --tests in.jsonl": "Name the field with --text-field.",
+        "--splits a=in.jsonl b=dump --tests in.jsonl": "--tests must be left out",
+        "--splits a=in.jsonl": "at least two splits",
+        "--splits in.jsonl": "--splits must",
+        "": "INPUT must name a file",
+    },
     "compare": {
         "a b c d e": "does not take the argument d e",
         "a.txt nosuch.txt": "nosuch.txt: no such file",
@@ -263,7 +281,7 @@ def things(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("line", "words"), LINES_AND_WORDS, ids=range(len(LINES_AND_WORDS)))
-def test_one_line_says_what_is_wrong(run, here, things, line, words):
+def test_refusal_is_one_line_and_nothing_is_written(run, here, things, line, words):
     shutil.copytree(things, here, symlinks=True, dirs_exist_ok=True)
 
     def contents():

@@ -10,72 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests import needs
-from tests.cli.conftest import LINES, A, B, records_of, table
+from tests.cli.conftest import LINES, A, B, table
 
 from neardup import load_recipe
 from neardup.readers.formats import known
 from neardup.recipe.assets import compiled
-
-
-def test_summary_names_titles_and_counts_the_other_collection_apart(run):
-    text, long = "The ferry leaves at nine from the old harbour, and at ten from the new one.", "字"
-    ours = [{"id": "1", "title": "Ferry", "text": text}, {"id": "2", "text": f"(PTI) {text}"}]
-    theirs = {"id": "x", "title": "Long", "text": long * 100_000}
-    Path("ours.jsonl").write_text("".join(json.dumps(record) + "\n" for record in ours), "utf-8")
-    Path("theirs.jsonl").write_text(json.dumps(theirs, ensure_ascii=False), "utf-8")
-    words = ["dedup", "ours.jsonl", "-o", "kept.jsonl", "--against", "theirs.jsonl"]
-    result = run(*words)
-    assert re.search(r"read +2  0\.0 MB\n +compared with +1  0\.3 MB\n", result.err)
-    assert re.search(r'0\.\d{3}  2 repeats 1 "Ferry"\n', result.err)
-    chinese = run("--language", "zh", *words, "--force", "--removed", "removed.jsonl").err
-    assert "2 与 1“Ferry” 重复" in chinese
-
-
-def test_dedup(run):
-    result = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl")
-    assert Path("kept.jsonl").read_bytes() == b"".join(
-        Path("in.jsonl").read_bytes().splitlines(keepends=True)[:2]
-    )
-    removed = records_of("removed.jsonl")
-    assert [(r["id"], r["kept_id"]) for r in removed] == [("c", "a"), ("d", "b")]
-    assert removed[1] == {
-        "id": "d",
-        "kept_id": "b",
-        "similarity": 1.0,
-        "measure": "content(5)",
-        "distance": None,
-        "kind": "identical",
-        "cluster_size": 2,
-    }
-    assert result.out == ""
-    rows = table(result.err)
-    assert (rows["read"].split()[0], rows["kept"]) == ("4", "2")
-    assert rows["exact"].split()[1] == rows["near-duplicates"].split()[0] == "1"
-
-
-def test_pairs(run):
-    result = run("pairs", "in.jsonl")
-    assert [(r["id_a"], r["id_b"]) for r in map(json.loads, result.out.splitlines())] == [
-        ("a", "c"),
-        ("b", "d"),
-    ]
-    run("pairs", "in.jsonl", "-o", "p.csv", "-q")
-    assert Path("p.csv").read_text("utf-8").splitlines()[0] == (
-        "id_a,id_b,similarity,measure,distance"
-    )
-
-
-def test_fingerprint(run):
-    from neardup import fingerprint
-
-    result = run("fingerprint", "in.jsonl", "-r", "classic")
-    records = [json.loads(line) for line in result.out.splitlines()]
-    assert [r["id"] for r in records] == list("abcd")
-    expected = fingerprint(A, recipe="classic")
-    assert records[0]["fingerprint"] == str(expected)
-    assert records[0]["recipe"] == expected.recipe_id
-    assert records[0]["features"] > 5
-
 
 LETTERS = sum(map(str.isalnum, compiled(load_recipe("characters")).normalize(A)))
 
@@ -95,29 +34,6 @@ def test_compare(run, arguments):
     run("compare", *arguments, *options, stdin=texts[missing].encode())
 
 
-def test_compare_says_what_replaced_numbers_take(run):
-    text = 2 * A + "粮站建于1958年，占地1200平方米，二〇〇一年停用。"
-    Path("a.txt").write_text(text, "utf-8")
-    Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
-    edits, verdict, _, *lines = run("compare", "a.txt", "b.txt").out.splitlines()
-    assert edits.startswith("98.89 %")
-    assert verdict.startswith("Not duplicates: similarity 0.1534 by content(5)")
-    rows = table("\n".join(lines))
-    assert {name: row.split()[0] for name, row in rows.items()} == {
-        "similarity": "0.1534",
-        "resemblance": "0.8305",
-        "weighted": "0.8305",
-        "containment": "0.9074",
-        "edits": "0.9889",
-        "word": "edits",
-        "aligned": "0.9857",
-        "core": "100%",
-        "numbers": "4",
-        "recipe": load_recipe("general").id,
-    }
-    assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6771"
-
-
 @pytest.mark.parametrize("options", [[], ["--passages"], ["--json", "-p"], ["-r", "characters"]])
 def test_compare_strips_markup_for_all_that_it_prints(run, options):
     """The same as of texts that have none; only the recipe is another."""
@@ -131,14 +47,6 @@ def test_compare_strips_markup_for_all_that_it_prints(run, options):
     if "--passages" in options:
         assert "12 -> 10" in result
         assert "differences  1\n" in result
-
-
-def test_compare_says_what_it_counts_as_equal(run):
-    Path("a.txt").write_text("渡口的新渡輪下週一試航，The fеrry leaves.", "utf-8")
-    Path("b.txt").write_text("渡口的新渡轮下周一试航，The ferry leaves.", "utf-8")
-    lines = run("compare", "a.txt", "b.txt", "--passages").out.splitlines()
-    assert "differences  none" in lines
-    assert lines[-1] == "counted as equal  輪 = 轮, 週 = 周, 試 = 试, fеrry = ferry"
 
 
 TAGGED = "渡轮/n 停靠/v 码头/n 旅客/n 换乘/v 渡轮/n"
@@ -198,7 +106,7 @@ def test_compare_prints_the_lines_of_the_news_program(run):
 
 
 @pytest.mark.parametrize("text", [A, ""])
-def test_no_answer_about_a_text_that_a_recipe_cannot_read(run, text):
+def test_no_answer_about_an_unreadable_text(run, text):
     """0.00 would look like a result."""
     Path("a.txt").write_text(TAGGED, "utf-8")
     Path("b.txt").write_text(text, "utf-8")
@@ -254,14 +162,6 @@ def test_compare_writes_one_number(run, a, b, words, answer):
     assert ("read as gb18030 (likely)" in result.err) == (not words and isinstance(a, bytes))
 
 
-def test_the_width_of_fingerprints_is_shown(run):
-    Path("a.txt").write_text(TAGGED, "utf-8")
-    Path("b.txt").write_text(OTHER, "utf-8")
-    eight = ["-r", "bkdr", "--bits", "8"]
-    assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
-    assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
-
-
 def test_recipes(run):
     rows = table(run("recipes").out)
     assert {"general", "aligned", "classic", "improved", "minhash", "news", "bkdr"} < set(rows)
@@ -294,14 +194,6 @@ def test_the_words_of_lists(run):
     assert "--words must be one of user_dictionary, stop_words, markers" in error
 
 
-def test_idf(run):
-    from neardup import load_idf
-
-    Path("in.jsonl").write_text(LINES.replace("吧", "！"), "utf-8")
-    run("idf", "in.jsonl", "-o", "t.idf", "--quiet")
-    assert load_idf("t.idf").documents == 4
-
-
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
     words = (command, "in.jsonl", "-o", "out.jsonl", "--force")
@@ -312,14 +204,6 @@ def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
     run(*words, "--fail-on-duplicates")
     Path("in.jsonl").write_text(LINES + "oops\n", "utf-8")
     run(*words, "--fail-on-duplicates", code=2)
-
-
-@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
-def test_quiet_and_no_progress_when_nobody_watches(run, command):
-    result = run(command, "in.jsonl", "-o", "out.jsonl")
-    assert not {"\r", "\x1b"} & set(result.err)
-    result = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet", "--force")
-    assert (result.out, result.err) == ("", "")
 
 
 def test_the_report(run):
@@ -352,39 +236,6 @@ def test_report_has_seconds_and_memory_of_each_stage(run, words, stages):
     assert list(costs["stages"]) == list(costs["stage_memory"]) == stages
     assert 0 < sum(costs["stages"].values()) <= costs["seconds"]
     assert min(costs["stage_memory"].values()) > 0
-
-
-def test_ids_that_repeat_are_told(run):
-    text = "青岚市澜江三桥昨日上午八时正式通车，两岸居民过江更快了。"
-    lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=False)] * 3
-    Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    result = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
-    assert "neardup: note: 2 records have the id of another record" in result.err
-    numbers = [(row["record"], row["kept_record"]) for row in records_of("r.jsonl")]
-    assert numbers == [(2, 1), (3, 1)]
-    options = ["--against", "same.jsonl", "-o", "n.jsonl", "--removed", "r.jsonl", "--force"]
-    run("dedup", "same.jsonl", *options)
-    row = records_of("r.jsonl")[2]
-    assert (row["kept_from"], row["record"], row["kept_record"]) == ("against", 3, 1)
-
-
-def test_leaks_between_splits(run):
-    long = "Which of these rivers flows through three capitals on its way to the sea?"
-    Path("train.jsonl").write_text(json.dumps({"text": long}) + "\n")
-    Path("test.jsonl").write_text(json.dumps({"text": f"Q: {long}"}) + "\n")
-    splits = ("--splits", "train=train.jsonl", "test=test.jsonl")
-    result = run("contamination", *splits, "--report", "leaks.jsonl", "-q")
-    assert [line.split() for line in result.out.splitlines()[1:]] == [
-        ["train", "test", "1", "1", "100.00%"],
-        ["test", "train", "1", "1", "100.00%"],
-    ]
-    assert [(r["split"], r["other"]) for r in records_of("leaks.jsonl")] == [
-        ("train", "test"),
-        ("test", "train"),
-    ]
-    run("contamination", *splits, "--fail-on-duplicates", code=1)
-    for words in ((*splits, "--tests", "test.jsonl"), splits[:2], ("--splits", "train"), ()):
-        run("contamination", *words, code=2)
 
 
 def git(*words):

@@ -7,7 +7,6 @@ import re
 import resource
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -15,8 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests import forks, needs
-from tests.cli.conftest import LINES, A, B, environment
-from tests.cli.interrupted import MESSAGE, run_interrupted
+from tests.cli.conftest import LINES, A, environment
 
 from neardup.cli import watch
 from neardup.cli.watch import Watch
@@ -98,7 +96,7 @@ def redirected(words, redirection):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", PRINTING)
-def test_an_output_that_cannot_be_written_is_an_error(run, words):
+def test_unwritable_output_is_an_error(run, words):
     Path("a.txt").write_text(A, "utf-8")
     run("index", "add", "n.db", "in.jsonl", "-q")
     shutil.copy("n.db", "whole.db")
@@ -114,7 +112,7 @@ def test_an_output_that_cannot_be_written_is_an_error(run, words):
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
-def test_messages_that_nobody_can_read_change_nothing(redirection):
+def test_closed_standard_error_changes_nothing(redirection):
     words = "pairs in.jsonl -o out.jsonl --fail-on-duplicates --force"
     assert redirected(words, "")[0] == 1
     expected = Path("out.jsonl").read_bytes()
@@ -195,97 +193,6 @@ def test_a_report_names_files_whose_names_are_no_text(run):
     run("dedup", "in.jsonl", "-o", output, "--report", "report.json", "-q")
     report = json.loads(Path("report.json").read_bytes())
     assert output in json.dumps(report, ensure_ascii=False)
-
-
-DEDUP = "dedup in.jsonl -o out.jsonl --removed removed.jsonl -r classic"
-
-#: From the first line of the package to the moment before the outputs get their names.
-BEFORE_THE_END = [
-    "import neardup.cli",
-    "import neardup.cli.parser",
-    "import neardup.tasks.dedup",
-    "import pyarrow.lib",
-    "import neardup._core",
-    "open in.jsonl",
-    "open .out.jsonl",
-    "open .removed.jsonl",
-    "stage 1",
-    "stage 2",
-    "stage 3",
-]
-
-
-#: Moments in other commands.
-IN_OTHERS = [
-    ("stage 1", "pairs in.jsonl -o out.jsonl"),
-    ("open in.jsonl", "fingerprint in.jsonl -o out.jsonl"),
-    ("open in.jsonl", "idf in.jsonl -o out.idf"),
-    ("open a.txt", "compare a.txt b.txt"),
-    ("import neardup._core", "explain a.txt"),
-    ("open a.txt", "check a.txt --library b.txt -o out.html"),
-    ("open pairs.tsv", "evaluate pairs in.jsonl --truth pairs.tsv -o out"),
-    ("import sqlite3", "index create n.db"),
-    ("import sqlite3", "index query n.db text"),
-    ("import sqlite3", "serve --index n.db"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "moment", "line"),
-    [
-        *((signal.SIGINT, moment, DEDUP) for moment in BEFORE_THE_END),
-        *((signal.SIGINT, *moment_and_line) for moment_and_line in IN_OTHERS),
-        *(
-            (number, moment, DEDUP)
-            for number in (signal.SIGTERM, signal.SIGHUP)
-            for moment in ("import neardup.cli", "import neardup.tasks.dedup", "open .out.jsonl")
-        ),
-    ],
-)
-@pytest.mark.usefixtures("here")
-def test_an_interrupt_before_the_end_leaves_nothing(files, number, moment, line):
-    Path("a.txt").write_text(A, "utf-8")
-    Path("b.txt").write_text(B, "utf-8")
-    Path("pairs.tsv").write_text("id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n", "utf-8")
-    before = files()
-    assert run_interrupted(moment, number, *line.split()) == (128 + number, MESSAGE)
-    assert files() == before
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("name", ["out.jsonl", "removed.jsonl"])
-def test_an_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
-    code, errors = run_interrupted(f"rename {name}", signal.SIGINT, *DEDUP.split(), "-q")
-    assert (code, errors) == (0, "")
-    assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="nohup is of POSIX")
-@pytest.mark.usefixtures("here")
-def test_a_signal_that_is_ignored_from_the_start_stays_ignored(files):
-    """As `nohup` does it."""
-
-    def ignore():
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-    result = run_interrupted(
-        "open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q", preexec_fn=ignore
-    )
-    assert result == (0, "")
-    assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
-
-
-def test_a_library_keeps_its_signals():
-    """Importing the package, also in a program of that name, changes no handler."""
-    program = (
-        "import signal, sys; before = signal.getsignal(signal.SIGTERM); sys.argv = ['{}'];"
-        " import neardup; assert signal.getsignal(signal.SIGTERM) is before"
-    )
-    for name in ("-m", "other", "/usr/bin/neardup"):
-        subprocess.run([sys.executable, "-c", program.format(name)], check=True, env=environment())
 
 
 def watched(monkeypatch, *, quiet=False, every=0.05, lasts=0.3):

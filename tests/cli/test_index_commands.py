@@ -1,75 +1,268 @@
-"""``neardup index``: query, explain, remove, expire, reconsider, export and check."""
+"""``neardup index``: how its commands end; tests/sessions/index.md has what they print."""
 
+import gzip
+import itertools
 import json
 import re
+import signal
 import sqlite3
-from contextlib import closing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import ARTICLES, A, records, records_of
+import zstandard
+from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
+from tests.cli.interrupted import MESSAGE, run_interrupted
+from tests.waiting import PATIENCE
 
 from neardup import Index
-
-UNDAMAGED = "no damage found\n"
-
-
-def test_remove(run, index):
-    result = run("index", "remove", index, "bridge", "nosuch", code=2)
-    repost, agency = result.out.splitlines()
-    assert repost == "bridge-repost kept"
-    assert agency.startswith("bridge-agency repeats bridge-repost: content(5) 0.9")
-    assert "there is no document 'nosuch'" in result.err
-    assert "1 document removed\n" in result.err
-    assert "2 decided again: 1 kept, 1 dropped\n" in result.err
-    gone = run("index", "explain", index, "bridge").out
-    assert gone.startswith("bridge is not in the index any more.\n")
-    explained = run("index", "explain", index, "bridge-repost").out
-    assert "decided again, since bridge was removed: kept" in explained
-    explained = run("index", "explain", index, "bridge-agency").out
-    assert "decided again, since bridge was removed: it repeats bridge-repost" in explained
+from neardup._core import MAX_BATCH
+from neardup.index.backends import open_database
+from neardup.index.backends.sqlite import SQLiteFile
 
 
-def test_reconsider(run, index):
-    result = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
-    assert result.out == "bridge-repost repeats bridge: the same text\n"
-    assert "note: 'ferry' is already kept; skipped" in result.err
-    assert "there is no document 'nosuch'" in result.err
-    assert "1 decided again: 0 kept, 1 dropped\n" in result.err
-    assert run("index", "reconsider", index).err == "6 decided again: 0 kept, 6 dropped\n"
-    explained = run("index", "explain", index, "bridge-repost").out
-    assert explained.count("decided again: it repeats bridge\n") == 2
+def stats(run, index="n.db"):
+    return json.loads(run("index", "stats", index, "--json").out)
 
 
-def test_expire(run, index):
-    result = run("index", "expire", index, "--before", "2025-03-03T00:00Z")
-    assert result.err.startswith("1 document removed\n")
-    assert result.out.startswith("bridge-repost kept\n")
-    result = run("index", "expire", index, "--older-than", "1w")
-    assert result.err == "30 documents removed\n"
-    assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 0
+KILLED = """
+import os, signal, sys
+from neardup import cli
+from neardup.index.backends import database, sqlite
+
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(eval(sys.argv.pop(1)), sys.argv.pop(1), kill)
+cli.main()
+"""
 
 
-def test_export(run, index):
-    words = ["-o", "kept.jsonl", "--decisions", "decisions.csv"]
-    run("index", "export", index, *words)
-    kept = records_of("kept.jsonl")
-    assert len(kept) == 25
-    assert list(kept[0]) == ["id", "text", "title", "source", "at", "date"]
-    assert len(Path("decisions.csv").read_text("utf-8").splitlines()) == 7
-    assert run("index", "export", index).out == Path("kept.jsonl").read_text("utf-8")
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        ("sqlite.SQLiteFile", "_is_there"),
+        ("database.METADATA", "create_all"),
+        ("database.Database", "_version"),
+        ("sqlite.SQLiteFile", "_prepare"),
+    ],
+)
+def test_a_kill_while_the_index_is_made(run, owner, name):
+    words = [sys.executable, "-c", KILLED, owner, name, "index", "add", "n.db", "in.jsonl"]
+    assert subprocess.run(words, env=environment()).returncode == -signal.SIGKILL
+    run("index", "add", "n.db", "in.jsonl")
+    assert stats(run)["documents"] == 4
 
 
-def test_the_whole_index_through_a_pipe(run, index):
-    fields = ("--at-field", "at", "--source-field", "source", "--extra-field", "date", "-q")
-    whole = run("index", "export", index, "--include-removed")
-    assert whole.err == ""
-    run("index", "create", "copy.db", "-q")
-    run("index", "add", "copy.db", "-", *fields, stdin=whole.stdout)
-    assert run("index", "export", "copy.db", "--include-removed").stdout == whole.stdout
-    for place in (index, "copy.db"):
-        run("index", "export", place, "-o", "kept.jsonl", "--decisions", f"{place}.csv", "-f")
-    assert Path("copy.db.csv").read_bytes() == Path(f"{index}.csv").read_bytes()
+def test_an_empty_file_becomes_an_index_and_nothing_else_does(run):
+    Path("n.db").touch()
+    run("index", "add", "n.db", "nosuch.jsonl", code=2)
+    assert Path("n.db").read_bytes() == b""
+    run("index", "add", "n.db", "in.jsonl")
+    assert stats(run)["documents"] == 4
+    before = Path("in.jsonl").read_bytes()
+    assert "in.jsonl: must be an index" in run("index", "add", "in.jsonl", "in.jsonl", code=2).err
+    assert Path("in.jsonl").read_bytes() == before
+
+
+def test_create_with_settings(run, files):
+    words = ["--threshold", "0.7", "--expected", 500, "--strip-markup"]
+    result = run("index", "create", "n.db", *words)
+    assert result.out == ""
+    assert "recipe         general-" in result.err
+    assert files() == ["in.jsonl", "n.db"]
+    created = stats(run)
+    assert (created["documents"], created["threshold"]) == (0, 0.7)
+    assert run("index", "create", "q.db", "--recipe", "news", "-q").err == ""
+    assert stats(run, "q.db")["background_texts"] is None
+
+
+def test_add_and_add_again(run):
+    run("index", "create", "n.db", "-q")
+    words = ("index", "add", "n.db", ARTICLES, "--removed")
+    result = run(*words, "first.jsonl")
+    assert result.out == ""
+    first = table(result.err.replace("already there", "already"))
+    assert first["read"] == first["new"] == "31"
+    assert first["kept"].split()[0] == "25"
+    assert first["dropped"] == "6  content(5) >= 0.4"
+    removed = records_of("first.jsonl")
+    assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
+    assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]
+    again = run(*words, "again.jsonl")
+    expected = {**first, "already": "31", "new": "0"}
+    assert table(again.err.replace("already there", "already")) == expected
+    assert Path("first.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
+
+
+def test_add_makes_the_index_and_says_so(run, files):
+    result = run("index", "add", "new.db", "in.jsonl")
+    assert result.out == ""
+    assert result.err.startswith("neardup: note: created the index new.db with the recipe general.")
+    assert files() == ["in.jsonl", "new.db"]
+    assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
+    assert run("index", "add", "other.db", "-", "-q", stdin=LINES.encode()).err == ""
+    run("index", "export", "other.db", "-o", "kept.jsonl", "--decisions", "dropped.jsonl")
+    assert [row["id"] for row in records(Path("dropped.jsonl").read_text("utf-8"))] == ["c", "d"]
+
+
+def test_duplicates_and_problems_in_the_exit_code(run):
+    words = ("index", "add", "n.db", "--fail-on-duplicates")
+    for _ in range(2):
+        run(*words, "in.jsonl", "-q", code=1)
+    Path("bad.jsonl").write_text('{"id": "x", "text": 7}\n' + LINES, "utf-8")
+    result = run(*words, "bad.jsonl", code=2)
+    assert "bad.jsonl: record 1, field 'text'" in result.err
+    assert table(result.err)["refused"] == "1"
+    Path("other.jsonl").write_text('{"id": "a", "text": "另一段文字。"}\n', "utf-8")
+    assert "'a' already belongs to another text" in run(*words, "other.jsonl", code=2).err
+
+
+@pytest.mark.parametrize("name", ["cut.jsonl", "cut.jsonl.gz", "cut.jsonl.zst"])
+def test_cut_file_is_reported_as_by_dedup(run, name):
+    rows = [{"id": f"r{at}", "text": f"{A}{chr(0x4E00 + at) * 30}"} for at in range(60)]
+    data = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+    pack = {".gz": gzip.compress, ".zst": zstandard.compress}.get(Path(name).suffix, bytes)
+    Path(name).write_bytes(pack(data)[:-9])
+    expected = run("dedup", name, "-o", "kept.jsonl", "-q", code=2).err
+    assert expected.startswith(f"neardup: {name}: record ")
+    # Into a new index, and again into one that has all that was read.
+    for _ in range(2):
+        assert run("index", "add", "n.db", name, "-q", code=2).err == expected
+    piped = run("index", "add", "m.db", "-", "-q", stdin=Path(name).read_bytes(), code=2).err
+    assert piped == expected.replace(f"{name}: ", "-: ")
+
+
+def numbered_texts(name, begin, end):
+    """Write documents that do not repeat each other."""
+    with Path(name).open("w", encoding="utf-8") as lines:
+        for at in range(begin, end):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
+            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+
+
+@pytest.mark.parametrize("fails_at", range(1, 6))
+@pytest.mark.parametrize("has_documents", [False, True])
+def test_error_says_how_many_records_are_stored(run, monkeypatch, has_documents, fails_at):
+    """Some batches are several transactions, since the index is counted again in between."""
+    monkeypatch.setattr("neardup.index.ingest.first_import._WRITTEN", 1000)
+    run("index", "create", "n.db", "-q")
+    if has_documents:
+        numbered_texts("few.jsonl", 0, 1500)
+        run("index", "add", "n.db", "few.jsonl", "-q")
+    numbered_texts("many.jsonl", 1500, 1500 + 5 * MAX_BATCH)
+    before = stats(run)["documents"]
+    begin, writes = SQLiteFile._begin, itertools.count(1)
+
+    def fill_disk(database, connection, *, write):
+        if write and next(writes) == fails_at:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        begin(database, connection, write=write)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLiteFile, "_begin", fill_disk)
+        error = run("index", "add", "n.db", "many.jsonl", "-q", code=2).err
+    stored = stats(run)["documents"] - before
+    words = f"The first {stored:,} records are" if stored else "Nothing of the input was stored"
+    assert "the disk is full" in error
+    assert words in error
+    run("index", "add", "n.db", "many.jsonl", "-q")
+    assert stats(run)["documents"] == before + 5 * MAX_BATCH
+
+
+def test_an_index_of_other_settings_is_not_made_again(run):
+    run("index", "create", "n.db", "-t", "0.5", "-q")
+    words = ("index", "create", "n.db", "-t", "0.6")
+    assert "threshold 0.5 (0.6 requested)" in run(*words, code=2).err
+    assert "threshold 为 0.5（要求 0.6）" in run("--language", "zh", *words, code=2).err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("transactions", "at_count"), [(1, 100), (2, 200)])
+def test_after_an_interrupt_the_same_command_continues(
+    run, here, files, number, transactions, at_count
+):
+    numbered_texts(here / "many.jsonl", 0, 3 * MAX_BATCH)
+    run("index", "create", "n.db", "-q")
+    words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
+    # A first import stores nothing until all is read and decided.
+    code, errors = run_interrupted("stage 2", number, *words)
+    assert (code, stats(run)["documents"]) == (128 + number, 0)
+    assert "Nothing of the input was stored" in errors
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    code, errors = run_interrupted(f"advance {transactions}", number, *words)
+    stored = stats(run)["documents"] - 4
+    # The index is counted again, and a transaction ends, when it has so many documents.
+    assert stored == at_count - 4
+    assert code == 128 + number
+    assert errors.startswith(MESSAGE.rstrip())
+    assert f"The first {stored:,} records are stored" in errors
+    assert "removed.jsonl" not in files()
+    found = table(run(*words).err)
+    assert found["already"].split() == ["there", f"{stored:,}"]
+    assert found["read"] == f"{3 * MAX_BATCH:,}"
+
+
+def test_the_report_of_add(run, index):
+    rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
+    Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("empty.jsonl").touch()
+    inputs = [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
+    words = ["--at-field", "date", "--at-zone", "UTC", "--within", "14d"]
+    result = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
+    first, second = result.err.splitlines()[:2]
+    assert first.startswith("neardup: bad.jsonl: record 1, field 'date': must be a time")
+    assert first.endswith("150 in all (bad.jsonl:1, bad.jsonl:2, bad.jsonl:3, …).")
+    assert second == "neardup: empty.jsonl: no records."
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    counts = report["summary"]
+    assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
+    assert counts["already"] + counts["new"] == counts["kept"] + counts["dropped"] == 31
+    assert counts["problems"] == len(report["problems"]) == 151
+    assert report["problems"][149].startswith("bad.jsonl: record 150, field 'date'")
+    assert report["settings"]["within"] == "14d"
+    assert report["settings"]["inputs"] == inputs
+    assert report["index"]["documents"] == 31
+    assert "neardup" in report["versions"]
+
+
+def test_assumed_zone_is_named_once(run):
+    Path("with.jsonl").write_text(json.dumps({"text": A, "date": "2020-04-01T17:04:00Z"}))
+    Path("without.jsonl").write_text(json.dumps({"text": A, "date": "2020-4-1 17:04:00"}))
+    words = ["index", "add", "n.db", "--at-field", "date"]
+    assert "zone" not in run(*words, "with.jsonl").err
+    result = run(*words, "with.jsonl", "without.jsonl", "without.jsonl")
+    assert result.err.count("--at-zone Asia/") == 1
+    assert "zone" not in run(*words, "without.jsonl", "--at-zone", "UTC").err
+    assert "is read as UTC" in run("index", "expire", "n.db", "--before", "2000-01-01").err
+
+
+@pytest.mark.slow
+def test_waiting_writer_says_so_once(index):
+    holder = open_database(index, must_exist=True)
+    with holder.writing():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", "index", "add", index, "in.jsonl"],
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        first = process.stderr.readline().decode()
+    rest = process.communicate(timeout=PATIENCE)[1].decode()
+    holder.close()
+    assert first == "neardup: note: waiting for another writer.\n"
+    assert "waiting" not in rest
+    assert process.returncode == 0, rest
+
+
+def test_field_missing_in_all_records_is_noted(run):
+    words = ["index", "add", "n.db", "in.jsonl", "--at-field", "dat"]
+    assert "neardup: note: No record has a value in the field 'dat'." in run(*words).err
+    assert "字段“dat”" in run("--language", "zh", *words).err
+    assert run(*words, "-q").err == ""
 
 
 @pytest.mark.parametrize(
@@ -93,76 +286,12 @@ def test_decision_of_a_person_is_explained(run, index, steps, state):
     assert "人工" in run("--language", "zh", "index", "explain", index, "bridge-repost").out
 
 
-def test_upkeep(run, index):
-    assert run("index", "recount", index).err.endswith(" texts counted\n")
-    run("index", "create", "news.db", "-r", "news", "-q")
-    assert run("index", "recount", "news.db").err.startswith("nothing counted")
-    assert "MB before" in run("index", "compact", index).err
-    run("index", "backup", index, "copy.db")
-    assert json.loads(run("index", "stats", "copy.db", "--json").out)["documents"] == 31
-    assert run("index", "check", "copy.db").err == UNDAMAGED
-
-
-def test_damage_is_named(run, index):
-    assert run("index", "check", index).err == UNDAMAGED
-    with closing(sqlite3.connect(index)) as connection, connection:
-        connection.execute("UPDATE counters SET value = 50 WHERE name = 'kept'")
-    result = run("index", "check", index, code=2)
-    assert "counter 'kept' must be 25, and is 50" in result.err
-    assert "make a new index from its sources or an export" in result.err
-
-
 def test_a_damaged_file(run, index):
     data = bytearray(Path(index).read_bytes())
     middle = len(data) * 3 // 4 // 4096 * 4096
     data[middle : middle + 4096] = bytes(range(256)) * 16
     Path(index).write_bytes(data)
     assert "damaged" in run("index", "check", index, code=2).err
-
-
-def test_query(run, index):
-    first = records(ARTICLES.read_text("utf-8"))[0]
-    text = first["text"]
-    Path("text.txt").write_text(text + "\n", "utf-8")
-    for words, stdin in (
-        ([text], b""),
-        (["-"], text.encode()),
-        (["--file", "text.txt"], b""),
-        (["--file", "-"], text.encode()),
-    ):
-        result = run("index", "query", index, *words, stdin=stdin)
-        assert result.err == ""
-        assert result.out == f"same text   {first['id']}  {first['title']}\n"
-    (match,) = records(run("index", "query", index, text[:-20], "--json", "-k", "1").out)
-    assert match["id"] == first["id"]
-    assert match["similarity"] > 0.8
-    assert not match["identical"]
-    window = ["--within", "1d", "--at"]
-    assert run("index", "query", index, text, *window, first["date"]).out.startswith("same text")
-    result = run("index", "query", index, text, *window, "2031-01-01T08:00Z")
-    assert result.out == ""
-    assert "kept in the 1d before 2031-01-01 08:00:00 UTC" in result.err
-    assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
-
-
-def test_query_without_an_answer(run, index):
-    # The name of a file is refused as an argument, and can be asked about as a text.
-    result = run("index", "query", index, "-", stdin=b"in.jsonl")
-    assert result.out == ""
-    assert result.err == "neardup: no kept document is similar enough.\n"
-    result = run("index", "query", index, "没有人写过的一句话。", "--json")
-    assert (result.out, result.err) == ("", "")
-
-
-def test_explain(run, index):
-    dropped = run("index", "explain", index, "bridge-agency").out
-    assert "dropped: it repeats bridge: content(5) 0.9463" in dropped
-    kept = run("index", "explain", index, "bridge").out
-    assert "  kept\n" in kept
-    assert "dropped for it: bridge-repost  same text" in kept
-    found = json.loads(run("index", "explain", index, "bridge", "--json").out)
-    assert found["document"]["state"] == "kept"
-    assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
 
 
 def test_no_terminal_takes_an_id_for_a_command(run):

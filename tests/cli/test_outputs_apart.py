@@ -137,7 +137,7 @@ def name_of(value):
     return value if isinstance(value, str) else value.name
 
 
-def test_each_command_that_writes_has_a_call_with_all_that_it_reads():
+def test_each_writing_command_has_a_call_with_all_inputs():
     writing = {name for name in COMMANDS if outputs_of(name)}
     assert writing - IN_PLACE == set(CALLS)
     for name, calls in CALLS.items():
@@ -208,7 +208,7 @@ REPLACED = [
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(("name", "parameter"), REPLACED, ids=name_of)
-def test_output_that_exists_is_replaced_only_by_force(run, name, parameter):
+def test_existing_output_is_replaced_only_by_force(run, name, parameter):
     kinds = {("check", "output"): "html", ("check", "json"): "json"}
     path = Path(f"mine.{kinds.get((name, parameter.name), 'jsonl')}")
     path.write_text("mine")

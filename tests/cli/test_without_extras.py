@@ -210,7 +210,7 @@ def test_a_command_works(ended, line):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", MISSING_LINES)
-def test_a_command_says_what_to_install(ended, line):
+def test_command_without_its_extra_names_it(ended, line):
     code, errors = ended[line]
     assert "Traceback" not in errors
     assert code == 2, errors
@@ -220,7 +220,7 @@ def test_a_command_says_what_to_install(ended, line):
     assert MISSING.search(first), first
 
 
-def test_every_public_name_works_or_says_what_to_install(folder):
+def test_every_public_name_works_or_names_its_extra(folder):
     assert set(CALLS) <= set(neardup.__all__)
     calls = {name: f"neardup.{name}" for name in neardup.__all__} | CALLS
     calls |= {name: f"neardup.{name}.__all__" for name in PACKAGES}

@@ -3,12 +3,18 @@
 An input is a valid file of the format after some mutations: bytes flipped, cut, repeated, moved
 into each other, or replaced by what the format's syntax is made of. Half of the compressed and
 archived files are damaged inside instead, so that the damage reaches the reader behind.
+
+Inputs are made from a seed and tried in a process of their own, with a limit of memory, and a limit
+of time for each input. Input 117 of a target is always the same one.
 """
 
+import faulthandler
 import gzip
 import io
 import json
 import random
+import resource
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,9 +29,15 @@ from neardup.lab.datasets.labels import read_truth
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_file
 from neardup.recipe import NAMES, load_recipe
 from neardup.recipe.frequencies import load_idf
-from tests.faults.fuzz import Target
+from tests.kit.formats import as_arrow
 from tests.kit.hostile_texts import LONG_BASES, TEXTS
-from tests.readers.making import as_arrow, column, docx, paragraph, pdf
+from tests.readers.making import column, docx, paragraph, pdf
+
+#: Seconds for one input. All take milliseconds: only what never ends takes so long.
+_PATIENCE = 120
+
+#: Bytes of address space. Libraries and stacks of threads take a third of them.
+_MEMORY = 24 << 30
 
 _ALL = [*TEXTS.values(), *LONG_BASES]
 _LIMITS = Limits(max_unpacked_bytes=8 << 20)
@@ -274,12 +286,35 @@ def _read_table(data: bytes) -> None:
     load_idf("idf.tsv")
 
 
+#: What makes an input, what tries it, and the errors that are answers.
+Target = tuple[Callable[[random.Random], Any], Callable[[Any], None], tuple[type[Exception], ...]]
 _OWN = (NeardupError,)
 
-TARGETS = {
-    **{f"read-{format}": Target(_made(format), _read, ()) for format in _VALID},
-    "read-compressed": Target(_compressed, _read, ()),
-    "recipe": Target(_recipe, _load_recipe, _OWN),
-    "labels": Target(_labels, _read_labels, _OWN),
-    "document-frequencies": Target(_table, _read_table, _OWN),
+TARGETS: dict[str, Target] = {
+    **{f"read-{format}": (_made(format), _read, ()) for format in _VALID},
+    "read-compressed": (_compressed, _read, ()),
+    "recipe": (_recipe, _load_recipe, _OWN),
+    "labels": (_labels, _read_labels, _OWN),
+    "document-frequencies": (_table, _read_table, _OWN),
 }
+
+
+def try_inputs(name: str, numbers: range) -> None:
+    """Try inputs of a target in this process; the last number printed is that of a failure."""
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    make, attempt, expected = TARGETS[name]
+    for number in numbers:
+        print(number, flush=True)
+        faulthandler.dump_traceback_later(_PATIENCE, exit=True)
+        made = make(random.Random(f"{name}/0/{number}"))
+        try:
+            attempt(made)
+        except expected as error:
+            if not str(error):
+                raise
+        except BaseException:
+            print(repr(made)[:4000], file=sys.stderr)
+            raise
+        faulthandler.cancel_dump_traceback_later()

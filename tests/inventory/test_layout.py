@@ -1,49 +1,104 @@
-"""Arrows between modules point down, and none runs in a circle."""
+"""Rooms, crates and stages use those below them, and no module imports itself through others."""
 
 import ast
+import re
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from tests.conftest import ROOT
 
 import neardup
 
-ROOT = Path(neardup.__file__).parent
+PACKAGE = Path(neardup.__file__).parent
+CRATES = ROOT / "crates"
 
-#: Rooms from the base to the top: each imports those before it. Rooms on one floor do not import
-#: each other.
-FLOORS = (
-    "base",
-    "readers",
-    "writers",
-    "recipe",
-    "options pages",
-    "index",
-    "papers run",
-    "tasks",
-    "spark lab server mcp",
-    "cli",
+
+def ranks(floors):
+    """Return the floor of each name; names on one line do not use each other."""
+    return {name: rank for rank, names in enumerate(floors) for name in names.split()}
+
+
+#: From the base to the top: each uses those before it.
+ROOMS = ranks(
+    (
+        "base",
+        "readers",
+        "writers",
+        "recipe",
+        "options pages",
+        "index",
+        "papers run",
+        "tasks",
+        "spark lab server mcp",
+        "cli",
+    )
 )
-RANK = {name: rank for rank, names in enumerate(FLOORS) for name in names.split()}
+LAYERS = ranks(("hamming lines", "core", "align", "python web"))
+STAGES = ranks(
+    (
+        "ids",
+        "anchors buckets bytes characters constants groups identity similar spilled",
+        "ragged",
+        "texts normalize",
+        "segment",
+        "weigh sketch",
+        "shingle_frequencies",
+        "recipe",
+        "candidates",
+        "verify",
+        "corpus",
+        "background judge",
+        "cluster",
+    )
+)
+
+
+def arrows_up(graph, rank):
+    return [
+        (name, other)
+        for name, others in graph.items()
+        for other in others
+        if name != other and rank[other] >= rank[name]
+    ]
+
+
+def circles(graph):
+    """Return the modules that reach themselves."""
+    found, left = set(), dict(graph)
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            found |= set(error.args[1])
+            # Arrows within one circle are cut, to find the others.
+            first, second = error.args[1][:2]
+            left = {k: v - ({first} if k == second else set()) for k, v in left.items()}
+        else:
+            return found
+
+
+# Python.
 
 #: Modules at the top of the package, and the rooms that they belong to.
 LOOSE = {"exceptions": "base", "_core": "base", "__main__": "cli"}
 
 
-def modules():
+def python_modules():
     found = {}
-    for path in [*ROOT.rglob("*.py"), ROOT / "_core.pyi"]:
-        parts = ["neardup", *path.relative_to(ROOT).with_suffix("").parts]
+    for path in [*PACKAGE.rglob("*.py"), PACKAGE / "_core.pyi"]:
+        parts = ["neardup", *path.relative_to(PACKAGE).with_suffix("").parts]
         if parts[-1] == "__init__":
             parts.pop()
         found[".".join(parts)] = path
     return found
 
 
-KNOWN = modules()
+KNOWN = python_modules()
 
 
-def imports(name):
+def python_imports(name):
     """Return the modules that a module imports: for types and inside of functions too."""
     found = set()
     for node in ast.walk(ast.parse(KNOWN[name].read_text("utf-8"))):
@@ -57,7 +112,7 @@ def imports(name):
 
 
 #: The package itself names all tasks.
-GRAPH = {name: imports(name) for name in sorted(KNOWN) if name != "neardup"}
+GRAPH = {name: python_imports(name) for name in sorted(KNOWN) if name != "neardup"}
 
 
 def room(name):
@@ -65,23 +120,19 @@ def room(name):
     return LOOSE.get(top, top)
 
 
-def test_each_module_is_in_a_room_of_at_most_ten_floors():
-    assert {room(name) for name in GRAPH} == RANK.keys()
-    assert len(FLOORS) <= 10
-
-
-def test_no_module_imports_from_the_package_itself():
+def test_rooms_import_rooms_below():
+    assert {room(name) for name in GRAPH} == ROOMS.keys()
     assert not {name for name, others in GRAPH.items() if "neardup" in others}
+    of_rooms = {name: set() for name in ROOMS}
+    for name, others in GRAPH.items():
+        of_rooms[room(name)] |= {room(other) for other in others}
+    assert not arrows_up(of_rooms, ROOMS)
+    assert len(set(ROOMS.values())) <= 10
 
 
-def test_no_arrow_points_up():
-    wrong = {
-        (name, other)
-        for name, others in GRAPH.items()
-        for other in others
-        if room(name) != room(other) and RANK[room(other)] >= RANK[room(name)]
-    }
-    assert not wrong
+def test_no_python_module_imports_itself_through_others():
+    assert len(GRAPH["neardup.tasks.dedup"]) > 5
+    assert not circles(GRAPH)
 
 
 def test_imports_inside_functions_are_few():
@@ -101,31 +152,129 @@ def test_imports_inside_functions_are_few():
     assert len(found) <= 110, sorted(found)
 
 
-def circles(graph):
-    """Return the modules that reach themselves."""
-    found, left = set(), dict(graph)
-    while True:
-        try:
-            TopologicalSorter(left).prepare()
-        except CycleError as error:
-            circle = set(error.args[1])
-            found |= circle
-            # Arrows within one circle are cut, to find the others.
-            first, second = error.args[1][:2]
-            left = {k: v - ({first} if k == second else set()) for k, v in left.items()}
-        else:
-            return found
-
-
-def test_no_module_imports_itself_through_others():
-    assert len(GRAPH["neardup.tasks.dedup"]) > 5
-    assert not circles(GRAPH)
-
-
-def test_a_circle_is_seen():
+def test_circle_is_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {"b", "c"}
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name.startswith("neardup.base.")])
-def test_the_base_imports_nothing_above(name):
-    assert {room(other) for other in GRAPH[name]} <= {"base"}
+# Rust.
+
+_PATH = re.compile(r"(?<![\w:\[`(])((?:crate|(?:super::)*super)(?:::\w+)*)(?:::\{|\b)")
+_GROUP = re.compile(r"^\s*(?:pub(?:\(\w+\))? )?use ([\w:]+)::\{(.*?)\};", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(
+    r"pub(?:\(\w+\))? use (?!crate|super)([\w:]+)::(?:\{([^{}]*)\}|(\w+));", re.DOTALL
+)
+_INNER = re.compile(r"\{[^{}]*\}")
+
+
+def source(path):
+    """Return a file without comments and without its tests."""
+    text = path.read_text("utf-8").split("#[cfg(test)]\nmod tests")[0]
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+
+
+def rust_modules(crate):
+    """Return the file of each module, by its path in the crate."""
+    folder = CRATES / f"neardup-{crate}" / "src"
+    found = {}
+    for path in sorted(folder.rglob("*.rs")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if parts != ("lib",):
+            found[parts[:-1] if parts[-1] == "mod" else parts] = path
+    return found
+
+
+def paths(text):
+    """Yield each path below `crate` or `super`, also those inside of braces."""
+    for match in _GROUP.finditer(text):
+        group = match[2]
+        while _INNER.search(group):
+            group = _INNER.sub("", group)
+        yield from (f"{match[1]}::{name.strip()}" for name in group.split(",") if name.strip())
+    yield from _PATH.findall(text)
+
+
+def rust_imports(name, text):
+    """Return the paths that a module uses, from the crate on."""
+    found = set()
+    for path in paths(text):
+        first, *rest = path.split("::")
+        place = list(name)
+        if first == "crate":
+            place = []
+        elif first == "super":
+            place.pop()
+            while rest[:1] == ["super"]:
+                place.pop()
+                rest = rest[1:]
+        else:
+            continue
+        found.add((*place, *rest))
+    return found
+
+
+def exports(name, text):
+    """Yield the names that a folder hands on, with the module that has them."""
+    for path, names, single in _EXPORT.findall(text):
+        for each in (names or single).split(","):
+            yield (*name, each.strip()), (*name, *path.split("::"))
+
+
+def graphs(crate):
+    """Return for each folder the modules in it that each one of them uses."""
+    known = rust_modules(crate)
+    texts = {name: source(path) for name, path in known.items()}
+    handed_on = dict(each for name, text in texts.items() for each in exports(name, text))
+
+    def module(path):
+        path = handed_on.get(path, path)
+        while path and path not in known:
+            path = handed_on.get(path[:-1], path[:-1])
+        return path
+
+    found = {}
+    for name, text in texts.items():
+        for depth in range(len(name)):
+            folder = name[:depth]
+            uses = {module(path) for path in rust_imports(name, text)}
+            others = {
+                other[depth] for other in uses if len(other) > depth and other[:depth] == folder
+            }
+            own = found.setdefault(folder, {}).setdefault(name[depth], set())
+            own |= others - {name[depth]}
+    return found
+
+
+@pytest.mark.parametrize("crate", LAYERS)
+def test_crate_uses_those_below_and_its_modules_make_no_circle(crate):
+    folder = CRATES / f"neardup-{crate}"
+    table = tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))["dependencies"]
+    declared = {name.removeprefix("neardup-") for name in table if name.startswith("neardup-")}
+    text = "".join(map(source, folder.rglob("src/**/*.rs")))
+    assert declared == set(re.findall(r"\bneardup_(\w+)(?=::|;| as )", text))
+    assert not arrows_up({crate: declared}, LAYERS)
+    assert not {name: found for name, each in graphs(crate).items() if (found := circles(each))}
+
+
+def test_every_crate_has_a_layer():
+    names = {path.parent.name.removeprefix("neardup-") for path in CRATES.glob("*/Cargo.toml")}
+    assert names == set(LAYERS)
+
+
+def test_stages_of_the_core_import_earlier_ones():
+    stages = graphs("core")[()]
+    assert stages.keys() == STAGES.keys()
+    assert not arrows_up(stages, STAGES)
+    assert {"corpus", "candidates", "verify"} <= stages["judge"]
+
+
+def test_imports_of_rust_are_seen():
+    hamming, core = graphs("hamming")[()], graphs("core")
+    assert {"lists", "kernels", "layout"} <= hamming["all_pairs"]
+    assert hamming["kernels"] == {"fingerprints"}
+    assert {"errors", "recipe", "threads"} <= graphs("python")[()]["corpus"]
+    assert {"stores", "statistics"} <= core["candidates",]["candidate_index"]
+    # Through a name that the folder hands on.
+    assert "schemes" in core["candidates",]["shuffle"]
+    text = "use super::{a::b, c::{d, e}};\nuse super::super::f;\nuse crate::g::{h, i};\n"
+    found = {path[:2] for path in rust_imports(("x", "y"), text)}
+    assert found >= {("x", "a"), ("f",), ("g", "h")}

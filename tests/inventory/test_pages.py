@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 from tests.conftest import ROOT
+from tests.kit.sessions import COMMAND, EXAMPLES, Session, is_same
 
 from neardup import dedup, dedup_files, fingerprint_files
 
@@ -113,9 +114,6 @@ def run(*arguments, **options):
     return found.stdout.decode()
 
 
-EXAMPLES = ROOT / "examples"
-
-COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 COMMANDS_OF_PAGES = {
     page: [
         command
@@ -131,19 +129,11 @@ COMMANDS_OF_PAGES = {
     "page", [p for p, commands in COMMANDS_OF_PAGES.items() if commands], ids=str
 )
 def test_commands_print_what_the_page_says(page, tmp_path):
-    """All in one folder, in order; ``...`` in the page is any text."""
-    (tmp_path / "examples").symlink_to(EXAMPLES)
-    neardup = f'neardup() {{ "{sys.executable}" -m neardup "$@"; }}; '
+    """All in one folder, in order."""
+    session = Session(tmp_path)
     for command, expected in COMMANDS_OF_PAGES[page]:
-        printed = subprocess.run(
-            ["bash", "-c", neardup + command],
-            cwd=tmp_path,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-        ).stdout
-        same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
-        assert same, f"{command}\n{printed}"
+        printed = session.run(command)
+        assert is_same(expected, printed), f"{command}\n{printed}"
 
 
 def test_dedup_in_python(tmp_path):
@@ -222,7 +212,7 @@ def test_no_page_or_program_names_a_machine():
     assert not [name for name in found if name != str(Path(__file__).relative_to(ROOT))]
 
 
-def test_accuracy_page_counts_the_results_that_it_lists():
+def test_accuracy_page_counts_its_results():
     page = (ROOT / "docs" / "accuracy.md").read_text("utf-8")
     reproduced, results = (
         int(number) for number in re.findall(r"texts: (\d+) of the paper's (\d+) results", page)[0]

@@ -114,7 +114,10 @@ BY_NAME = {
     "max_documents": _COUNT,
     "min_length": (0, -1, 1_000_001, 1.5, "7", True),
     "part_size": (-1, 999_999, 1.5, "2", "4 apples", "1KB", True, []),
-    "memory": (-1, 512, 1.5, "2", "4 apples", "512MB", True, []),
+    "memory": (
+        *(-1, 512, (512 << 20) - 1, 1e10, True, [], "2", "4 apples", "511MiB", "512MB", "4G", "GB"),
+        *("-4GB", "4XB", "1e9GB", "nan", "4 G B", ""),
+    ),
     "on_error": ("ignore", "", None, np.array(["keep"])),
     "other": (None, 7, "x"),
     "path": (7, None),
@@ -257,13 +260,13 @@ def test_a_distance_is_for_fingerprints(name, recipe):
 
 @pytest.mark.parametrize("name", ["fingerprint", "fingerprint_many", "fingerprint_files"])
 @pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
-def test_fingerprints_want_a_recipe_that_makes_them(name, recipe):
+def test_fingerprints_need_a_recipe_of_fingerprints(name, recipe):
     function, good = CALLABLES[name]
     with pytest.raises(ParameterError, match=f"'recipe'.*fingerprints. Got '{recipe}'"):
         function(**good | {"recipe": recipe})
 
 
-def test_messages_cut_what_is_long():
+def test_messages_cut_long_values():
     with pytest.raises(ParameterError) as caught:
         neardup.load_recipe("x" * 5000)
     assert "x" * 100 not in str(caught.value)

@@ -2,15 +2,24 @@
 
 import dataclasses
 import inspect
+import json
 import re
 import tomllib
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import get_args, is_typeddict
 
 import pytest
 
 import neardup
 import neardup.index
+from neardup.cli.commands import command, parameters_of
+from neardup.options import groups, index_groups, shared
+from neardup.options.signatures import complete_options, options_of, taken_options
+from neardup.papers import align
+from neardup.recipe import load_recipe
+from neardup.run.run_options import RunOptions
 
 FUNCTIONS = [n for n in neardup.__all__ if inspect.isfunction(getattr(neardup, n))]
 CLASSES = [n for n in neardup.__all__ if inspect.isclass(getattr(neardup, n))]
@@ -136,3 +145,158 @@ def test_classes_are_nouns(root):
     participle = re.compile(r"^ *class (_?[A-Z]\w*(?:ed|oming|aiting))\b", re.MULTILINE)
     for path in (root / "python").rglob("*.py"):
         assert not participle.findall(path.read_text("utf-8")), path
+
+
+# Options are declared once: functions, their documentation and commands agree with the table.
+
+COMMANDS = {
+    "dedup": neardup.dedup_files,
+    "pairs": neardup.pairs_files,
+    "fingerprint": neardup.fingerprint_files,
+    "compare": neardup.compare,
+    "idf": neardup.count_idf,
+    "index create": neardup.Index,
+    "index add": neardup.Index.add_files,
+    "index query": neardup.Index.query,
+    "index export": neardup.Index.export,
+    "index check": neardup.Index.check,
+}
+OTHERS = [
+    neardup.dedup,
+    neardup.pairs,
+    neardup.Index.add,
+    neardup.Index.add_many,
+]
+#: Options of `dedup` that are for a cluster.
+SPARK = {"engine", "master", "checkpoint"}
+#: Options that only functions take; every command has `--language`.
+ONLY_FUNCTIONS = {"progress", "must_exist", "language"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_the_options_of_its_function(name):
+    of_command = {parameter.name: parameter.option for parameter in parameters_of(command(name))}
+    for parameter, (_, option) in taken_options(COMMANDS[name]).items():
+        if parameter not in ONLY_FUNCTIONS:
+            shown = of_command[parameter]
+            assert (shown.help, shown.default) == (option.help, option.default)
+
+
+@pytest.mark.parametrize("function", [*COMMANDS.values(), *OTHERS])
+def test_a_function_shows_its_options(function):
+    parameters = inspect.signature(function).parameters
+    assert "options" not in parameters
+    for name, (kind, option) in taken_options(function).items():
+        assert parameters[name].default == option.default
+        assert parameters[name].annotation == kind
+        lines = inspect.getdoc(function).split(f"\n{name} : ")[1].splitlines()
+        # The docstring has one indentation.
+        assert lines[1].startswith("    ")
+        said = " ".join(line.strip() for line in lines[1:])
+        assert said.startswith(option.help)
+
+
+def test_no_option_is_described_twice():
+    """An option has one help; another help is another option, with another name for it."""
+    modules = (shared, groups, index_groups)
+    kinds = [kind for module in modules for kind in vars(module).values() if is_typeddict(kind)]
+    hints = [hint for kind in kinds for hint in kind.__annotations__.values()]
+    declared = {id(option): option for option in (get_args(hint)[-1] for hint in hints)}
+    helps = {option.help for option in declared.values()}
+    # The three recipes of functions differ in their defaults alone.
+    assert len(declared) == len(helps) + 2 > 70
+
+
+def test_the_guide_lists_each_option_that_spark_or_an_index_lacks(root):
+    def flags(name):
+        parameters = {one.name: one.flags[0] for one in parameters_of(command(name)) if one.flags}
+        return {flag for other, flag in parameters.items() if other not in SPARK}
+
+    single = options_of(groups.DedupFilesParameters)
+    lacking = single.keys() - options_of(groups.SparkFilesParameters).keys()
+    on_spark = flags("dedup") - {
+        option.flags(name)[0]
+        for name, (_, option) in single.items()
+        if name in lacking and option.panel
+    }
+    in_index = flags("index create") | flags("index add")
+    differ = {flag: (flag in on_spark, flag in in_index) for flag in flags("dedup")}
+    expected = {flag: both for flag, both in differ.items() if both != (True, True)}
+    text = (root / "docs" / "guide" / "cluster.md").read_text("utf-8")
+    table = text.split("| options of `dedup` | Spark | index |")[1].split("\n\n")[0]
+    listed = {}
+    for line in table.splitlines()[2:]:
+        _, options, *engines, _ = (cell.strip() for cell in line.split("|"))
+        both = tuple({"yes": True, "no": False}[engine] for engine in engines)
+        listed |= dict.fromkeys(options.replace("`", "").split(", "), both)
+    assert listed == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "option"),
+    [
+        (partial(neardup.Index, "unused"), "recipes", "recipe"),
+        (partial(neardup.compare, "a", "b"), "recipes", "recipe"),
+        (partial(neardup.dedup, []), "treshold", "threshold"),
+        # Of other programs.
+        (partial(neardup.dedup, []), "text", "text_field"),
+        (partial(neardup.dedup, []), "num_proc", "workers"),
+        (partial(neardup.dedup, []), "keep", "priority"),
+        # Of earlier versions.
+        (partial(neardup.contamination, [], []), "common", "max_documents"),
+        (partial(neardup.contamination, [], []), "cover", "min_share"),
+        (partial(neardup.contamination, [], []), "least", "min_item_length"),
+        (partial(neardup.repeats, []), "least", "min_unit_length"),
+        (partial(neardup.check, "a", "b"), "least", "min_passage_length"),
+        (partial(align, "a", "b"), "least", "min_passage_length"),
+        (partial(neardup.pairs, []), "with_", "against"),
+        (partial(neardup.Index.export, None, "a"), "whole", "include_removed"),
+    ],
+)
+def test_unknown_option_is_refused_with_the_name_of_the_known_one(function, name, option):
+    called = function.func.__name__
+    with pytest.raises(TypeError, match=rf"{called}\(\) got .* '{name}'.* Did you mean '{option}'"):
+        function(**{name: "x"})
+
+
+RUNS = (neardup.dedup_files, neardup.pairs_files, neardup.fingerprint_files, neardup.sketch_files)
+
+
+@pytest.mark.parametrize("function", [*RUNS, neardup.dedup, neardup.pairs, neardup.count_idf])
+def test_a_run_has_every_option_of_its_function(function):
+    given = complete_options(function, {"recipe": "characters"})
+    run = RunOptions(given)
+    values = {name: getattr(run, name) for name in given}
+    assert values == given | {"recipe": load_recipe("characters")}
+
+
+def test_run_has_the_default_of_an_option_beyond_its_function():
+    run = RunOptions(complete_options(neardup.pairs, {}))
+    assert (run.priority, run.against_only, run.min_length) == ("first", False, None)
+    assert run.max_text == complete_options(neardup.pairs, {})["max_text"]
+
+
+def test_run_refuses_an_unknown_option():
+    with pytest.raises(TypeError, match="no options of a run: least, treshold"):
+        RunOptions({"recipe": "general", "treshold": 0.5, "least": 2})
+    with pytest.raises(AttributeError, match="'treshold' is no option of a run"):
+        _ = RunOptions({"recipe": "general"}).treshold
+
+
+@pytest.mark.parametrize("function", RUNS)
+def test_work_folder_depends_on_each_decisive_option(function):
+    decisive = RunOptions(complete_options(function, {"recipe": "characters"})).decisive()
+    for name, (_, option) in taken_options(function).items():
+        decides = option.panel in ("Input", "Text", "Matching")
+        assert (name in decisive) is (decides and name not in ("on_error", "restore"))
+
+
+def test_a_report_lists_every_option(tmp_path):
+    source, report = tmp_path / "in.jsonl", tmp_path / "report.json"
+    source.write_text('{"text": "one"}\n')
+    neardup.dedup_files([source], tmp_path / "out.jsonl", report=report, min_length=2)
+    settings = json.loads(report.read_text("utf-8"))["settings"]
+    # The recipe has its own part.
+    assert taken_options(neardup.dedup_files).keys() - settings.keys() == {"recipe", "progress"}
+    assert settings["min_length"] == 2
+    assert settings["report"] == str(report)

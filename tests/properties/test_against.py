@@ -115,7 +115,7 @@ COLLECTIONS = {
 
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("name", COLLECTIONS)
-def test_it_keeps_what_dedup_keeps_of_both(name, recipe, request):
+def test_against_keeps_the_documents_kept_of_both(name, recipe, request):
     """Of B without repeats and A, `dedup` keeps all of B, and of A what `against` keeps."""
     many = COLLECTIONS[name]()
     rule = {} if recipe in ("classic", "improved") else {"threshold": 0.5}

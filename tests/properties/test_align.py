@@ -82,7 +82,7 @@ class TestTwin:
 
     @pytest.mark.parametrize("gap", [0, 90, 180, 230])
     @pytest.mark.parametrize("least", [5, 20, 40])
-    def test_shingles_in_common_that_lie_apart(self, gap, least):
+    def test_distant_common_shingles_are_candidates_in_one_paragraph(self, gap, least):
         """Three phrases say something if they stand in one paragraph of the paper."""
         # Letters with which no phrase has three winnowed shingles of its own.
         rng = random.Random(gap + 1)
@@ -120,7 +120,7 @@ class TestEditSimilarity:
         assert _core.edit_similarity(a, b) == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)
 
     @given(corpora())
-    def test_texts_that_are_alike(self, many):
+    def test_edit_similarity_of_similar_texts_is_the_twin(self, many):
         for a, b in itertools.pairwise(many):
             similarity = _core.edit_similarity(a, b)
             assert similarity == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)

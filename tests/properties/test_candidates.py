@@ -212,7 +212,7 @@ def found_share(texts, chosen):
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.5, 0.8])
 @pytest.mark.parametrize("resemblance", [0.2, 0.4, 0.5, 0.6, 0.8])
-def test_the_s_curve_is_what_is_found(threshold, resemblance):
+def test_s_curve_is_found(threshold, resemblance):
     """Within four standard errors, on both sides of the threshold."""
     chosen = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
     predicted = dict(chosen.s_curve)[resemblance]
@@ -226,7 +226,7 @@ def test_the_s_curve_is_what_is_found(threshold, resemblance):
 @pytest.mark.slow
 @pytest.mark.parametrize("documents", [1000, 10**6])
 @pytest.mark.parametrize("threshold", [0.55, 0.8])
-def test_the_predicted_recall_is_what_is_found_at_the_threshold(threshold, documents):
+def test_predicted_recall_is_found_at_the_threshold(threshold, documents):
     chosen = plan(documents, recipe=RECIPE, threshold=threshold)
     texts = pairs_of(threshold, random.Random(documents + round(100 * threshold)))
     measured = found_share(texts, chosen)

@@ -122,7 +122,7 @@ def test_slicing_the_original_by_spans(text, lowercase):
 
 
 @given(texts())
-def test_characters_that_nothing_changes_come_from_themselves(text):
+def test_unchanged_characters_come_from_themselves(text):
     core = native(**ALL_OFF | {"drop_invisible": True})
     normalized, spans = core.normalize_mapped(text)
     assert [text[begin:end] for begin, end in spans] == list(normalized)

@@ -311,7 +311,7 @@ def test_very_short_texts_equal_only_identical_ones(many):
     assert dedup(many, recipe=recipe, threshold=0.01).keep.tolist() == expected
 
 
-def test_a_chain_drops_nothing_that_no_kept_document_resembles():
+def test_chain_drops_only_what_resembles_a_kept_document():
     """b resembles a and c; a does not resemble c. With b first, both others go."""
     a, b, c = "0123456789abcdefghij", "456789abcdefghijklmn", "89abcdefghijklmnopqr"
     options = {"threshold": 0.6, "max_distance": 128}
@@ -324,7 +324,7 @@ def test_a_chain_drops_nothing_that_no_kept_document_resembles():
 
 
 @given(many=corpora(), max_distance=st.sampled_from((0, 3, 12, 30)))
-def test_the_distance_of_pairs_is_the_one_that_near_pairs_tells(many, max_distance):
+def test_distance_of_pairs_is_that_of_near_pairs(many, max_distance):
     long = [text for text in many if len(text) > 20]
     rows = fingerprint_many(long, recipe=BY_BITS)
     near = near_pairs(rows, max_distance=max_distance, bits=64)
@@ -517,7 +517,7 @@ def test_forms_close_lists_and_have_common_keys():
     assert any(filed.near(number) != unclosed.near(number) for number in range(len(many)))
 
 
-def test_shingle_is_exact_where_signs_are_all_that_is_shared():
+def test_shingle_is_exact_for_shared_signs_alone():
     """A shingle of signs counts in the resemblance, so the search must know it."""
     signs = "".join(chr(0x2190 + number) for number in range(60))
     many = [signs + "北山镇的旧粮站改成了书店", signs + "渡轮公司的新船下月试航了"]

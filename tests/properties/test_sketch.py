@@ -91,7 +91,7 @@ def test_long_texts(bits, scheme):
 
 
 @given(texts())
-def test_the_number_of_features_is_that_of_distinct_units(text):
+def test_number_of_features_is_the_number_of_distinct_units(text):
     core = compiled(GENERAL[128])
     count, _, _ = core.sketch(core.normalize(text), None)
     assert count == len(set(segment.by_script(normalize.normalize(text, **recipes.FOLDED), 2)))

@@ -7,7 +7,6 @@ import unicodedata
 import zipfile
 from xml.sax.saxutils import escape
 
-import pyarrow as pa
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
@@ -18,16 +17,6 @@ DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 #: Operators that show a picture of one point.
 PICTURE = "BI /W 1 /H 1 /BPC 8 /CS /G ID x EI"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-
-
-def as_arrow(table, extension="arrow", rows=2, compression=None):
-    """Return a table as an Arrow file, or for the extension arrows as a stream."""
-    out = io.BytesIO()
-    opener = pa.ipc.new_stream if extension == "arrows" else pa.ipc.new_file
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with opener(out, table.schema, options=options) as writer:
-        writer.write_table(table, max_chunksize=rows)
-    return out.getvalue()
 
 
 def _font(characters):

@@ -106,7 +106,7 @@ def test_names_of_records_have_the_address(memory):
     assert str(result.problems[0]).startswith("memory://dump/a.jsonl: record 3:")
 
 
-def test_an_output_that_exists_stays(memory):
+def test_existing_output_at_an_address_stays(memory):
     memory.pipe_file("/out.jsonl", b"before")
     with pytest.raises(OutputError, match=r"memory://out\.jsonl: exists already"):
         dedup_files(["in.jsonl"], "memory://out.jsonl")
@@ -200,7 +200,7 @@ def test_an_interrupt_ends_an_upload(replaced, monkeypatch):
 
 
 @pytest.mark.usefixtures("memory")
-def test_a_transfer_that_breaks_off(monkeypatch):
+def test_broken_transfer_is_an_input_error(monkeypatch):
     def broken(*_):
         raise ConnectionResetError("the peer went away")
 
@@ -220,7 +220,7 @@ def test_a_transfer_that_breaks_off(monkeypatch):
         ("memory://dump/_SUCCESS", ParameterError, "extension"),
     ],
 )
-def test_one_sentence_for_what_is_wrong(name, error, says):
+def test_refusal_is_one_sentence_and_nothing_is_written(name, error, says):
     with pytest.raises(error, match=says):
         dedup_files([name], "out.jsonl")
     assert [path.name for path in Path().iterdir()] == ["in.jsonl"]

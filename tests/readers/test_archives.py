@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from tests.kit.formats import serialize
 from tests.readers.making import docx, encrypted, misstated, paragraph, zipped
-from tests.readers.test_read_formats import as_parquet
 
 from neardup import InputError, dedup_files
 from neardup.readers import archives, open_sources, read_file
@@ -21,7 +21,7 @@ TEXT = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩
 FILES = {
     "b/a.jsonl": orjson.dumps({"text": "b/a.jsonl"}),
     "a.csv": b"text,n\na.csv,1\n",
-    "c.parquet": as_parquet([{"text": "c.parquet"}]),
+    "c.parquet": serialize([{"text": "c.parquet"}], "parquet"),
     "b/一班/论文.txt": "b/一班/论文.txt".encode(),
     "d.docx": docx(paragraph("d.docx")),
     "e.txt": b"e.txt",
@@ -139,7 +139,7 @@ def _sum(begin, plain):
     return b"%06o\0 " % sum(header)
 
 
-def test_names_that_lead_out_of_an_archive_stay_inside(read, make):
+def test_member_names_stay_inside_the_archive(read, make):
     make(
         "a.zip",
         zipped({"../../b.txt": b"1", "/c.txt": b"2", "x\\d.txt": b"3", "./e/../f.txt": b"4"}),
@@ -198,7 +198,7 @@ def without_header(data):
         (without_header, "damaged data"),
     ],
 )
-def test_a_member_that_cannot_be_read_is_a_problem(read, make, first, harm, said):
+def test_unreadable_member_is_a_problem(read, make, first, harm, said):
     line = orjson.dumps({"text": TEXT}) if first == "a.jsonl" else TEXT.encode()
     files = {first: line * 40, "b.txt": b"b", "c.jsonl": orjson.dumps({"text": "c"})}
     make("a.zip", harm(zipped(files)))
@@ -222,7 +222,7 @@ def test_damage_after_the_first_records_of_a_member(read, make):
         assert got["problems"][-1].reason == "must be readable (damaged data)"
 
 
-def test_a_method_that_is_not_read(read, make):
+def test_unknown_compression_of_a_member_is_a_problem(read, make):
     make("a.zip", zipped({"a.txt": TEXT.encode(), "b.txt": b"b"}, zipfile.ZIP_LZMA))
     problems = read("a.zip")["problems"]
     assert str(problems[0]) == (
@@ -248,7 +248,7 @@ WHOLE = "must be a whole archive (.zip or .tar). Got a damaged file instead."
     ],
     ids=range(9),
 )
-def test_archives_that_are_refused(read, make, name, data, said):
+def test_damaged_archive_is_refused(read, make, name, data, said):
     make(name, data)
     with pytest.raises(InputError) as caught:
         open_sources([name])
@@ -308,7 +308,7 @@ CUT = [
 
 
 @pytest.mark.parametrize(("name", "data", "files", "is_damaged"), CUT, ids=[row[0] for row in CUT])
-def test_archive_that_was_cut_or_joined(read, make, name, data, files, is_damaged):
+def test_cut_or_joined_archive_is_read_up_to_the_damage(read, make, name, data, files, is_damaged):
     for suffix in ["", ".gz"] if name.endswith(".tar") else [""]:
         path = make(name + suffix, data())
         got = read(path)
@@ -320,7 +320,7 @@ def test_archive_that_was_cut_or_joined(read, make, name, data, files, is_damage
         ]
 
 
-def test_archive_that_was_cut_is_a_problem_of_the_run(make):
+def test_cut_archive_is_a_problem_of_the_run(make):
     make("a.tar", halves(tarred)[0][:1024])
     for on_error in ("keep", "drop"):
         summary = dedup_files(["a.tar"], "kept.jsonl", on_error=on_error, force=True).summary
@@ -329,7 +329,7 @@ def test_archive_that_was_cut_is_a_problem_of_the_run(make):
         dedup_files(["a.tar"], "stopped.jsonl", on_error="stop")
 
 
-def test_a_header_that_is_damaged(read, make):
+def test_damaged_header_ends_the_archive(read, make):
     data = tarred({"a.txt": b"a", "b.txt": b"b"})
     make("a.tar", data[:1024] + b"x" * 512 + data[1536:])
     got = read("a.tar")
@@ -337,14 +337,14 @@ def test_a_header_that_is_damaged(read, make):
     assert got["problems"][0].found == "1 file and then damaged data"
 
 
-def test_a_stated_size_that_is_too_small_is_damage(read, make):
+def test_too_small_stated_size_is_damage(read, make):
     make("a.zip", misstated(zipped({"a.txt": TEXT.encode() * 999, "b.txt": b"b"}), 300))
     got = read("a.zip")
     assert got["texts"] == [None, "b"]
     assert "damaged data" in str(got["problems"][0])
 
 
-def test_an_archive_that_changes(archived):
+def test_changed_archive_is_refused(archived):
     name = archived("a.zip", FILES)
     sources = open_sources([name])
     archived("a.zip", FILES | {"f.txt": b"f"})
@@ -360,7 +360,7 @@ def test_no_file_is_opened_for_each_member(archived):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_the_directory_of_what_is_unpacked_as_a_whole_is_bounded(monkeypatch):
+def test_directory_of_an_archive_unpacked_whole_is_bounded(monkeypatch):
     monkeypatch.setattr(archives, "MEMBERS", 2)
     data = io.BytesIO(zipped({"a": b"", "b": b"", "c": b""}))
     with pytest.raises(InputError, match=r"must have at most 2 parts\. Got 3"):

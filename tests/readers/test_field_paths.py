@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup import _core
 from neardup.exceptions import InputError
 from neardup.readers import open_sources, open_table
 from neardup.readers.paths import MISSING, text_at, value_at, with_texts
@@ -116,7 +117,7 @@ def test_broken_lines_are_not_taken_for_a_missing_field():
     assert problems == ["no_text_field", "invalid_json", "invalid_json"]
 
 
-def test_records_without_a_part_and_values_that_are_no_texts():
+def test_missing_parts_and_other_values_are_problems():
     rows = [{"a": "x", "b": {"c": "y"}}, {"a": "x"}, {"a": 1, "b": {"c": "y"}}, {}, {"a": None}]
     texts = ["x\ny", "x", None, None, None]
     codes = ["not_a_text", "no_such_field", "no_such_field"]
@@ -187,7 +188,7 @@ def test_a_path_of_nothing_is_missing():
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
+def test_repeats_are_cut_out_of_their_field(kind):
     notice = "本站所有内容均由网友自行上传，版权归原作者所有。"
     rows = [
         {
@@ -222,3 +223,97 @@ def test_an_extra_field_of_json_lines_may_be_at_a_path(tmp_path):
     assert batch.extra["parts[*].n"] == [None, None, [4, 5], None, None]
     assert [bool(value) for value in batch.extra["meta"]] == [True, True, True, False, True]
     assert batch.problems == []
+
+
+# JSON lines: columns that the core reads, and records that are deep or have large numbers.
+
+
+def columns_of(lines, source="a", first=7, **given):
+    """Texts, ids, titles, whether there is a title, extra values, and unclear places."""
+    settings = {"requires_id": False, "title": "title", "extra": ["n", "id"], **given}
+    fields = _core.JsonFields(["text", "body"], "id", **settings)
+    block = lines if isinstance(lines, bytes) else "\n".join(lines).encode()
+    texts, ids, titles, has_title, extra, unclear = fields.columns(block, source, first)
+    columns = [pa.array(column).to_pylist() for column in (texts, ids, titles)]
+    return *columns, has_title, extra, unclear
+
+
+def test_fields_become_columns():
+    texts, ids, titles, has_title, extra, unclear = columns_of(
+        [
+            r'{"id": "x", "text": "\u79cb\n雨", "title": "t", "n": {"a": [1, null]}}',
+            "",
+            '{"body": "", "title": 1, "id": -12, "n": 1e3}',
+            " \t\r\v",
+            '{"text": "b", "body": "c", "id": false}',
+        ]
+    )
+    assert texts == ["秋\n雨", "", "b"]
+    assert ids == ["x", "-12", "a:9"]
+    assert titles == ["t", None, None]
+    assert has_title
+    assert extra == [b'[{"a": [1, null]},1e3,null]', b'["x",-12,false]']
+    assert unclear == []
+
+
+#: More than Python's own JSON parser can take, less than what the reader's parser refuses.
+DEEP = "[" * 1000 + "]" * 1000
+TEXT = "市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
+
+
+def line(index, deep=DEEP, **others):
+    rest = json.dumps({"id": index, "text": TEXT * 3 + "甲乙丙丁"[index], **others})
+    return f'{{"n":{deep},{rest[1:]}\n'
+
+
+def reasons(problems):
+    return [(problem.record, problem.field, str(problem.reason)) for problem in problems]
+
+
+@pytest.mark.parametrize("extra", [[], ["n"]])
+def test_too_deeply_nested_record_is_a_problem(read, make, extra):
+    brackets = '\\"[' * 200
+    nested = [f'{"[" * levels}"{brackets}"{"]" * levels}' for levels in (127, 128, 900)]
+    got = read(make("a.jsonl", "".join(line(0, deep) for deep in nested)), extra_fields=extra)
+    assert [text is None for text in got["texts"]] == [False, True, True]
+    assert reasons(got["problems"]) == [
+        (number, None, "must be nested at most 128 levels deep") for number in (2, 3)
+    ]
+
+
+@pytest.mark.parametrize("titles", [True, False])
+@pytest.mark.parametrize("id_field", [None, "id"])
+def test_an_id_beyond_64_bits_is_a_problem(read, make, id_field, titles):
+    numbers = [2**64 - 1, -(2**63), 2**64, -(2**63) - 1, int("9" * 308)]
+    lines = [f'{{"text":"{2**70}","id":{number}}}\n' for number in numbers]
+    got = read(make("a.jsonl", "".join(lines)), id_field=id_field, titles=titles)
+    assert got["ids"] == [str(2**64 - 1), str(-(2**63)), *(f"a.jsonl:{n}" for n in (3, 4, 5))]
+    assert got["texts"] == [str(2**70)] * 5
+    assert reasons(got["problems"]) == [
+        (number, "id", "must be text or an integer of at most 64 bits") for number in (3, 4, 5)
+    ]
+
+
+def test_fractional_number_is_not_an_id(read, make):
+    got = read(make("a.jsonl", '{"text":"a","id":1e300}\n{"text":"b","id":1e300,"n":1}\n'))
+    assert (got["ids"], got["problems"]) == (["a.jsonl:1", "a.jsonl:2"], [])
+
+
+def test_an_extra_value_beyond_64_bits_is_a_problem(read, make):
+    lines = f'{{"text":"a","x":{2**64},"y":1e300}}\n{{"text":"b","x":7,"y":-2}}\n'
+    got = read(make("a.jsonl", lines), extra_fields=["x", "y"])
+    assert got["extra"] == {"x": [None, 7], "y": [1e300, -2]}
+    assert [problem[:2] for problem in reasons(got["problems"])] == [(1, "x")]
+
+
+def test_an_index_takes_deep_records_or_says_why(make):
+    path = make("a.jsonl", "".join(line(number) for number in range(3)) + line(3, deep="1"))
+    with neardup.Index("n.db", must_exist=False) as index:
+        added = index.add_files([path], extra_fields=["n"])
+        assert (added.new, len(added.problems)) == (1, 3)
+
+
+def test_a_deep_recipe(make):
+    path = make("deep.toml", f"a = {DEEP}")
+    with pytest.raises(neardup.InputError, match=r"deep\.toml: not a TOML file"):
+        neardup.load_recipe(path)

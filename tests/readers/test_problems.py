@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow
 
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
@@ -87,7 +87,7 @@ def test_fields(read, make, line, reason, result, options):
     assert parts(problem) == ("a.jsonl", 2, "text", reason, result)
 
 
-def test_ids_and_text_fields_that_a_record_lacks(read, make):
+def test_missing_id_and_text_field_are_problems(read, make):
     got = read(make("a.jsonl", b'{"text":"a"}\n{"text":"b","url":"u"}'), id_field="url")
     assert (got["texts"], got["ids"]) == (["a", "b"], ["a.jsonl:1", "u"])
     assert [parts(p)[1:4] for p in got["problems"]] == [(1, "url", "no_such_field")]
@@ -148,7 +148,7 @@ def test_problems_beyond_a_thousand_of_a_kind_are_counted(make, name, head, wron
     assert [count for _, count in grouped.lines()] == [each + nulls] * len(codes)
 
 
-def test_title_that_no_record_has(read, make):
+def test_title_missing_in_all_records_is_a_problem(read, make):
     names = [
         make("a.jsonl", b'{"text":"a"}\nnonsense\n{"text":"b"}\n' * 1500),
         make("b.jsonl", b'{"text":"a"}\n{"text":5,"headline":null}\n'),
@@ -209,7 +209,7 @@ def columnar(table, format, **options):
         *product(["arrow", "arrows"], ["dictionary"]),
     ],
 )
-def test_column_with_text_that_is_no_utf8(read, make, format, kind):
+def test_invalid_utf8_in_a_column_is_a_problem(read, make, format, kind):
     raw = pa.array([b"good", b"b\xffd", b"fine"], pa.binary()).view(pa.string())
     if kind == "view":
         raw = raw.view(pa.binary()).cast(pa.binary_view()).view(pa.string_view())
@@ -305,7 +305,7 @@ def test_truncated_stream(read, make, suffix, batch_bytes):
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
-def test_file_that_was_cut_in_its_first_bytes(read, make, suffix):
+def test_file_cut_in_its_first_bytes_is_a_problem(read, make, suffix):
     whole = Path(make(f"a.txt{suffix}", "a")).read_bytes()
     for size in range(1, 5):
         Path(f"a.txt{suffix}").write_bytes(whole[:size])

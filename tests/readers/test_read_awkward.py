@@ -69,7 +69,7 @@ def test_nuls_are_left_out(awkward, original):
     assert document.notes == (f"{nuls} NUL characters are left out.",)
 
 
-def test_a_header_that_lies(awkward, original):
+def test_wrong_charset_in_a_header_is_ignored(awkward, original):
     document = read_file(awkward / "zh_header_lies.html")
     assert bare(document.text) in bare(original)
     assert document.notes == ("Read as gb18030 (likely).",)

@@ -295,7 +295,7 @@ def test_docx_bombs_are_refused():
         read_bytes(many, "a.docx")
 
 
-def test_docx_size_that_lies_is_refused():
+def test_docx_with_a_wrong_size_is_refused():
     whole = docx(paragraph(" " * (40 << 20)))
     index = whole.rfind(b"word/document.xml") - 46
     assert whole[index : index + 4] == b"PK\x01\x02"
@@ -632,7 +632,7 @@ def test_missing_package_is_named(make, monkeypatch, package, name):
         list(open_sources([name]).batches())
 
 
-def test_a_file_that_is_not_there():
+def test_missing_file_is_refused():
     with pytest.raises(InputError, match=r"^nowhere.pdf: no such file or directory\.$"):
         read_file("nowhere.pdf")
 

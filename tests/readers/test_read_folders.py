@@ -8,9 +8,8 @@ import threading
 import orjson
 import pyarrow as pa
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow, serialize
 from tests.readers.test_archives import tarred
-from tests.readers.test_read_formats import as_parquet
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
@@ -25,8 +24,8 @@ def dump(make):
     """A folder of files of all formats, whose texts are their names."""
     for name in ("a.jsonl", "sub/b.ndjson.gz", "sub/deep/c.json.zst"):
         make(f"dump/{name}", lines(name))
-    make("dump/d.parquet", as_parquet([{"text": "d.parquet"}]))
-    make("dump/d.parquet.gz", as_parquet([{"text": "d.parquet.gz"}]))
+    make("dump/d.parquet", serialize([{"text": "d.parquet"}], "parquet"))
+    make("dump/d.parquet.gz", serialize([{"text": "d.parquet.gz"}], "parquet"))
     make("dump/B.csv", "text,n\nB.csv,1\n")
     make("dump/sub.tsv.zst", "n\ttext\n1\tsub.tsv.zst\n")
     return "dump"
@@ -139,7 +138,7 @@ def test_folder_of_a_saved_data_set_is_read_without_its_json_files(read, make, s
 
 def test_folder_of_a_published_data_set_is_read_without_its_card(read, make):
     for split in ("test", "train"):
-        make(f"hub/data/{split}-00000-of-00001.parquet", as_parquet([{"text": split}]))
+        make(f"hub/data/{split}-00000-of-00001.parquet", serialize([{"text": split}], "parquet"))
     make("hub/README.md", "---\ndataset_info: {}\n---\n")
     make("hub/dataset_infos.json", b"{}")
     got = read("hub")
@@ -152,7 +151,7 @@ def test_folder_of_a_published_data_set_is_read_without_its_card(read, make):
     assert read("info")["texts"] == ["an info"]
 
 
-def test_names_that_only_begin_like_documentation(read, make, dump):
+def test_names_beginning_like_documentation_are_texts(read, make, dump):
     make("dump/noticeboard.txt", "noticeboard")
     make("dump/securities.txt", "securities")
     assert {"noticeboard", "securities"} < set(read(dump)["texts"])
@@ -196,7 +195,7 @@ UNREAD = ["a.xml", "b.jsonl.lz4", "c.rar", "d.xlsx", "e.doc", "part-00000", "f.g
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_data_that_is_not_read_is_a_problem(read, make, dump, name):
+def test_data_of_unknown_format_is_a_problem(read, make, dump, name):
     make(f"dump/sub/{name}", "x")
     got = read(dump)
     assert got["texts"] == DATA
@@ -205,14 +204,14 @@ def test_data_that_is_not_read_is_a_problem(read, make, dump, name):
     ]
 
 
-def test_data_files_that_are_refused_are_problems(read, make, dump):
+def test_unusable_data_files_are_problems(read, make, dump):
     make("dump/array.json", b'[{"text": "a"}]')
     make("dump/labels.csv", "id,label\n1,x\n")
     make("dump/urls.jsonl", '{"url":"u"}\n')
     make("dump/short.parquet", b"PAR1 and no more")
     make("dump/b.txt", "b")
     make("dump/empty.parquet", b"")
-    make("dump/numbers.parquet", as_parquet([{"text": 1}]))
+    make("dump/numbers.parquet", serialize([{"text": 1}], "parquet"))
     os.symlink("nowhere", "dump/broken.jsonl")
     os.symlink("itself.jsonl", "dump/itself.jsonl")
     got = read(dump)
@@ -237,7 +236,7 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
         assert words in reasons[f"dump/{name}"]
 
 
-def test_data_that_may_not_be_read_is_a_problem(read, make, dump, request):
+def test_data_without_permission_is_a_problem(read, make, dump, request):
     os.chmod(make("dump/x.jsonl", lines("x")), 0)
     request.getfixturevalue("as_anybody")
     got = read(dump)
@@ -245,7 +244,7 @@ def test_data_that_may_not_be_read_is_a_problem(read, make, dump, request):
     assert [str(p) for p in got["problems"]] == ["dump/x.jsonl: skipped: permission denied."]
 
 
-def test_a_field_that_no_data_file_has_is_refused(make):
+def test_field_missing_in_all_data_files_is_refused(make):
     make("dump/b.csv", "headline\nx\n")
     make("dump/a.jsonl", lines("a"))
     make("dump/c.txt", "c")
@@ -363,7 +362,7 @@ def test_a_pattern_of_an_absolute_path(read, tmp_path):
     assert got["ids"] == [f"{tmp_path}/dump/a.jsonl:1"]
 
 
-def test_ids_of_texts_that_a_pattern_matches(read, make):
+def test_ids_of_texts_of_a_pattern_have_their_folders(read, make):
     make("a/x.txt", "1")
     make("b/x.txt", "2")
     assert read("*/x.txt")["ids"] == ["a/x.txt", "b/x.txt"]

@@ -1,7 +1,8 @@
-"""Every format in every compression gives the same texts."""
+"""Every format, in every compression and at every place, gives the same records."""
 
 import io
 import os
+import tarfile
 import threading
 from pathlib import Path
 
@@ -9,55 +10,163 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
-from tests.readers.making import as_arrow, column, docx, paragraph, pdf
+from fsspec.implementations.memory import MemoryFileSystem
+from tests.kit.formats import as_arrow, serialize
+from tests.readers.making import column, docx, paragraph, pdf, zipped
 
 from neardup.readers import open_sources
 
 TEXTS = ["一只狐狸\n跳过", 'b, "quoted"', "", "\t tabs \U0001f98a", "a\0b", "e\u0301 אבג"]
 RECORDS = [{"id": f"d{i}", "title": f"t{i}", "text": t, "n": i} for i, t in enumerate(TEXTS)]
-
-
-def as_csv(records, delimiter):
-    def cell(value):
-        return '"' + str(value).replace('"', '""') + '"'
-
-    rows = [list(records[0])] + [list(r.values()) for r in records]
-    return "".join(delimiter.join(map(cell, row)) + "\r\n" for row in rows).encode()
-
-
-def as_parquet(records):
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
-    return out.getvalue()
+FORMATS = ("jsonl", "parquet", "arrow", "arrows", "feather", "csv", "tsv")
+SUFFIXES = ("", ".gz", ".zst", ".xz", ".bz2")
 
 
 def content(format):
-    if format == "jsonl":
-        return b"".join(orjson.dumps(r) + b"\n" for r in RECORDS)
-    if format == "parquet":
-        return as_parquet(RECORDS)
-    if format in ("arrow", "arrows", "feather"):
-        packing = {"feather": "lz4", "arrows": "zstd"}.get(format)
+    packing = {"feather": "lz4", "arrows": "zstd"}.get(format)
+    if packing:
         return as_arrow(pa.Table.from_pylist(RECORDS), format, compression=packing)
-    return as_csv(RECORDS, "," if format == "csv" else "\t")
+    return serialize(RECORDS, format)
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow", "arrows", "feather", "csv", "tsv"])
-def test_every_format_and_compression(read, make, format, suffix):
-    name = make(f"a.{format}{suffix}", content(format))
-    got = read(name, titles=True, extra_fields=["n"])
-    assert got["texts"] == TEXTS
-    assert got["ids"] == [f"d{i}" for i in range(6)]
-    assert got["titles"] == [f"t{i}" for i in range(6)]
-    assert [int(n) for n in got["extra"]["n"]] == list(range(6))
-    assert got["problems"] == []
-    assert got["problem_lines"] == []
-    assert got["bytes"] > 0
+def in_folder(name, data):
+    Path("dump/sub").mkdir(parents=True)
+    Path("dump/sub", name).write_bytes(data)
+    return "dump"
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
+def under_another_name(name, data):
+    """The first bytes say what a file is, apart from what a name alone tells."""
+    others = {"jsonl": "a.jsonl.gz", "parquet": "a.arrow", "arrow": "a.csv", "arrows": "a.csv"}
+    other = others.get(name.split(".")[1], name)
+    Path(other).write_bytes(data)
+    return other
+
+
+def piped(name, data):
+    os.mkfifo(name)
+    threading.Thread(target=Path(name).write_bytes, args=[data], daemon=True).start()
+    return name
+
+
+def without_an_extension(_, data):
+    Path("a").write_bytes(data)
+    return "a"
+
+
+def archived(kind):
+    def put(name, data):
+        Path(f"all.{kind}").write_bytes(zipped({name: data}) if kind == "zip" else tar(name, data))
+        return f"all.{kind}"
+
+    return put
+
+
+def tar(name, data):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as new:
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        new.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def at_an_address(name, data):
+    MemoryFileSystem().pipe_file(f"/dump/{name}", data)
+    return f"memory://dump/{name}"
+
+
+def at_an_address_in_an_archive(name, data):
+    return at_an_address("all.zip", zipped({name: data}))
+
+
+#: Each puts a file somewhere and returns its name there.
+PLACES = {
+    "file": lambda name, data: Path(name).write_bytes(data) and name,
+    "folder": in_folder,
+    "pattern": lambda name, data: in_folder(name, data) + "/**/*",
+    "another name": under_another_name,
+    "format given": without_an_extension,
+    "zip": archived("zip"),
+    "tar": archived("tar.gz"),
+    "member": lambda name, data: f"{archived('zip')(name, data)}/{name}",
+    "address": at_an_address,
+    "archive at an address": at_an_address_in_an_archive,
+    "named pipe": piped,
+    "-": None,
+}
+
+
+def check_records(inputs, **options):
+    """Read an input twice, in batches of several sizes."""
+    sources = open_sources([inputs], extra_fields=["n"], **options)
+    for size in ({}, {"batch_bytes": 1}, {"batch_bytes": 50, "batch_records": 4}):
+        batches = list(sources.batches(titles=True, **size))
+        rows = [
+            {"id": id, "title": title, "text": text, "n": int(n)}
+            for batch in batches
+            for id, title, text, n in zip(
+                *(column.to_pylist() for column in (batch.ids, batch.titles, batch.texts)),
+                batch.extra["n"],
+                strict=True,
+            )
+        ]
+        assert rows == RECORDS
+        assert sum(len(batch.problems) for batch in batches) == len(sources.problems) == 0
+        assert sources.records == 6
+        assert sum(batch.bytes_read for batch in batches) > 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("place", PLACES)
+def test_every_format_compression_and_place(tmp_path, monkeypatch, pack, place, format):
+    for suffix in SUFFIXES:
+        folder = tmp_path / (suffix or "plain")
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        name, data = f"a.{format}{suffix}", pack(content(format), suffix)
+        if place == "-":
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        options = {}
+        if place == "format given" or (place == "-" and format in ("csv", "tsv")):
+            options = {"format": "arrow" if format in ("arrows", "feather") else format}
+        check_records(place if place == "-" else PLACES[place](name, data), **options)
+        MemoryFileSystem.store.clear()
+
+
+def in_frames(pack, data, suffix):
+    """Cut inside lines; one frame is empty."""
+    lines = data.splitlines(keepends=True)
+    return b"".join(pack(part, suffix) for part in (lines[0][:7], lines[0][7:], b"", *lines[1:]))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "change"),
+    [
+        *((suffix, in_frames) for suffix in SUFFIXES[1:]),
+        (".zst", lambda pack, data, suffix: b"\x50\x2a\x4d\x18\4\0\0\0note" + pack(data, suffix)),
+        (".gz", lambda pack, data, suffix: pack(data, suffix) + bytes(40_000)),
+    ],
+    ids=[*(f"frames{suffix}" for suffix in SUFFIXES[1:]), "skippable frame", "padding"],
+)
+def test_frames_and_padding_are_no_part_of_the_records(make, pack, suffix, change):
+    name = make(f"a.jsonl{suffix}")
+    Path(name).write_bytes(change(pack, content("jsonl"), suffix))
+    check_records(name)
+
+
+@pytest.mark.parametrize("records", [1, 4, 5000])
+@pytest.mark.parametrize("size", [1, 50, 1 << 30])
+def test_problems_do_not_depend_on_batches(read, make, size, records):
+    name = make("b.jsonl", b'{"text": 1}\n\n{"text": "x"}\nnonsense\n' * 50 + b'{"text": "last"}')
+    fields = {"titles": True, "extra_fields": ["n"]}
+    want, got = read(name, **fields), read(name, size, records, **fields)
+    want.pop("bytes"), got.pop("bytes")
+    assert got == want
+    assert len(got["problems"]) == 100
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("extension", [".txt", ".md"])
 def test_text_files(read, make, extension, suffix):
     name = make(f"texts/a{extension}{suffix}", "\ufeff天地\r\n玄黄")
@@ -92,70 +201,6 @@ def test_kept_files_are_written_as_they_were_read(make):
     assert list(source.rows()) == [
         [{"id": "a.txt", "text": text}, {"id": "b.docx", "text": "另一篇。"}]
     ]
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
-def test_first_bytes_win_over_the_extension(read, make, pack, suffix):
-    lines = content("jsonl")
-    Path(make("plain.jsonl")).write_bytes(pack(lines, suffix))
-    Path(make("named.jsonl.gz")).write_bytes(pack(lines, suffix))
-    assert read("plain.jsonl")["texts"] == TEXTS
-    assert read("named.jsonl.gz")["texts"] == TEXTS
-    for number, format in enumerate(("parquet", "arrow", "arrows")):
-        Path(make(f"{number}.csv{suffix}")).write_bytes(pack(content(format), suffix))
-        assert read(f"{number}.csv{suffix}")["texts"] == TEXTS
-        os.rename(f"{number}.csv{suffix}", "table.arrow")
-        assert read("table.arrow")["texts"] == TEXTS
-
-
-def test_format_overrides_the_extension(read, make):
-    assert read(make("a.dat", content("csv")), format="csv")["texts"] == TEXTS
-    assert read(make("b.jsonl.gz", content("tsv")), format="tsv")["texts"] == TEXTS
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
-def test_several_frames(read, make, pack, suffix):
-    lines = content("jsonl").splitlines(keepends=True)
-    # Frames are cut inside lines, and one of them is empty.
-    parts = [lines[0][:7], lines[0][7:], b"", *lines[1:]]
-    name = make(f"a.jsonl{suffix}")
-    Path(name).write_bytes(b"".join(pack(p, suffix) for p in parts))
-    assert read(name)["texts"] == TEXTS
-
-
-def test_zstd_skippable_frame_first(read, make):
-    frame = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"note"
-    name = make("a.jsonl")
-    Path(name).write_bytes(frame + zstandard.ZstdCompressor().compress(content("jsonl")))
-    assert read(name)["texts"] == TEXTS
-
-
-def test_gzip_zero_padding(read, make, pack):
-    name = make("a.jsonl.gz")
-    Path(name).write_bytes(pack(content("jsonl"), ".gz") + bytes(40_000))
-    got = read(name)
-    assert got["texts"] == TEXTS
-    assert got["problems"] == []
-
-
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
-@pytest.mark.parametrize("batch_bytes", [1, 50, 1 << 30])
-@pytest.mark.parametrize("batch_records", [1, 4, 5000])
-def test_batch_size_changes_nothing(read, make, format, batch_bytes, batch_records):
-    name = make(f"a.{format}", content(format))
-    with open(make("b.jsonl", b'{"text": 1}\n\n{"text": "x"}\nnonsense\n' * 50), "ab") as file:
-        file.write(b'{"text": "last"}')
-    want = read([name, "b.jsonl"], titles=True, extra_fields=["n"] if format == "jsonl" else [])
-    got = read(
-        [name, "b.jsonl"],
-        batch_bytes,
-        batch_records,
-        titles=True,
-        extra_fields=["n"] if format == "jsonl" else [],
-    )
-    want.pop("bytes"), got.pop("bytes")
-    assert got == want
-    assert len(got["problems"]) == 100
 
 
 def test_blank_lines_are_no_records(read, make):
@@ -270,31 +315,3 @@ def test_kinds_of_text_in_columns(read, make, format):
         assert got["texts"] == ["a", "b", None]
         (problem,) = got["problems"]
         assert (problem.record, problem.field, problem.reason.code) == (3, field, "not_a_text")
-
-
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrows"])
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
-def test_standard_input_is_read_twice(monkeypatch, pack, format, suffix):
-    begin, end = os.pipe()
-    with open(end, "wb") as pipe:
-        pipe.write(pack(content(format), suffix))
-    with open(begin) as standard_input:
-        monkeypatch.setattr("sys.stdin", standard_input)
-        sources = open_sources(["-"])
-        for _ in range(2):
-            texts = [text for batch in sources.batches() for text in batch.texts.to_pylist()]
-            assert (texts, sources.records) == (TEXTS, 6)
-
-
-def test_named_pipe_is_read_twice(read, make):
-    make("x")
-    os.mkfifo("pipe.jsonl")
-
-    def feed():
-        with open("pipe.jsonl", "wb") as pipe:
-            pipe.write(content("jsonl"))
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    assert read("pipe.jsonl")["texts"] == TEXTS
-    feeder.join()

@@ -75,13 +75,48 @@ DECIDE = [
 ]
 
 
-@pytest.mark.parametrize(("stage", "setting", "value"), CHANGES)
-def test_the_id_changes_with_what_changes_bits(stage, setting, value):
-    recipe = load_recipe("characters")
-    changed = recipe.replace(**{stage: {setting: value}})
-    assert getattr(getattr(changed, stage), setting) == value
-    assert changed.id != recipe.id
-    assert changed.replace(**{stage: {setting: getattr(getattr(recipe, stage), setting)}}) == recipe
+#: A recipe, values of a stage, and whether each of them has an id of its own.
+VALUES = [
+    *(("characters", stage, [{}, {name: value}], True) for stage, name, value in CHANGES),
+    *(("characters", "decide", [{}, {name: value}], False) for name, value in DECIDE),
+    ("containment", "decide", [{"direction": d} for d in ("contained", "either", "both")], False),
+    (
+        "general",
+        "decide",
+        [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
+        True,
+    ),
+    (
+        "bkdr",
+        "sketch",
+        [*({"hash": name} for name in ("xxh3", "news", "bkdr")), {"seed": 131}, {"seed": 1313}],
+        True,
+    ),
+    (
+        "characters",
+        "sketch",
+        [
+            *({"kind": "simhash"}, {"kind": "minhash"}, {"kind": "minhash", "num_perm": 64}),
+            *({"kind": "sample", **size} for size in ({}, {"size": 64}, {"size": 0})),
+        ],
+        True,
+    ),
+    ("news", "segment", [{"units": "separated", "by": by} for by in (" ", ",", ", ")], True),
+    ("keywords", "weigh", [{"min_document_frequency": least} for least in (1, 2, 3)], True),
+]
+
+
+@pytest.mark.parametrize(("name", "stage", "values", "is_own"), VALUES)
+def test_id_changes_with_the_bits_and_not_with_the_decision(name, stage, values, is_own):
+    recipe = load_recipe(name)
+    changed = [recipe.replace(**{stage: value}) for value in values]
+    assert len({one.id for one in changed}) == (len(values) if is_own else 1)
+    for one, value in zip(changed, values, strict=True):
+        made = getattr(one, stage)
+        assert {setting: getattr(made, setting) for setting in value} == value
+    if values[0] == {}:
+        before = {setting: getattr(getattr(recipe, stage), setting) for setting in values[1]}
+        assert changed[1].replace(**{stage: before}) == recipe
 
 
 def test_every_setting_is_in_the_list():
@@ -106,55 +141,10 @@ def test_every_setting_is_in_the_list():
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "stage", "settings"),
-    [
-        (
-            "bkdr",
-            "sketch",
-            [{"hash": name} for name in ("xxh3", "news", "bkdr")] + [{"seed": 131}, {"seed": 1313}],
-        ),
-        (
-            "characters",
-            "sketch",
-            [
-                {"kind": "simhash"},
-                {"kind": "minhash"},
-                {"kind": "minhash", "num_perm": 64},
-                *({"kind": "sample", **size} for size in ({}, {"size": 64}, {"size": 0})),
-            ],
-        ),
-        ("news", "segment", [{"units": "separated", "by": by} for by in (" ", ",", ", ")]),
-        ("keywords", "weigh", [{"min_document_frequency": least} for least in (1, 2, 3)]),
-        (
-            "general",
-            "decide",
-            [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
-        ),
-    ],
-    ids=["hash and seed", "kind and size", "separator", "minimum document frequency", "measure"],
-)
-def test_the_id_changes_with_each_value(name, stage, settings):
-    recipe = load_recipe(name)
-    assert len({recipe.replace(**{stage: setting}).id for setting in settings}) == len(settings)
-
-
 def test_recipes_whose_results_did_not_change_keep_their_ids():
     recipes = {name: load_recipe(name) for name in NAMES}
     recipes["improved"] = recipes["improved"].for_single_texts()
     assert {name: recipe.id.rpartition("-")[2] for name, recipe in recipes.items()} == IDS
-
-
-@pytest.mark.parametrize(("setting", "value"), DECIDE)
-def test_the_digest_does_not_change_with_the_decision(setting, value):
-    recipe = load_recipe("characters")
-    assert recipe.replace(decide={setting: value}).id == recipe.id
-
-
-def test_the_digest_does_not_change_with_the_direction():
-    recipe = load_recipe("containment")
-    directions = ("contained", "either", "both")
-    assert len({recipe.replace(decide={"direction": name}).id for name in directions}) == 1
 
 
 @contextmanager
@@ -187,9 +177,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
         ({"recipe": "classic"}, False),
     ],
 )
-def test_an_index_that_decided_by_another_version_of_content_is_refused(
-    options, is_refused, tmp_path
-):
+def test_index_by_another_version_of_content_is_refused(options, is_refused, tmp_path):
     location = str(tmp_path / "index.db")
     with version_of_content(assets.MEASURES["content"] - 1):
         Index(location, **options).close()
@@ -240,7 +228,7 @@ def test_a_changed_file_is_a_changed_recipe(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_toml_says_what_the_kind_of_sketch_looks_at(name):
+def test_toml_has_the_settings_of_the_kind_of_sketch(name):
     recipe = load_recipe(name)
     written = {
         "simhash": {"kind", "bits", "hash", "tie"},
@@ -400,13 +388,13 @@ def test_a_list_of_a_file_is_shown_as_a_list(setting, value, got, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["minhash", "general"])
-def test_the_measure_may_be_that_of_the_sketches(name):
+def test_measure_may_be_of_the_sketches(name):
     recipe = load_recipe(name).replace(decide={"measure": "sketch"})
     measure = {"minhash": "equal_values", "general": "sampled_resemblance"}[name]
     assert plan(1000, recipe=recipe).measure == measure
 
 
-def test_files_that_are_none(tmp_path):
+def test_missing_or_invalid_recipe_files_are_refused(tmp_path):
     with pytest.raises(
         ParameterError, match=r"'recipe'.*general, strict, containment.*Got 'nosuch'"
     ):
@@ -434,7 +422,7 @@ def test_files_that_are_none(tmp_path):
     ],
 )
 @pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
-def test_files_that_cannot_be_read(stage, setting, rest, contents, message, tmp_path):
+def test_unreadable_lists_are_refused(stage, setting, rest, contents, message, tmp_path):
     path = tmp_path / "bad"
     if contents:
         path.write_bytes(contents)

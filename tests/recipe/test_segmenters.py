@@ -14,6 +14,7 @@ from neardup import (
     count_idf,
     dedup,
     dedup_files,
+    explain,
     fingerprint,
     fingerprint_files,
     fingerprint_many,
@@ -58,7 +59,7 @@ def test_every_task_uses_it():
         ("math:", "module:function"),
     ],
 )
-def test_segmenter_that_does_not_load_is_refused(units, message):
+def test_unloadable_segmenter_is_refused(units, message):
     recipe = load_recipe("classic").replace(segment={"units": units})
     for run in (lambda: fingerprint("text", recipe=recipe), lambda: dedup(["text"], recipe=recipe)):
         with pytest.raises(ParameterError, match=message):
@@ -96,7 +97,7 @@ def test_failing_segmenter_ends_the_run(name, text, message, tmp_path):
         assert list(tmp_path.iterdir()) == [made]
 
 
-def test_segmenter_that_fails_on_one_text_stores_nothing_of_the_batch(tmp_path):
+def test_segmenter_failing_on_one_text_stores_nothing_of_the_batch(tmp_path):
     recipe = recipe_with("failing_on_rain", decide={"min_features": 1})
     documents = [{"id": str(n), "text": f"some text {n}"} for n in range(3)]
     documents.append({"id": "wet", "text": "much rain"})
@@ -133,9 +134,79 @@ def test_a_user_dictionary(tmp_path):
         compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))
 
 
-def test_a_segmenter_that_finds_nothing_leaves_no_sketch():
+def test_segmenter_without_words_leaves_no_sketch():
     for idf in ("corpus", "bundled"):
         recipe = load_recipe("keywords").replace(
             segment={"units": "tests.golden.segmenters:nothing"}, weigh={"idf": idf}
         )
         assert not fingerprint_many(["渡口的书店", "another text"], recipe=recipe).any()
+
+
+# Units of a text that is already cut, with a separator between its words.
+
+#: The recipe that the guide pastes the printed words into.
+NEWS_WORDS = load_recipe("news-words")
+
+
+def separated(by):
+    return load_recipe("news").replace(segment={"units": "separated", "by": by})
+
+
+@pytest.mark.parametrize(
+    ("by", "text", "words"),
+    [
+        (" ", "渡轮 停靠 码头", ["渡轮", "停靠", "码头"]),
+        (" ", "渡轮  停靠", ["渡轮", "", "停靠"]),
+        (",", "渡轮, ,停靠", ["渡轮", " ", "停靠"]),
+        (",", "渡轮，停靠", ["渡轮，停靠"]),
+        (", ", "渡轮, 停靠,码头", ["渡轮", "停靠,码头"]),
+        ("|", "|渡轮|", ["", "渡轮", ""]),
+        ("aa", "aaa", ["", "a"]),
+    ],
+)
+def test_everything_between_two_separators_is_a_word(by, text, words):
+    recipe = separated(by)
+    assert explain(text, recipe=recipe).a.words == tuple((word, "") for word in words)
+    expected = {word: words.count(word) for word in words}
+    votes = sketch.simhash(expected, 64, sketch.news, tie=1)
+    assert fingerprint(text, recipe=recipe).value == votes
+
+
+def test_every_task_reads_it():
+    texts = ["渡轮|停靠|码头", "渡轮|停靠|码头|", "天气|预报|有雨"]
+    recipe = separated("|")
+    kept = dedup(texts, recipe=recipe, max_distance=12).kept
+    assert list(kept) == [texts[0], texts[2]]
+    assert compare(*texts[:2], recipe=recipe).bits == 64
+    weighed = load_recipe("keywords").replace(segment={"units": "separated", "by": "|"})
+    counted = count_idf([{"text": text} for text in texts], recipe=weighed)
+    assert (counted.units, counted.counts["渡轮"]) == ("separated:|", 2)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.shared
+def test_the_published_integers_from_the_printed_words(shared, end):
+    """As a reader pastes them, whatever their editor ends the file with."""
+    golden = json.loads((shared / "golden" / "news" / "vectors.json").read_text("utf-8"))
+    pasted = [",".join(document["tokens"]) + end for document in golden["documents"]]
+    first, second = (fingerprint(text, recipe=NEWS_WORDS) for text in pasted)
+    assert (first.value, second.value) == (2307805473197, 2307805456781)
+    assert first.distance(second) == 2
+    assert first.source_blocks(3) == (46487, 14282)
+    verdict = compare(*pasted, recipe=NEWS_WORDS).verdict
+    assert verdict == "Duplicates: 2 of 64 bits differ, at most 3 allowed."
+
+
+@pytest.mark.shared
+def test_guide_describes_the_printed_words(shared, root):
+    """How many words there are, where the blanks are, and what is full-width."""
+    page = (root / "docs" / "guide" / "sources.md").read_text("utf-8")
+    golden = json.loads((shared / "golden" / "news" / "vectors.json").read_text("utf-8"))
+    texts = [document["tokens"] for document in golden["documents"]]
+    counts = " and ".join(str(len(words)) for words in texts)
+    assert f"{counts} words" in page
+    for words in texts:
+        blanks = [at for at, word in enumerate(words) if word == " "]
+        assert [words[at - 1] for at in blanks] == ["电", "george", "."]
+        assert not {",", ";", "（", "）", ""} & set(words)
+        assert {"，", "；", "(", ")", "-"} <= set(words)

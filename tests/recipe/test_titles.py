@@ -14,7 +14,7 @@ TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进
 TITLE = "渡轮进博物馆"
 
 
-def test_a_title_adds_to_the_words_that_it_has():
+def test_title_adds_to_its_words():
     recipe = load_recipe("improved").for_single_texts()
     core = compiled(recipe)
     plain = weights_of(core, TEXT, None)

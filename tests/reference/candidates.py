@@ -9,7 +9,11 @@ from .sketch import distance
 
 
 def near_pairs(fingerprints, max_distance):
-    """Return (a, b, distance), a < b, of all pairs within max_distance, in order."""
+    """Return (a, b, distance), a < b, of all pairs within max_distance, in order.
+
+    >>> near_pairs([0b0000, 0b0111, 0b1111], 3)
+    [(0, 1, 3), (1, 2, 1)]
+    """
     pairs = []
     for a in range(len(fingerprints)):
         for b in range(a + 1, len(fingerprints)):
@@ -20,7 +24,11 @@ def near_pairs(fingerprints, max_distance):
 
 
 def near(fingerprints, queries, max_distance):
-    """Return (query, document, distance), ordered by query, distance, document."""
+    """Return (query, document, distance), ordered by query, distance, document.
+
+    >>> near([0b0000, 0b0111, 0b1111], [0b0110], 2)
+    [(0, 1, 1), (0, 0, 2), (0, 2, 2)]
+    """
     hits = []
     for q, query in enumerate(queries):
         for document, fingerprint in enumerate(fingerprints):

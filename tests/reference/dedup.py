@@ -24,6 +24,10 @@ def dedup(count, similarity, threshold, order=None, against=()):
     `similarity(a, b)` compares two documents by number; `order` lists the
     documents by priority, input order by default; those of `against` are of
     another collection, and not in `order`.
+
+    >>> table = {(0, 3): 0.8, (1, 3): 0.9, (2, 3): 0.9}
+    >>> dedup(4, lambda a, b: table.get((min(a, b), max(a, b)), 0.1), 0.8)[1]
+    [Removal(document=3, kept=1, similarity=0.9)]
     """
     kept, removals = list(against), []
     for document in range(count) if order is None else order:

@@ -83,7 +83,38 @@ def normalize(text, *, numbers="keep", ends="keep", **settings):
 def without_clothes(
     text, *, nfkc, lowercase, whitespace, drop_invisible, fold=(), punctuation="keep"
 ):
-    """Return the text with its numbers as they are written."""
+    r"""Return the text with its numbers as they are written.
+
+    >>> settings = {"nfkc": True, "lowercase": True, "whitespace": "by-script"}
+    >>> settings["drop_invisible"] = True
+    >>> [without_clothes(text, **settings) == expected for text, expected in (
+    ...     ("ＡＢＣ１２３", "abc123"),
+    ...     ("ｶﾞラス", "ガラス"),
+    ...     ("か\u3099", "が"),
+    ...     ("新\u200b闻\ufeff", "新闻"),
+    ...     ("a\u00adb\x00c\x1fd", "abcd"),
+    ...     ("ΟΔΟΣ", "οδοσ"),
+    ...     ("İ", "i\u0307"),
+    ...     ("☂\ufe0f", "☂"),
+    ...     ("ﬁne", "fine"),
+    ... )]
+    [True, True, True, True, True, True, True, True, True]
+    >>> [without_clothes(text, **settings) for text in ("  one \t\r\n two　", "共 3 个 of 5。 E")]
+    ['one two', '共3个of 5。e']
+
+    A joiner keeps two characters apart in step 1 and is gone after step 2. The bracket is ASCII
+    after NFKC, so the white space next to it stays.
+
+    >>> without_clothes("か\u200b\u3099", **settings) == "か\u3099"
+    True
+    >>> without_clothes("x\n（y", **settings)
+    'x (y'
+    >>> settings |= {"nfkc": False, "lowercase": False, "drop_invisible": False}
+    >>> without_clothes("x\n（y", **settings)
+    'x（y'
+    >>> without_clothes("第一行\n 第二行 ", **settings | {"whitespace": "collapse"})
+    '第一行 第二行'
+    """
     if "look-alikes" in fold:
         text, _ = look_alikes.unmask(text)
     pieces = text.split(" ") if punctuation == "drop" and is_spaced_out(text) else [text]

@@ -24,6 +24,12 @@ def choose(keys, texts, threshold, *, takes_all=False):
     `texts` says how many texts of the collection have each key. The
     smallest of the rare keys are taken, all for a threshold of 0, and the
     rarest of the common ones. A search for every pair takes all.
+
+    Keys 100 to 109 are common, 105 and 106 in the most texts.
+
+    >>> texts = Counter({key: 42 if key in (105, 106) else 33 for key in range(100, 110)})
+    >>> choose([2, 1, *range(100, 110)], texts, 0.5)
+    ([1, 2], [100, 101, 102, 103, 104, 107, 108, 109])
     """
     rare = sorted(key for key in keys if texts[key] <= FEW)
     common = sorted((texts[key], key) for key in keys if texts[key] > FEW)
@@ -34,7 +40,11 @@ def choose(keys, texts, threshold, *, takes_all=False):
 
 
 def enough(rare, common, threshold):
-    """Return how many of the rare keys must be shared, or how many of both kinds."""
+    """Return how many of the rare keys must be shared, or how many of both kinds.
+
+    >>> enough(16, 0, 0.45), enough(12, 6, 0.6), enough(0, 6, 0.45), enough(0, 0, 0.45)
+    ((2, 4), (2, 5), (1, 2), (1, 1))
+    """
     if not threshold:
         least = 1 if rare + common < RARE else 2
         return least, least
@@ -55,6 +65,42 @@ class Postings:
     With `takes_all`, as in a search for every pair, documents are filed under all
     of their keys. `first_of` has the first document with the text of each document;
     without it, all texts differ.
+
+    >>> def is_found(filed, asking, threshold, others=()):
+    ...     lists = Postings([filed, asking, *others], threshold, 32)
+    ...     lists.insert(0)
+    ...     return lists.near(1) == [0]
+
+    Of sixteen keys at 0.6 three must be shared, of eight one; the seventeenth is not looked at.
+    So it matters which of two is filed.
+
+    >>> is_found(range(20), [0, 5, 15, *range(100, 112)], 0.6)
+    True
+    >>> is_found(range(20), [0, 5, *range(16, 20), *range(100, 112)], 0.6)
+    False
+    >>> [is_found(range(16), [0, *range(100, end)], 0.6) for end in (107, 115)]
+    [True, False]
+    >>> is_found([0, *range(100, 107)], range(16), 0.6), is_found([1, 2], [3, 4], 0.4)
+    (True, False)
+    >>> is_found(range(20), range(16, 20), 0.6), is_found(range(16, 20), range(20), 0.6)
+    (False, True)
+
+    Of ten keys, three of any kind are as good as one rare.
+
+    >>> others = [[*range(100, 110)]] * 33 + [[105, 106]] * 9
+    >>> keys = [1, 2, *range(100, 110)]
+    >>> is_found(keys, [*range(3, 8), 100, 101, 107], 0.4, others), is_found(keys, [2], 0.4, others)
+    (True, True)
+    >>> is_found(keys, [*range(3, 12), 100, 105, 106, 107], 0.4, others)
+    False
+
+    A closed list takes no further document.
+
+    >>> lists = Postings([[7]] * 5, 0.5, 3)
+    >>> for document in range(4):
+    ...     lists.insert(document)
+    >>> lists.near(4)
+    [0, 1, 2]
     """
 
     def __init__(self, samples, threshold, longest, *, takes_all=False, first_of=None):

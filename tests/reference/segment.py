@@ -54,7 +54,26 @@ def is_wide(character):
 
 
 def by_script(text, k=2):
-    """Return shingles where a script has no spaces, and words elsewhere."""
+    r"""Return shingles where a script has no spaces, and words elsewhere.
+
+    >>> by_script("用rust写的，2020年")
+    ['用', 'rust', '写的', '2020', '年']
+    >>> by_script("naïve café, twice、。!? ")
+    ['naïve', 'café', 'twice']
+    >>> by_script("コーヒー"), by_script("人々")
+    (['コー', 'ーヒ', 'ヒー'], ['人々'])
+
+    A mark goes with the character before it.
+
+    >>> [by_script(text) == units for text, units in (
+    ...     ("か\u3099く", ["か\u3099", "\u3099く"]),
+    ...     ("雨\u0301a", ["雨\u0301", "a"]),
+    ...     ("\u0301a", ["\u0301a"]),
+    ...     ("q\u0303a", ["q\u0303a"]),
+    ...     ("Ⓐ雪", ["Ⓐ", "雪"]),
+    ... )]
+    [True, True, True, True, True]
+    """
     units = []
     for kind, run in runs(text.replace(SENTENCE_END, "")):
         if kind == "dense":
@@ -101,6 +120,9 @@ def tagged(text, drop_tags=()):
     is not a word; a token that contains one of ``drop_tags`` anywhere is left
     out. The word is what comes before the first ``/``, the tag what follows the
     last.
+
+    >>> tagged("城市/n ，/wd 、/wn //w 无标记 雨/n 1/2/m 澜江/null", drop_tags=("wd", "wn"))
+    [('城市', 'n'), ('', 'w'), ('雨', 'n'), ('1', 'm'), ('澜江', '')]
     """
     return words_of(split_at_white_space(text), drop_tags)
 
@@ -125,10 +147,13 @@ def ictclas(text, drop_tags=()):
 
 
 def external(text):
-    """Return (word, tag) of units that another program made.
+    r"""Return (word, tag) of units that another program made.
 
     U+001E stands between units and U+001F between a word and its tag. A unit
     without text is no unit.
+
+    >>> external("雨\x1fn\x1e\x1e下\x1e\x1fx\x1e")
+    [('雨', 'n'), ('下', '')]
     """
     pairs = [unit.partition("\x1f") for unit in text.split("\x1e")]
     return [(word, tag_of(tag)) for word, _, tag in pairs if word]

@@ -15,6 +15,10 @@ def simhash(features, bits, hash, tie):
 
     `hash` maps (feature, bits) to an integer; `tie` is the bit that a sum of 0
     gives.
+
+    >>> hashes = {"x": 0b01, "y": 0b10}
+    >>> [simhash({"x": 3, "y": 3}, 2, lambda x, _: hashes[x], tie) for tie in (0, 1)]
+    [0, 3]
     """
     fingerprint = 0
     for j, total in enumerate(sums(features, bits, hash)):
@@ -48,7 +52,12 @@ def xxh3(feature, bits):
     """Hash the UTF-8 bytes with xxh3.
 
     32 bits are the low half of the 64-bit hash. 256 bits are two 128-bit
-    hashes: seed 0 low, seed 1 high.
+    hashes: seed 0 low, seed 1 high. These are the published values of an empty input.
+
+    >>> [f"{xxh3('', bits):x}" for bits in (32, 64, 128)]
+    ['38d394c2', '2d06800538d394c2', '99aa06d3014798d86001c324468d497f']
+    >>> xxh3("", 256) % 2**128 == xxh3("", 128)
+    True
     """
     data = feature.encode("utf-8")
     if bits == 32:
@@ -65,7 +74,11 @@ def xxh3(feature, bits):
 
 
 def news(feature, bits):
-    """Hash UTF-16 code units as `news` does: multiply by 1000003, XOR."""
+    """Hash UTF-16 code units as `news` does: multiply by 1000003, XOR.
+
+    >>> news("", 64), news("a", 64) == ((0x61 << 7) * 1000003 ^ 0x61) ^ 1
+    (0, True)
+    """
     units = code_units(feature)
     if not units:
         return 0
@@ -83,6 +96,9 @@ def bkdr(feature, bits):
     remainder of its absolute value by 2**bits is one of doubles, so a value above
     2**53 is rounded first. The result is cast to a signed number of 32 bits, for
     wider fingerprints too, and a negative number has no digits: it counts as zeros.
+
+    >>> bkdr("ab", 32) == 0x61 * 31 + 0x62
+    True
     """
     h = 0
     for unit in code_units(feature):
@@ -92,12 +108,20 @@ def bkdr(feature, bits):
 
 
 def code_units(text):
-    """Return the UTF-16 code units of a text."""
+    """Return the UTF-16 code units of a text.
+
+    >>> [f"{unit:x}" for unit in code_units("a😀")]
+    ['61', 'd83d', 'de00']
+    """
     data = text.encode("utf-16-le")
     return [int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2)]
 
 
 def signed64(value):
-    """Return the value as a signed 64-bit integer would hold it."""
+    """Return the value as a signed 64-bit integer would hold it.
+
+    >>> signed64(2**63) == -(2**63)
+    True
+    """
     value %= 2**64
     return value - 2**64 if value >= 2**63 else value

@@ -20,6 +20,11 @@ def resemblance(a, b, k=5):
 
     A text shorter than k is one shingle; an empty text has none and resembles
     an empty text only.
+
+    >>> resemblance("abcdef", "abcdeg") == 1 / 3
+    True
+    >>> resemblance("ab", "ab"), resemblance("ab", "ba"), resemblance("", "a")
+    (1.0, 0.0, 0.0)
     """
     first, second = distinct(a, k), distinct(b, k)
     union = len(first | second)
@@ -27,13 +32,21 @@ def resemblance(a, b, k=5):
 
 
 def containment(a, b, k=5):
-    """Return the share of a's shingles that b has too, in [0, 1]."""
+    """Return the share of a's shingles that b has too, in [0, 1].
+
+    >>> containment("abcdef", "abcdefgh"), containment("abcdefgh", "abcdef")
+    (1.0, 0.5)
+    """
     first, second = distinct(a, k), distinct(b, k)
     return len(first & second) / len(first) if first else 1.0
 
 
 def edit_distance(a, b):
-    """Return the Levenshtein distance by the textbook table, row by row."""
+    """Return the Levenshtein distance by the textbook table, row by row.
+
+    >>> edit_distance("kitten", "sitting")
+    3
+    """
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         above_left, row[0] = row[0], i
@@ -49,6 +62,11 @@ def edit_distance_by_columns(a, b):
 
     Bit i of `up` (`down`) says that cell i + 1 of the column is one more (less)
     than the cell above it.
+
+    >>> from itertools import product
+    >>> texts = ["".join(letters) for n in range(5) for letters in product("abc", repeat=n)]
+    >>> all(edit_distance_by_columns(a, b) == edit_distance(a, b) for a in texts for b in texts)
+    True
     """
     if not a:
         return len(b)

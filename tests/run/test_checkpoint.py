@@ -12,10 +12,10 @@ import threading
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from tests import forks
 from tests.kit import hard_texts
+from tests.kit.formats import serialize
 from tests.run.test_memory import memory_of_nothing
 
 from neardup import InputError, OutputError, ParameterError
@@ -256,7 +256,7 @@ def sample_inputs(folder):
     (folder / "rows.jsonl.gz").write_bytes(packed)
     (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
     readable = [record for record in records if isinstance(record.get("text"), str)]
-    pq.write_table(pa.Table.from_pylist(readable), "rows.parquet", row_group_size=70)
+    (folder / "rows.parquet").write_bytes(serialize(readable, "parquet"))
     (folder / "texts").mkdir()
     for number, record in enumerate(readable[:200]):
         (folder / "texts" / f"{number}.txt").write_text(record["text"], "utf-8")
@@ -387,7 +387,7 @@ def run_killed_before_it_starts():
     run_plainly()
 
 
-def test_outputs_that_were_only_opened_are_replaced(folder):
+def test_only_opened_outputs_are_replaced(folder):
     expected = run(work=None)
     kill_in_fork(run_killed_before_it_starts)
     assert run() == expected
@@ -430,7 +430,7 @@ def change_one_letter(path):
 
 
 @pytest.mark.parametrize("change", [make_anew, append, change_one_letter])
-def test_output_that_somebody_changed_after_a_kill_is_not_replaced(folder, change):
+def test_output_changed_after_a_kill_is_not_replaced(folder, change):
     kill_in_fork(run_killed_after_one_output)
     kept = folder / "kept.jsonl"
     change(kept)
@@ -440,7 +440,7 @@ def test_output_that_somebody_changed_after_a_kill_is_not_replaced(folder, chang
     assert kept.read_bytes() == changed
 
 
-def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder):
+def test_failed_run_leaves_outputs_of_a_killed_one_to_the_next(folder):
     expected = run(work=None)
     kill_in_fork(run_killed_after_one_output)
     with pytest.raises(KeyboardInterrupt):
@@ -525,6 +525,8 @@ class TestRefusals:
             ({"text_field": "title"}, "text_field"),
             ({"id_field": "title"}, "id_field"),
             ({"format": "jsonl"}, "format"),
+            ({"max_length": 70}, "max_length"),
+            ({"group_field": "rank"}, "group_field"),
         ],
         ids=str,
     )
@@ -572,14 +574,14 @@ class TestRefusals:
 
     @pytest.mark.usefixtures("folder")
     @pytest.mark.parametrize("kind", ["-", "pipe"])
-    def test_input_that_cannot_be_read_twice_is_refused(self, kind):
+    def test_unrepeatable_input_is_refused(self, kind):
         if kind == "pipe":
             os.mkfifo("pipe")
         with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):
             dedup_files([kind], "kept.jsonl", work="work", format="jsonl")
 
     @pytest.mark.usefixtures("folder")
-    def test_stopping_at_problems_that_an_earlier_run_went_past(self):
+    def test_resumed_run_cannot_stop_at_earlier_problems(self):
         ended("stage write", on_error="keep")
         with pytest.raises(InputError, match="on_error='stop'"):
             run(on_error="stop")
@@ -614,17 +616,9 @@ def test_folders_of_texts_with_another_work_folder_among_them(folder):
 
 @pytest.mark.parametrize("extension", ["parquet", "csv"])
 def test_other_formats_go_on_too(extension, folder):
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
     records = [json.loads(line) for line in (folder / "in.jsonl").read_text("utf-8").splitlines()]
-    table = pa.Table.from_pylist(records)
     path = f"in.{extension}"
-    if extension == "csv":
-        pyarrow.csv.write_csv(table, path)
-    else:
-        pyarrow.parquet.write_table(table, path)
+    Path(path).write_bytes(serialize(records, extension))
     dedup_files([path], f"plain.{extension}")
     for moment in STAGES:
         with pytest.raises(KeyboardInterrupt):

@@ -78,7 +78,7 @@ DECIDES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_recipe_says_what_the_call_does_not(name):
+def test_recipe_completes_the_call(name):
     recipe = load_recipe(name)
     result = plan(1_000_000, recipe=name)
     bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
@@ -152,7 +152,7 @@ def test_the_plan_of_small_samples(size):
 
 @pytest.mark.parametrize("documents", [0, 1000, 10**7])
 @pytest.mark.parametrize("threshold", [0.3, 0.55, 0.8, 1.0])
-def test_the_s_curve_is_that_of_its_bands(threshold, documents):
+def test_s_curve_follows_from_the_bands(threshold, documents):
     result = plan(documents, recipe="minhash", threshold=threshold)
 
     def share(similarity):
@@ -164,7 +164,7 @@ def test_the_s_curve_is_that_of_its_bands(threshold, documents):
         assert predicted == pytest.approx(share(similarity), abs=1e-12)
 
 
-def test_a_recall_that_no_bands_reach_is_told():
+def test_unreachable_recall_is_told():
     """Pairs of so little in common are found as well as 128 values can."""
     result = plan(1000, recipe="minhash", threshold=0.02)
     assert (result.bands, result.rows) == (128, 1)
@@ -209,7 +209,7 @@ def test_more_documents_cost_more(look_ups):
     assert plan(2**32 - 1, recipe="news").documents == 2**32 - 1
 
 
-def test_a_recipe_that_does_not_decide():
+def test_recipe_without_a_bound_is_refused():
     recipe = load_recipe("characters").replace(decide={"threshold": None})
     with pytest.raises(ParameterError, match="does not say what a duplicate is"):
         plan(recipe=recipe)

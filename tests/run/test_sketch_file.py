@@ -134,20 +134,6 @@ def test_runs_in_a_work_folder_resume(monkeypatch):
     assert Path("worked.jsonl").read_bytes() == Path("texts.jsonl").read_bytes()
 
 
-def test_titles_and_problems():
-    rows = [{"text": "渡船早上八点从东码头开出。", "id": "a"}, {"id": "b"}]
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    Path("b.jsonl").write_text(f"{lines}not json\n", "utf-8")
-    summary = sketch_files(["b.jsonl"], "b.sketches")
-    assert (summary.read, summary.unreadable, summary.problems) == (3, 2, 2)
-    Path("a.jsonl").write_text(lines, "utf-8")
-    result = dedup_files(["a.jsonl"], "kept.jsonl", against=["b.sketches"])
-    assert result.removed["kept_id"].to_pylist() == ["a"]
-    with pytest.raises(InputError, match=r"b\.jsonl: record 2"):
-        sketch_files(["b.jsonl"], "other.sketches", on_error="stop")
-    assert not Path("other.sketches").exists()
-
-
 def test_arrow_file_of_documents_is_another_collection():
     table = pa.table({"id": ["a", "b"], "text": ["渡船早上八点从东码头开出。", "另一条消息。"]})
     with pa.ipc.new_file("b.arrow", table.schema) as writer:

@@ -1,8 +1,10 @@
 """Test items in training documents: what is found, what is not, and what is written."""
 
+import io
 import json
 import random
 import re
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from tests.index.written import letters
 from tests.kit.progress import RecordedProgress
 from tests.kit.strategies import TEXTS
 
-from neardup import InputError, OutputError, ParameterError, contamination, contamination_files
+from neardup import contamination, contamination_files
+from neardup.exceptions import InputError, ParameterError
 
 ENGLISH = [
     "Which of these rivers flows through three capitals on its way to the sea?",
@@ -145,7 +148,7 @@ def test_an_item_is_found_as_often_as_it_occurs():
     assert contamination([f"{item}乙{item}"], [item]).summary.findings == 2
 
 
-def test_items_that_differ_in_the_words_that_matter_are_no_findings():
+def test_items_with_other_important_words_are_not_findings():
     form = "Regulations of {} on the Protection of {} in {}"
     item = form.format("Porto", "Bridges and Ferries", "the Old Town")
     others = [
@@ -206,7 +209,7 @@ def test_a_note_lists_short_items():
     assert note.endswith("q19, ....")
 
 
-def test_wording_that_many_documents_have_does_not_count():
+def test_wording_of_many_documents_does_not_count():
     common = "Choose the one answer that best completes the sentence that is given below:"
     rare = "The lighthouse keeper counted the ships that passed before the fog came in."
     items = [f"{common} {rare}", common]
@@ -220,19 +223,6 @@ def test_wording_that_many_documents_have_does_not_count():
     assert (result.summary.common, result.summary.contaminated) == (1, 1)
     # One more, and it is rare enough.
     assert contamination(documents, items, max_documents=30, min_share=0.4).summary.findings == 61
-
-
-def test_the_same_for_any_number_of_threads_and_any_batches():
-    rng = random.Random(4)
-    documents = [edited(rng, rng.choice(ITEMS)) + letters(rng, 50) for _ in range(3000)]
-    single = contamination(documents, ITEMS, workers=1, max_documents=10**6)
-    assert single.summary.findings > 2000
-    two = contamination(documents, ITEMS, workers=2, max_documents=10**6)
-    batches = pa.table({"text": pa.chunked_array([documents[:7], documents[7:]])})
-    three = contamination(batches, ITEMS, max_documents=10**6)
-    assert single.findings.equals(two.findings)
-    assert single.findings.equals(three.findings)
-    assert (single.keep == three.keep).all()
 
 
 def test_hostile_texts():
@@ -322,7 +312,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
 
 
 @pytest.mark.usefixtures("folder")
-def test_note_counts_items_that_are_boilerplate():
+def test_note_counts_items_of_boilerplate():
     lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
     progress = RecordedProgress()
@@ -332,28 +322,6 @@ def test_note_counts_items_that_are_boilerplate():
         "count (max_documents=): t0."
     ]
     assert (result.summary.common, result.summary.findings) == (1, 0)
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("given", "error", "says"),
-    [
-        ({"tests": ["-"], "inputs": ["-"]}, ParameterError, "standard input"),
-        ({"tests": []}, ParameterError, "'tests'"),
-        ({"tests": ["none.jsonl"]}, InputError, r"none\.jsonl"),
-        ({"test_text_field": None}, InputError, "test_text_field="),
-        ({"text_field": "body"}, InputError, "text_field="),
-        ({"output": "in.jsonl", "force": True}, OutputError, r"in\.jsonl"),
-        ({"report": "tests.jsonl", "force": True}, OutputError, r"tests\.jsonl"),
-        ({"report": "in.jsonl"}, OutputError, "both input and output"),
-    ],
-)
-def test_one_sentence_for_what_is_wrong(given, error, says):
-    before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    options = {"inputs": ["in.jsonl"], "tests": ["tests.jsonl"]} | OF_TESTS | given
-    with pytest.raises(error, match=says):
-        contamination_files(**options)
-    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
 
 @pytest.mark.usefixtures("folder")
@@ -371,3 +339,111 @@ def test_frames_come_back_as_they_are():
     result = contamination(table, pa.table({"q": ITEMS}), text_field="body", test_text_field="q")
     assert result.kept.equals(table.slice(1))
     assert result.keep.dtype == np.bool_
+
+
+# Items of splits that occur in other splits.
+
+QUESTIONS = [
+    "Which of these rivers flows through three capitals on its way to the sea?",
+    "Who of the following wrote a play about a ferryman and his seven daughters?",
+    "In what year did the council of the harbour decide to build a second lighthouse?",
+    "How many grams of salt does a litre of water from the northern bay contain?",
+]
+
+
+@pytest.fixture
+def splits(tmp_path):
+    texts = {
+        "train": [*QUESTIONS[:2], "A text on the ferries of the northern islands and their crews."],
+        "dev": [QUESTIONS[0].upper(), "short"],
+        "test": ["Question: " + QUESTIONS[1].replace("seven", "eight"), QUESTIONS[3]],
+    }
+    for name, of_split in texts.items():
+        records = [{"id": f"{name}-{at}", "text": text} for at, text in enumerate(of_split)]
+        lines = map(json.dumps, records)
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    return {name: [tmp_path / f"{name}.jsonl"] for name in texts}
+
+
+def test_each_split_in_each_other(splits, tmp_path):
+    report = tmp_path / "leaks.jsonl"
+    result = contamination_files(splits, report=report)
+    found = {(pair["split"], pair["other"]): pair["found"] for pair in result.splits}
+    assert found == {
+        ("train", "dev"): 1,
+        ("train", "test"): 1,
+        ("dev", "train"): 1,
+        ("dev", "test"): 0,
+        ("test", "train"): 1,
+        ("test", "dev"): 0,
+    }
+    assert [(pair["items"], pair["short"]) for pair in result.splits if pair["split"] == "dev"] == [
+        (1, 1)
+    ] * 2
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert lines == result.findings.to_pylist()
+    pairs = {(line["split"], line["test_id"], line["other"], line["id"]) for line in lines}
+    assert ("dev", "dev-0", "train", "train-0") in pairs
+    assert result.keep.tolist() == [False, False, True, False, True, False, True]
+    summary = result.summary
+    assert (summary.read, summary.contaminated, summary.tests, summary.short) == (7, 4, 7, 1)
+    assert (summary.tests_found, summary.findings) == (4, len(lines))
+
+
+class StandardInput:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("piped", ["train", "dev", "test"])
+def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatch):
+    from_files = contamination_files(splits)
+    monkeypatch.setattr(sys, "stdin", StandardInput(splits[piped][0].read_bytes()))
+    assert contamination_files({**splits, piped: ["-"]}).splits == from_files.splits
+
+
+def test_standard_input_is_one_split(splits):
+    with pytest.raises(ParameterError, match=r"'inputs' .* standard input") as caught:
+        contamination_files({**splits, "train": ["-"], "dev": ["-"]})
+    assert caught.value.values["times"] == 2
+
+
+@pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
+def test_split_without_items_has_no_findings(splits, content, tmp_path):
+    (tmp_path / "dev.jsonl").write_text(content)
+    result = contamination_files(splits)
+    rows = [pair for pair in result.splits if "dev" in (pair["split"], pair["other"])]
+    assert [pair["found"] for pair in rows] == [0] * 4
+    assert [pair["items"] for pair in rows if pair["split"] == "dev"] == [0, 0]
+    assert result.summary.problems == (not content)
+
+
+def test_a_problem_of_a_split_counts_once(splits):
+    path = Path(splits["train"][0])
+    path.write_text(path.read_text() + "\n{no JSON\n{none either\n")
+    assert contamination_files(splits).summary.problems == 2
+
+
+@pytest.mark.parametrize("options", [{"text_field": "body"}, {"test_text_field": "question"}])
+def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
+    splits = {}
+    for name in ("train", "test"):
+        texts = ("question", QUESTIONS[0]), ("body", QUESTIONS[0]), ("text", "Ask: " + QUESTIONS[0])
+        splits[name] = [tmp_path / f"{name}.jsonl"]
+        splits[name][0].write_text(json.dumps(dict(texts)))
+    result = contamination_files(splits, **options)
+    assert [pair["found"] for pair in result.splits] == [1, 1]
+    begin = 0 if "text_field" in options else len("Ask: ")
+    assert result.findings["begin"].to_pylist() == [begin, begin]
+
+
+def test_invalid_splits_are_refused(splits, tmp_path):
+    with pytest.raises(ParameterError, match="at least two splits"):
+        contamination_files({"train": splits["train"]})
+    for name in ("tests", "output"):
+        with pytest.raises(ParameterError, match=f"'{name}' .* left out for splits"):
+            contamination_files(splits, **{name: [tmp_path / "a.jsonl"]})
+    report = tmp_path / "leaks.jsonl"
+    with pytest.raises(InputError):
+        contamination_files({**splits, "none": [tmp_path / "none.jsonl"]}, report=report)
+    assert not report.exists()

@@ -110,7 +110,7 @@ def test_empty_match_changes_nothing(expression):
     assert dedup(EVENTS, ignore=ignore).keep.all()
 
 
-def test_id_covers_what_is_ignored_in_any_order():
+def test_id_covers_ignored_kinds_in_any_order():
     def made(*ignore):
         return load_recipe().replace(normalize={"ignore": ignore}).id
 

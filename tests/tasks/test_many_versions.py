@@ -94,7 +94,7 @@ def test_every_pair_of_versions_is_found(length):
 
 
 @pytest.mark.parametrize("length", [25, 120])
-def test_an_exhaustive_search_keeps_what_the_rule_keeps(length, tmp_path):
+def test_exhaustive_search_follows_the_rule(length, tmp_path):
     texts = versions(4, 60, length, seed=8)
     similar = truth(texts)
     expected = kept_by_the_rule(len(texts), similar)
@@ -161,7 +161,7 @@ def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
         ("general", 50, 100, None),
     ],
 )
-def test_rule_that_drops_most_texts_is_told(recipe, dropped, size, says):
+def test_rule_dropping_most_texts_is_told(recipe, dropped, size, says):
     summary = Summary("dedup", read=101, unreadable=1, near_duplicates=dropped)
     summary.bytes_read = 100 * size
     notes = template_notes(summary, rule(load_recipe(recipe)))

@@ -144,7 +144,7 @@ def test_texts_edited_throughout_are_found(edited):
     assert sum(similar) == 50 or edited > 0.1
 
 
-def test_the_plan_says_what_it_does_not_know():
+def test_plan_has_no_recall_of_containment():
     assert plan(recipe="containment").predicted_recall is None
     assert plan(recipe="containment").keys > plan(recipe="aligned").keys
     recall = [plan(recipe="aligned", threshold=t).predicted_recall for t in (0.6, 0.7, 0.9)]
@@ -160,7 +160,7 @@ def test_the_plan_says_what_it_does_not_know():
         ({"decide": {"measure": "content", "direction": "both"}}, "'decide.direction'.*left out"),
     ],
 )
-def test_settings_that_do_not_fit(changes, message):
+def test_conflicting_settings_are_refused(changes, message):
     with pytest.raises(ParameterError, match=message):
         load_recipe("containment").replace(**changes)
 

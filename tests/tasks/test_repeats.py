@@ -13,7 +13,7 @@ from tests.index.written import letters
 from tests.kit.strategies import TEXTS, texts
 from tests.reference import repeats as twin
 
-from neardup import InputError, OutputError, ParameterError, _core, repeats, repeats_files
+from neardup import _core, repeats, repeats_files
 
 ENGLISH = [
     "The ferry leaves at nine from the old harbour.",
@@ -234,7 +234,7 @@ def test_output_keeps_all_text_but_the_repeats(seed, keep, unit, tmp_path, monke
 
 
 @given(st.lists(texts(), max_size=6), st.sampled_from(["sentence", "paragraph"]))
-def test_texts_that_break_programs(made, unit):
+def test_places_of_hostile_texts_are_their_units(made, unit):
     documents = [*made, *made[::-1], *TEXTS.values(), " ".join(TEXTS.values())]
     result = repeats(documents, unit=unit, min_unit_length=1)
     for row in result.places.to_pylist():
@@ -253,19 +253,6 @@ def test_texts_that_break_programs(made, unit):
         assert {text[index] for index in unit - cut} <= set(twin.LINE_ENDS)
     for row in result.table.to_pylist():
         assert row["text"] == documents[int(row["id"])][row["begin"] : row["end"]]
-
-
-def test_the_same_for_any_number_of_threads_and_any_batches():
-    documents, _ = collection(1, 3000)
-    single = repeats(documents, workers=1)
-    assert single.summary.places > 2000
-    two = repeats(documents, workers=2, memory="512MiB")
-    parts = [documents[:7], documents[7:2500], documents[2500:]]
-    batches = pa.table({"text": pa.chunked_array(parts)})
-    three = repeats(batches)
-    for other in (two, three):
-        assert single.table.equals(other.table)
-        assert single.places.equals(other.places)
 
 
 @pytest.fixture
@@ -312,43 +299,3 @@ def test_columns_of_parquet_stay_as_they_are():
     repeats_files(["in.parquet"], remove="out.parquet")
     wanted = pa.table({"n": [1, 2], "text": [ENGLISH[0], ""]}, types)
     assert pq.read_table("out.parquet").equals(wanted)
-
-
-@pytest.mark.usefixtures("folder")
-def test_bad_records_are_counted_and_written():
-    with Path("in.jsonl").open("ab") as file:
-        file.write(b'\nnot {json}\n{"id": "no text"}\n{"text": 7}\n')
-    summary = repeats_files(["in.jsonl"], remove="out.jsonl")
-    assert (summary.read, summary.unreadable, summary.repeats) == (6, 3, 2)
-    assert summary.problems == 3
-    written = Path("out.jsonl").read_bytes()
-    assert written.endswith(b'not {json}\n{"id": "no text"}\n{"text": 7}\n')
-    assert written.count(b"\n") == 6
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("given", "error", "says"),
-    [
-        ({"keep": "first"}, ParameterError, r"left out without remove="),
-        ({"remove": "in.jsonl", "force": True}, OutputError, r"in\.jsonl"),
-        ({"output": "in.jsonl"}, OutputError, "both input and output"),
-        ({"output": "a.csv", "places": "a.csv"}, ParameterError, "one output only"),
-        ({"output": "a.csv", "remove": "b.xyz"}, ParameterError, "xyz"),
-        ({"inputs": ["none.jsonl"]}, InputError, r"none\.jsonl"),
-        ({"text_field": "body", "remove": "out.jsonl"}, InputError, "body"),
-    ],
-)
-def test_one_sentence_for_what_is_wrong(given, error, says):
-    with pytest.raises(error, match=says):
-        repeats_files(**{"inputs": ["in.jsonl"]} | given)
-    assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_nothing_to_find():
-    Path("none.jsonl").write_text("")
-    summary = repeats_files(["none.jsonl"], "out.jsonl", remove="left.jsonl")
-    assert (summary.read, summary.repeats) == (0, 0)
-    assert Path("out.jsonl").read_bytes() == Path("left.jsonl").read_bytes() == b""
-    assert repeats([]).table.num_rows == 0

@@ -8,8 +8,8 @@ import pytest
 from tests.index.written import families
 from tests.kit.progress import RecordedProgress
 
-from neardup import dedup_files, sketch_files
-from neardup.run.restore_ids import line_of
+from neardup import InputError, dedup_files, sketch_files
+from neardup.run.restore_ids import line_of, read_ids
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_repeated_ids_and_ids_with_line_breaks():
     assert result.keep.tolist() == [True, False, False, False, True]
 
 
-def test_ids_that_are_not_in_the_input():
+def test_ids_missing_in_the_input_are_noted():
     progress = RecordedProgress()
     run(progress=progress, **choose(["d0", "nosuch", "other\n"]))
     assert [line for line in progress.notes if "ids.txt" in line] == [
@@ -133,3 +133,50 @@ def test_titles_of_another_collection():
         assert (row["title"], row["kept_title"]) == (f"new {row['id']}", f"old {row['kept_id']}")
     # Records without text are duplicates only under the same title.
     assert len(result.removed) == sum(bool(line["text"].strip()) for line in lines)
+
+
+# The file of ids that are kept: what is written is read again, and what is typed by hand.
+
+IDS = [
+    "news-7",
+    "新闻 7",
+    "one\ntwo",
+    "one\r",
+    ' "quoted"',
+    '"quoted"',
+    "\ufeffmark",
+    "\u2028",
+    "a\0b",
+    "　宽",
+    "",
+    "tab\t",
+    "\u202e",
+]
+
+
+def test_saved_ids_of_a_review_are_read(tmp_path):
+    path = tmp_path / "ids.txt"
+    lines = [line_of(id) for id in IDS]
+    assert all(len(line.splitlines()) == 1 for line in lines)
+    for end in ("\n", "\r\n", "\r"):
+        path.write_text(end.join(lines), "utf-8", newline="")
+        assert read_ids(str(path)) == set(IDS)
+
+
+def test_plain_ids_are_lines_as_they_are():
+    assert [line_of(id) for id in IDS[:2]] == IDS[:2]
+
+
+def test_lines_typed_by_hand_are_ids(tmp_path):
+    path = tmp_path / "ids.txt"
+    path.write_bytes('\ufeffa \r\n\r\n"b\r\n"c"\r\n["d"]\r\n{"e\r\n'.encode())
+    assert read_ids(str(path)) == {"a", '"b', "c", '["d"]', '{"e'}
+
+
+def test_unreadable_lists_of_ids_are_refused(tmp_path):
+    path = tmp_path / "ids.txt"
+    with pytest.raises(InputError, match=r"ids\.txt: cannot be read"):
+        read_ids(str(path))
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="in UTF-8"):
+        read_ids(str(path))

@@ -95,7 +95,7 @@ def test_the_least_similar_and_the_largest_groups_are_shown():
 
 
 @pytest.mark.parametrize("recipe", ["shingle", "news"])
-def test_recipes_that_verify_and_that_do_not(recipe):
+def test_review_has_distances_only_of_recipes_of_fingerprints(recipe):
     texts = collection(4)
     result = dedup(texts, recipe=recipe)
     review = result.review()
@@ -158,7 +158,7 @@ def test_review_shows_documents_kept_for_unique_text():
         assert same.review().kept_by_unique_text == review.kept_by_unique_text
 
 
-def test_documents_of_the_other_side_that_kept_ones_resemble():
+def test_review_shows_similar_documents_of_the_other_side():
     texts = forms(80)
     kept_by_unique_text = dedup(texts[40:], against=texts[:40]).review().kept_by_unique_text
     assert {row["is_against"] for row in kept_by_unique_text} == {True}
@@ -290,7 +290,7 @@ def test_against_saved_sketches(folder):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_dry_run_writes_what_is_named_only():
+def test_dry_run_writes_only_named_outputs():
     options = {"removed": "removed.jsonl", "report": "report.json"}
     wet = dedup_files(["in.jsonl"], "out.jsonl", **options)
     before = {path.name: path.read_bytes() for path in Path().iterdir()}

@@ -110,7 +110,7 @@ def test_boilerplate_counts_in_full_without_common_counts():
     assert len(dedup(made, recipe=uncounted).kept) < len(dedup(made, recipe=general).kept)
 
 
-def test_a_text_that_is_posted_often_is_kept_once():
+def test_often_posted_text_is_kept_once():
     """What many share is no form if it is all that they say."""
     rng = random.Random(4)
     text = bulletins(1)[0]

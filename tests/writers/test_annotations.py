@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import cell, serialize
 from tests.writers.conftest import records_of
 
 from neardup import InputError
@@ -22,40 +22,55 @@ RECORDS = [
     {"id": "c", "text": f"{BODY}！", "rank": 3},
     {"id": "d", "text": BODY, "rank": 4},
 ]
-EXPECTED = [
-    ("a", 3, None, None, None),
-    ("b", 1, None, None, None),
-    ("a", 3, "a", 1.0, "content(5)"),
-    ("a", 3, "a", 1.0, "content(5)"),
+#: What is added to each record: the cluster, the kept record, and the ids of the copies.
+ADDED = [
+    {"cluster_id": "a", "cluster_size": 3, "copies": ["c", "d"]},
+    {"cluster_id": "b", "cluster_size": 1, "copies": []},
+    *[{"cluster_id": "a", "cluster_size": 3, "copies": [], "kept_id": "a", "similarity": 1.0}] * 2,
 ]
 
 
 @pytest.fixture(autouse=True)
 def folder():
-    lines = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in RECORDS)
-    Path("in.jsonl").write_text(lines, "utf-8")
-    table = pa.Table.from_pylist(RECORDS)
     # Types that JSON lines do not have.
+    table = pa.Table.from_pylist(RECORDS)
     table = table.append_column("day", pa.array([1, 2, 3, None], pa.date32()))
-    pyarrow.parquet.write_table(table, "in.parquet")
-    Path("in.arrow").write_bytes(as_arrow(table))
-    pyarrow.csv.write_csv(table.drop_columns(["day"]), "in.csv")
+    for name in ("in.jsonl", "in.csv"):
+        Path(name).write_bytes(serialize(RECORDS, name[3:]))
+    for name in ("in.parquet", "in.arrow"):
+        Path(name).write_bytes(serialize(table, name[3:]))
 
 
 @pytest.mark.parametrize("source", ["in.jsonl", "in.csv", "in.parquet", "in.arrow"])
 @pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet", "out.arrow"])
-def test_every_record_says_where_it_belongs(source, output):
-    result = dedup_files([source], output, annotate=True)
+@pytest.mark.parametrize(
+    "options", ["annotate", "cluster_size", "copies", "copies cluster_size", "copies annotate"]
+)
+def test_records_have_the_fields_that_options_add(source, output, options):
+    result = dedup_files([source], output, **dict.fromkeys(options.split(), True))
+    is_annotated = "annotate" in options
+    names = NAMES if is_annotated else ["cluster_size"] * ("cluster_size" in options)
+    names = [*names, *["copies"] * ("copies" in options)]
     rows = records_of(output)
-    expected = EXPECTED
-    if output.endswith(".csv"):
-        expected = [tuple("" if v is None else str(v) for v in row) for row in EXPECTED]
-    values = [tuple(row[name] for name in NAMES) for row in rows]
-    if "csv" in source and not output.endswith(".csv"):
-        values = [tuple(value or None for value in row) for row in values]
-    assert values == expected
-    assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
+    assert [row["id"] for row in rows] == ["a", "b", "c", "d"][: 4 if is_annotated else 2]
+    for row, added in zip(rows, ADDED, strict=False):
+        expected = {name: added.get(name) for name in names}
+        if is_annotated:
+            expected["measure"] = "content(5)" if "kept_id" in added else None
+        as_text = "csv" in source or "csv" in output
+        assert [name for name in row if name in (*NAMES, "copies")] == names
+        for name, value in expected.items():
+            found = row[name]
+            if as_text:
+                found, value = (cell(one) for one in (found, value))
+            assert found == value, name
     assert (result.summary.kept, result.keep.tolist()) == (2, [True, True, False, False])
+    if options == "copies":
+        if output == "out.parquet":
+            kind = pyarrow.parquet.read_schema(output).field("copies").type
+            assert kind == pa.list_(pa.string())
+        with pytest.raises(InputError, match="must have no field copies"):
+            dedup_files([output], "again.jsonl", copies=True)
 
 
 def test_columns_of_parquet_keep_their_types():
@@ -88,35 +103,6 @@ def test_lines_stay_as_they_are_before_the_fields():
         lines[4],
         lines[6].replace(b"}", b',"cluster_size":1}\n'),
     ]
-
-
-def test_only_kept_records_have_the_size():
-    dedup_files(["in.jsonl"], "out.jsonl", cluster_size=True)
-    rows = records_of("out.jsonl")
-    assert [(row["id"], row["cluster_size"]) for row in rows] == [("a", 3), ("b", 1)]
-    assert "kept_id" not in rows[0]
-
-
-@pytest.mark.parametrize("source", ["in.jsonl", "in.csv", "in.parquet"])
-@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet"])
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, [["c", "d"], []]),
-        ({"cluster_size": True}, [["c", "d"], []]),
-        ({"annotate": True}, [["c", "d"], [], [], []]),
-    ],
-)
-def test_records_have_the_ids_of_their_copies(source, output, options, expected):
-    dedup_files([source], output, copies=True, **options)
-    rows = records_of(output)
-    lists = [row["copies"] for row in rows]
-    assert [json.loads(ids) if isinstance(ids, str) else ids for ids in lists] == expected
-    assert ("cluster_size" in rows[0]) == bool(options)
-    if output == "out.parquet":
-        assert pyarrow.parquet.read_schema(output).field("copies").type == pa.list_(pa.string())
-    with pytest.raises(InputError, match="must have no field copies"):
-        dedup_files([output], "again.jsonl", copies=True)
 
 
 def test_copies_of_many_records_and_of_unreadable_ones_are_complete():
@@ -164,7 +150,7 @@ def test_many_blocks(workers):
 
 
 @pytest.mark.parametrize("source", ["out.jsonl", "out.csv", "out.parquet"])
-def test_a_field_that_is_there_is_refused_before_anything_is_read(source):
+def test_existing_field_is_refused_before_reading(source):
     dedup_files(["in.jsonl"], source, annotate=True)
     for options, name in (({"annotate": True}, "cluster_id"), ({"cluster_size": True}, "_size")):
         with pytest.raises(InputError, match=f"{source}: must have no field .*{name}"):

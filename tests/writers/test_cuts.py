@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.readers.making import as_arrow
+from tests.kit.formats import serialize
 from tests.writers.conftest import records_of
 
 from neardup import _core
@@ -122,15 +121,13 @@ def test_every_format(source, output):
         {"text": "no item, 😀", "id": "b", "n": 2},
         {"text": f"{ITEM}, {ITEM}", "id": "c", "n": 3},
     ]
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-    Path("in.jsonl").write_bytes(lines)
-    Path("in.jsonl.gz").write_bytes(gzip.compress(lines))
-    Path("in.txt").write_text(rows[0]["text"], "utf-8")
     table = pa.Table.from_pylist(rows)
-    pyarrow.csv.write_csv(table, "in.csv")
     table = table.set_column(0, "text", table["text"].dictionary_encode())
-    pyarrow.parquet.write_table(table, "in.parquet")
-    Path("in.arrow").write_bytes(as_arrow(table))
+    data = {format: serialize(rows, format) for format in ("jsonl", "csv")}
+    data |= {format: serialize(table, format) for format in ("parquet", "arrow")}
+    data |= {"jsonl.gz": gzip.compress(data["jsonl"]), "txt": rows[0]["text"].encode()}
+    for format, content in data.items():
+        Path(f"in.{format}").write_bytes(content)
     result = cut(source, output)
     if source == "in.txt":
         rows = rows[:1]

@@ -94,7 +94,7 @@ def test_one_file_by_two_names(pair):
         (None, "-", "d.jsonl"),
     ],
 )
-def test_standard_stream_that_is_a_file_is_that_file(number, source, output):
+def test_standard_stream_of_a_file_is_that_file(number, source, output):
     """As the shell makes it: `< d.jsonl`, `>> d.jsonl`."""
     name = "in/a.jsonl" if source == "in" else "d.jsonl"
     before = None if number is None else os.dup(number)
@@ -130,7 +130,7 @@ def test_separate_files_are_accepted(pair):
     ("source", "folder"),
     [("in/a.jsonl", "in"), ("in", "."), ("d.jsonl", "linked/.."), ("s3://b/x/a", "s3a://b/x")],
 )
-def test_a_folder_that_is_emptied_has_no_input(source, folder):
+def test_emptied_folder_must_not_contain_an_input(source, folder):
     with pytest.raises(OutputError, match="must not contain"):
         refuse_input_as_output([source], [], [folder])
     # A file has none, whatever its name: what opens it says so.
@@ -149,7 +149,7 @@ def test_outputs_are_apart_from_each_other():
     refuse_input_as_output([], [None, None, "out/a", "out/b"], ["work", None])
 
 
-def test_a_pattern_at_an_address_is_what_it_matches():
+def test_pattern_at_an_address_is_its_matches():
     system = MemoryFileSystem()
     system.pipe_file("/dump/a.jsonl", b"{}\n")
     try:

@@ -148,7 +148,7 @@ def test_current_folder_is_filled_and_not_replaced(
 
 @pytest.mark.parametrize("when", [StagedSink.finish, StagedSink.sync])
 @pytest.mark.parametrize("place", ["out", "memory://bucket/out"])
-def test_folder_that_is_filled_during_a_run_is_refused(
+def test_folder_filled_during_a_run_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, when: Any
 ) -> None:
     """Two runs may have begun with the same new folder."""
@@ -218,7 +218,7 @@ def test_inputs_with_one_path_are_refused_before_they_are_read(
 
 
 @pytest.mark.parametrize("task", ["sketch", "report", "pairs"])
-def test_output_that_is_one_file_is_no_folder(tmp_path: Path, task: str) -> None:
+def test_output_of_one_file_is_not_a_folder(tmp_path: Path, task: str) -> None:
     _make_shards(tmp_path / "in", "jsonl", 4)
     inputs, place = [tmp_path / "in"], f"{tmp_path}/out/"
     tasks = {
@@ -234,7 +234,7 @@ def test_output_that_is_one_file_is_no_folder(tmp_path: Path, task: str) -> None
 @pytest.mark.parametrize(
     "case", ["same path", "inside the input", "around the input", "standard input", "text", "twice"]
 )
-def test_outputs_that_are_not_apart_are_refused(
+def test_conflicting_outputs_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     for root in ("a", "b"):
@@ -359,7 +359,7 @@ def test_folder_at_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         system.pseudo_dirs[:] = [""]
 
 
-def test_error_while_files_are_moved_names_those_that_were(
+def test_error_during_renaming_names_the_finished_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _make_shards(tmp_path / "in", "jsonl", 8)

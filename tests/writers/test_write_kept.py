@@ -1,6 +1,5 @@
 """Kept records: unchanged, in input order, from any format to any."""
 
-import csv
 import gzip
 import io
 import json
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from tests.readers.making import as_arrow
+from tests.kit.formats import as_arrow, cell, serialize
 from tests.writers.conftest import records_of, table_of, unpack
 
 from neardup.exceptions import InputError, OutputError, ParameterError
@@ -31,28 +30,6 @@ KEPT = [r for r, k in zip(RECORDS, KEEP, strict=True) if k]
 SUFFIXES = ["", ".gz", ".zst", ".xz", ".bz2"]
 
 
-def source_bytes(format, records=RECORDS):
-    if format == "jsonl":
-        return b"".join(orjson.dumps(r) + b"\n" for r in records)
-    if format == "parquet":
-        out = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(records), out, row_group_size=2)
-        return out.getvalue()
-    if format in ("arrow", "arrows"):
-        return as_arrow(pa.Table.from_pylist(records), format)
-    out = io.StringIO()
-    rows = csv.writer(out, quoting=csv.QUOTE_ALL, delimiter="," if format == "csv" else "\t")
-    rows.writerow(records[0])
-    rows.writerows([cell(v) for v in r.values()] for r in records)
-    return out.getvalue().encode()
-
-
-def cell(value):
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-
-
 def keep(paths, output, mask=None, batch_bytes=1 << 22, **options):
     sources = open_sources([paths] if isinstance(paths, str) else paths, **options)
     texts = [t for b in sources.batches(batch_bytes=batch_bytes) for t in b.texts.to_pylist()]
@@ -64,7 +41,7 @@ def keep(paths, output, mask=None, batch_bytes=1 << 22, **options):
 @pytest.mark.parametrize("packed_from", SUFFIXES)
 @pytest.mark.parametrize("format", ["jsonl", "csv", "tsv"])
 def test_same_format_copies_bytes(make, format, packed_from, packed_to):
-    data = source_bytes(format)
+    data = serialize(RECORDS, format)
     name = make(f"a.{format}{packed_from}", data)
     report = keep(name, f"out.{format}{packed_to}", KEEP)
     assert (report.written, report.unwritable) == (5, 0)
@@ -72,7 +49,7 @@ def test_same_format_copies_bytes(make, format, packed_from, packed_to):
     if format == "jsonl":
         want = b"".join(line for line, k in zip(lines, KEEP, strict=True) if k)
     else:
-        want = source_bytes(format, KEPT)
+        want = serialize(KEPT, format)
     assert unpack(f"out.{format}{packed_to}") == want
 
 
@@ -80,7 +57,7 @@ def test_same_format_copies_bytes(make, format, packed_from, packed_to):
 @pytest.mark.parametrize("source", ["jsonl", "parquet", "arrow", "arrows", "csv", "tsv"])
 def test_every_format_to_every_other(make, source, target):
     output = f"out.{target}"
-    report = keep(make(f"a.{source}", source_bytes(source)), output, KEEP)
+    report = keep(make(f"a.{source}", serialize(RECORDS, source)), output, KEEP)
     assert (report.written, report.unwritable, report.problems) == (5, 0, [])
     texts = {source, target} & {"csv", "tsv"}
     want = [{k: cell(v) for k, v in r.items()} for r in KEPT] if texts else KEPT
@@ -144,7 +121,7 @@ def test_mixed_sources_into_json_lines(make):
     names = [
         make("a.jsonl", raw),
         make("b.csv", "id,text\n7,c\n"),
-        make("c.parquet", source_bytes("parquet", [{"text": "p", "date": 5}])),
+        make("c.parquet", serialize([{"text": "p", "date": 5}], "parquet")),
         make("t/d.txt", "d\n"),
     ]
     names[3] = "t"
@@ -163,7 +140,7 @@ def test_mixed_sources_share_columns(make, target):
     names = [
         make("a.jsonl", b'{"text":"j","id":1,"x":{"y":[1,2]}}\n{"text":"k","z":true}\n'),
         make("b.csv", "id,text\n7,c\n"),
-        make("c.parquet", source_bytes("parquet", [{"text": "p", "size": 5}])),
+        make("c.parquet", serialize([{"text": "p", "size": 5}], "parquet")),
         make("d.txt", "d\n"),
     ]
     report = keep(names, f"out.{target}")
@@ -225,7 +202,7 @@ def test_type_of_a_json_field(make, values, kind, want):
 
 
 @pytest.mark.parametrize(("values", "kind", "want"), NUMBERS, ids=lambda v: str(v)[:30])
-def test_the_type_is_that_of_all_parts(values, kind, want):
+def test_type_covers_all_parts(values, kind, want):
     """Values that are far from each other are as those that are read together."""
     for order in (1, -1):
         shape = InferredType()
@@ -254,7 +231,7 @@ BEYOND = 12345678901234567891234
         (f'{{"text":"t","in":{{"m":[-{BEYOND},"x"]}}}}', "a whole number beyond 64 bits"),
     ],
 )
-def test_values_that_only_json_lines_can_store(make, line, reason):
+def test_values_beyond_other_formats_are_left_out(make, line, reason):
     others = [
         '{"text":"1234567890123456789","f":1e30}',
         '{"text":"t","v":' + "[" * 126 + "]" * 126 + "}",
@@ -329,7 +306,7 @@ def test_arrow_file_of_several_dictionaries_has_their_values(make, format):
     assert pa.types.is_dictionary(got["kind"].type) == (format == "arrows")
 
 
-def test_columns_that_parquet_cannot_store_are_refused(make):
+def test_columns_beyond_parquet_are_refused(make):
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     make("a.arrow", as_arrow(pa.table({"text": ["a"], "u": union})))
     with pytest.raises(OutputError, match=r"^out\.parquet: cannot store the columns .* \.jsonl"):
@@ -440,7 +417,7 @@ def test_bytes_depend_on_nothing_but_the_records(make, monkeypatch, target):
 
 def test_no_record_kept(make):
     for source in ("jsonl", "csv", "parquet", "arrow", "arrows"):
-        name = make(f"a.{source}", source_bytes(source))
+        name = make(f"a.{source}", serialize(RECORDS, source))
         for target in ("jsonl", "csv", "parquet", "arrow"):
             assert keep(name, f"out.{target}", [False] * 6).written == 0
             assert records_of(f"out.{target}") == []
@@ -448,7 +425,7 @@ def test_no_record_kept(make):
 
 
 def test_mask_must_fit(make):
-    name = make("a.jsonl", source_bytes("jsonl"))
+    name = make("a.jsonl", serialize(RECORDS, "jsonl"))
     with pytest.raises(ParameterError, match="'keep' parameter must hold 6 flags"):
         keep(name, "out.jsonl", [True])
     unread = open_sources([name])
@@ -462,10 +439,10 @@ def test_mask_must_fit(make):
 
 @pytest.mark.parametrize("copies", [2, 0])
 def test_other_number_of_records_gives_no_output(make, copies):
-    name = make("a.jsonl", source_bytes("jsonl"))
+    name = make("a.jsonl", serialize(RECORDS, "jsonl"))
     sources = open_sources([name])
     list(sources.batches())
-    Path(name).write_bytes(source_bytes("jsonl") * copies)
+    Path(name).write_bytes(serialize(RECORDS, "jsonl") * copies)
     # As if size and time had not changed.
     sources.sources[0].check_unchanged = lambda: None
     with pytest.raises(InputError, match="changed while"), open_output("out.jsonl") as out:
@@ -483,6 +460,6 @@ n = sum(len(b) for b in sources.batches())
 with open_output("-") as out:
     write_kept(sources, [i % 2 == 0 for i in range(n)], out)
 """
-    lines = source_bytes("jsonl").splitlines(keepends=True)
+    lines = serialize(RECORDS, "jsonl").splitlines(keepends=True)
     done = run_python(program, input=gzip.compress(b"".join(lines)))
     assert done.stdout == b"".join(lines[::2]), done.stderr

@@ -1,18 +1,21 @@
-"""Only documents of one group are compared."""
+"""Which documents are compared, and which duplicate stays: groups, lengths and priorities."""
 
 import json
 import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.kit.progress import RecordedProgress
 
 import neardup
-from neardup import InputError, ParameterError
-from neardup.base.progress import Progress
+from neardup import InputError, ParameterError, dedup
+from neardup.base.priority import priority_order
 
 FERRY = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
 CHATS = [
@@ -194,7 +197,7 @@ def test_records_without_a_value_are_told(tmp_path):
     assert len(neardup.dedup_files([file], tmp_path / "out.jsonl", group_field="chat").keep) == 0
 
 
-def test_a_value_that_is_no_name_is_a_problem_and_its_record_is_left_alone(tmp_path):
+def test_value_of_another_kind_is_a_problem_and_its_record_stays(tmp_path):
     values = [1.5, 1.5, [1], True, "\ud800", 3, 3]
     records = [{"chat": value, "text": FERRY} for value in values]
     result = neardup.dedup(records, group_field="chat")
@@ -244,26 +247,122 @@ def test_other_options_hold_inside_a_group():
     assert by_field == [True, True, True, False, True, False, False, False, True]
 
 
-def test_a_resumed_run_decides_the_same(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write("in.jsonl", CHATS)
-    write("known.jsonl", CHATS[:1])
-    options = {"recipe": "strict", "work": "w", "against": ["known.jsonl"]}
+# Short and long texts are left alone: nothing is dropped for one of them.
 
-    class Stops(Progress):
-        def stage(self, name, *_):
-            if name != "read and sketch":
-                raise KeyboardInterrupt
+LONG = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
+CHAT = ["继续", LONG, "继续", "继续。。。！？", f"{LONG} Yes.", "ok ok", "ok ok", LONG]
 
-    with pytest.raises(KeyboardInterrupt):
-        neardup.dedup_files(
-            ["in.jsonl"], "out.jsonl", progress=Stops(), group_field="chat", **options
-        )
-    with pytest.raises(InputError, match="another group_field"):
-        neardup.dedup_files(["in.jsonl"], "out.jsonl", **options)
-    watch = RecordedProgress()
-    result = neardup.dedup_files(
-        ["in.jsonl"], "out.jsonl", progress=watch, group_field="chat", **options
-    )
-    assert any("resuming from w" in note for note in watch.notes)
-    assert result.keep.tolist() == [False, *KEPT[1:]]
+
+def kept_of(texts, **options):
+    return neardup.dedup(texts, recipe="strict", **options).keep.tolist()
+
+
+def test_short_texts_are_kept():
+    assert kept_of(CHAT) == [True, True, False, False, False, True, False, False]
+    assert kept_of(CHAT, min_length=3) == [True, True, True, True, False, True, False, False]
+    # White space and punctuation do not count; four letters are not fewer than four.
+    assert kept_of(CHAT, min_length=4) == kept_of(CHAT, min_length=3)
+    assert kept_of(CHAT, min_length=5) == [True, True, True, True, False, True, True, False]
+
+
+def test_nothing_is_dropped_for_a_short_text():
+    texts = [LONG, f"{LONG} And."]
+    letters = sum(map(str.isalnum, LONG))
+    assert neardup.dedup(texts, threshold=0.5).keep.tolist() == [True, False]
+    for extra in (0, 1):
+        keep = neardup.dedup(texts, threshold=0.5, min_length=letters + extra).keep.tolist()
+        assert keep == [True, bool(extra)]
+    for fewer in (0, 1):
+        result = neardup.dedup(texts, threshold=0.5, max_length=letters + 3 - fewer)
+        assert (result.keep.tolist(), result.summary.too_long) == ([True, bool(fewer)], fewer)
+    against = neardup.dedup(texts[1:], against=texts[:1], threshold=0.5, min_length=letters + 1)
+    assert against.keep.tolist() == [True]
+
+
+def test_impossible_lengths_are_refused_with_both_names():
+    with pytest.raises(ParameterError, match=r"min_length.*max_length.*5 and 4"):
+        neardup.dedup(CHAT, min_length=5, max_length=4)
+    assert len(neardup.dedup(CHAT, min_length=4, max_length=4).kept) == 7
+
+
+def test_note_counts_too_short_texts(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*CHAT, None]))
+    progress = RecordedProgress()
+    options = {"recipe": "strict", "min_length": 3, "progress": progress}
+    result = neardup.dedup_files([source], tmp_path / "out.jsonl", **options)
+    assert result.keep.tolist() == [*kept_of(CHAT, min_length=3), True]
+    assert "3 texts of fewer than 3 letters and digits are left alone." in progress.notes
+
+
+@pytest.mark.parametrize("bounds", [(6, None), (None, 40), (3, 20)])
+@settings(max_examples=30, deadline=None)
+@given(texts=st.lists(st.sampled_from([*CHAT, "", "a", "bread for the village"]), max_size=12))
+def test_the_others_are_decided_as_if_they_were_alone(bounds, texts):
+    least, most = bounds
+    lengths = [sum(map(str.isalnum, text)) for text in texts]
+    short = [length < (least or 0) for length in lengths]
+    long = [most is not None and length > most for length in lengths]
+    alone = [a or b for a, b in zip(short, long, strict=True)]
+    rows = iter(kept_of([text for text, out in zip(texts, alone, strict=True) if not out]))
+    result = neardup.dedup(texts, recipe="strict", min_length=least, max_length=most)
+    assert result.keep.tolist() == [True if out else next(rows) for out in alone]
+    assert (result.summary.too_short, result.summary.too_long) == (sum(short), sum(long))
+
+
+# Which of several duplicates stays: priorities by position, length and fields.
+
+BODY = "城市公园\n今天的天气非常好，我们去公园散步，然后去图书馆读书。"
+
+
+def ids_kept(rows, **options):
+    return [row["id"] for row in dedup(rows, **options).kept]
+
+
+def scored(*values):
+    return [{"id": str(index), "text": BODY, "score": value} for index, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (["0.5", "0.25", ""], "1"),
+        (["", "  ", "7"], "2"),
+        (["3", "-4", "2"], "1"),
+        (["1712345678901234568", "1712345678901234567"], "1"),
+        (["2024-12-1", "2024-3-9", ""], "1"),
+        (["a10", "a9"], "1"),
+        (["9" * 5000 + "b", "8" * 5000 + "b"], "1"),
+        ([None, 3.5, float("nan"), 2], "3"),
+    ],
+)
+def test_the_smallest_value_stays(values, first):
+    assert ids_kept(scored(*values), priority="field:score") == [first]
+
+
+def test_ties_stay_in_input_order_in_both_directions():
+    readable = np.ones(4, bool)
+    values = {"x": [1, 2, 1, 2], "y": [None, 1, 2, 3]}
+    for priority, wanted in (
+        ("field:x", [0, 2, 1, 3]),
+        ("field:x:desc", [1, 3, 0, 2]),
+        ("field:x,last", [2, 0, 3, 1]),
+        ("field:x,field:y:desc", [2, 0, 3, 1]),
+        ("field:x:desc,field:y", [1, 3, 2, 0]),
+        ("field:y:desc,first", [3, 2, 1, 0]),
+        ("last,field:x", [3, 2, 1, 0]),
+    ):
+        assert priority_order(priority, readable, [], values).tolist() == wanted
+
+
+def test_the_longest_of_those_with_the_best_value_stays():
+    records = [
+        {"id": 0, "text": "渡船早上八点从东码头开出", "rank": 1},
+        {"id": 1, "text": "渡船早上八点从东码头开出。", "rank": 2},
+        {"id": 2, "text": "渡船早上八点从东码头开出！！", "rank": 2},
+    ]
+    assert ids_kept(records, priority="field:rank:desc,longest") == [2]
+    assert ids_kept(records, priority="field:rank,longest") == [0]
+    for wrong in ("field:rank,", "longest,newest", ","):
+        with pytest.raises(ParameterError, match="several of these with commas"):
+            dedup(records, priority=wrong)

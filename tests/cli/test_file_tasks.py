@@ -1,30 +1,151 @@
-"""Each kind of bad record is reported in one line with its number, and the run goes on."""
+"""Every task over files: one output from every place and in any parts, bad records, no records.
+
+A new task joins with a line in `TASKS`.
+"""
 
 import gzip
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from tests.cli.conftest import LAST, A, B, last_line_apart, records_of
 from tests.readers.making import column, pdf, without_page
 
+from neardup.cli.commands import command, parameters_of
+from neardup.readers import Sources
+
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
-TASKS = ("dedup", "pairs", "fingerprint", "idf")
+#: Commands, each with its output; what begins with INPUT is the input.
+TASKS = {
+    "dedup": "dedup INPUT -o out",
+    "pairs": "pairs INPUT -o out",
+    "sketch": "sketch INPUT -o out",
+    "fingerprint": "fingerprint INPUT -o out -r classic",
+    "idf": "idf INPUT -o out",
+    "repeats": "repeats INPUT --remove out",
+    "contamination": "contamination INPUT --tests tests.jsonl -o out",
+    "index": "index add n.db INPUT --removed out",
+}
+OUT = {"sketch": "out.sketches", "idf": "out.idf"}
 
 
-@pytest.mark.parametrize("command", TASKS)
-def test_a_bad_record_is_told_and_the_run_goes_on(run, files, command):
+@pytest.fixture
+def task(run):
+    """Run a task over inputs; return what it printed, and what it wrote."""
+    Path("tests.jsonl").write_text(json.dumps({"text": LONG}))
+
+    def run_task(name, *inputs, more=(), **options):
+        out = Path(OUT.get(name, "out.jsonl"))
+        for path in (out, Path("n.db")):
+            path.unlink(missing_ok=True)
+        if name == "index":
+            run("index", "create", "n.db", "--quiet")
+        words = TASKS[name].replace(" out", f" {out}").split()
+        at = words.index("INPUT")
+        result = run(*words[:at], *inputs, *words[at + 1 :], *more, **options)
+        return result.err, out.read_bytes() if out.exists() else None
+
+    return run_task
+
+
+LONG = "Which of these rivers flows through three capitals on its way to the sea?"
+
+
+def many(count):
+    """Return lines of which a third repeat another one, and a few have the test item."""
+    numbers = [at % (2 * count // 3) for at in range(count)]
+    texts = [f"{n} {A[n % 7 :]}{B[: n % 11]} {n * 7919}" for n in numbers]
+    texts[::50] = [f"{text} {LONG}" for text in texts[::50]]
+    rows = ({"id": f"d{at}", "text": text} for at, text in enumerate(texts))
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def zipped_at(path, data):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.jsonl", data)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_place_gives_the_same_output(task, name):
+    data = many(60)
+    half = data.index(b"\n", len(data) // 2) + 1
+    Path("a.jsonl").write_bytes(data)
+    Path("dump/sub").mkdir(parents=True)
+    Path("dump/a.jsonl").write_bytes(data[:half])
+    Path("dump/sub/b.jsonl.gz").write_bytes(gzip.compress(data[half:]))
+    zipped_at("a.zip", data)
+    MemoryFileSystem().pipe_file("/dump/a.jsonl", data)
+    _, expected = task(name, "a.jsonl")
+    assert expected
+    for inputs in (["dump"], ["dump/**"], ["dump/a.jsonl", "dump/sub/b.jsonl.gz"], ["a.zip"]):
+        assert task(name, *inputs)[1] == expected, inputs
+    assert task(name, "memory://dump/a.jsonl")[1] == expected
+    assert task(name, "-", stdin=data)[1] == expected
+    MemoryFileSystem.store.clear()
+
+
+def options_of(name):
+    words = TASKS[name].partition(" INPUT")[0].removesuffix(" n.db")
+    return {parameter.title for parameter in parameters_of(command(words))}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_threads_batches_and_memory_change_no_byte(task, monkeypatch, name):
+    Path("a.jsonl").write_bytes(many(1200))
+    one = ["--workers", "1"] if "--workers" in options_of(name) else []
+    _, expected = task(name, "a.jsonl", more=one)
+    assert len(expected) > 1000
+    monkeypatch.setitem(Sources.batches.__kwdefaults__, "batch_records", 7)
+    two = {"--workers": "2", "--memory": "512MiB"}
+    more = [word for option in options_of(name) & two.keys() for word in (option, two[option])]
+    assert task(name, "a.jsonl", more=more)[1] == expected
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_bad_record_is_told_and_the_run_goes_on(task, name):
     Path("bad.jsonl").write_bytes(GOOD + b'{"text": "' + b"x" * 500 + b'"\n' + GOOD)
     before = Path("bad.jsonl").stat()
-    result = run(command, "bad.jsonl", "-o", "out.jsonl", code=2)
-    (line,) = last_line_apart(result.err)
+    err, written = task(name, "bad.jsonl", code=2)
+    (line,) = last_line_apart(err)
     assert line.startswith("neardup: bad.jsonl: record 3")
     assert len(line) < 240
-    assert result.err.endswith(f"{LAST[0]}\n")
-    assert files() == ["bad.jsonl", "in.jsonl", "out.jsonl"]
+    assert err.endswith(f"{LAST[0]}\n")
+    Path("good.jsonl").write_bytes(GOOD + GOOD)
+    copied = (b'{"text": "' in written) * (b'{"text": "' + b"x" * 500 + b'"\n')
+    if name not in ("sketch", "index", "fingerprint", "pairs"):
+        assert written.replace(copied, b"") == task(name, "good.jsonl")[1]
     after = Path("bad.jsonl").stat()
     assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if "--on-error" in options_of(name)])
+def test_run_stopping_at_a_bad_record_writes_nothing(task, files, name):
+    Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
+    before = files()
+    err, written = task(name, "bad.jsonl", more=["--on-error", "stop"], code=2)
+    assert written is None
+    assert "bad.jsonl: record 3" in err
+    assert err.endswith(f"{LAST[1]}\n")
+    assert files() == before
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_no_records_are_a_problem_and_an_empty_output(task, name):
+    Path("empty.jsonl").touch()
+    err, written = task(name, "empty.jsonl", code=2)
+    assert "neardup: empty.jsonl: no records." in err.splitlines()
+    assert written is not None
+    if name not in OUT:
+        assert written == b""
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_quiet_and_no_progress_when_nobody_watches(task, name):
+    assert not {"\r", "\x1b"} & set(task(name, "in.jsonl")[0])
+    assert task(name, "in.jsonl", more=["--quiet"])[0] == ""
 
 
 @pytest.mark.parametrize(
@@ -45,13 +166,13 @@ def test_on_error(run, files, choice, kept):
         assert [row["kept_id"] for row in removed] == ["bad.jsonl:1", "bad.jsonl:2"]
 
 
-@pytest.mark.parametrize("command", TASKS)
-def test_problems_of_one_kind_are_one_line(run, command):
+@pytest.mark.parametrize("name", TASKS)
+def test_problems_of_one_kind_are_one_line(task, name):
     lines = [b'{"text": "%d ferry"}\n' % at if at % 5 else b'{"url": "u"}\n' for at in range(50)]
     Path("a.jsonl").write_bytes(b"".join(lines) + b'{"text": 7}\noops\n{"text": 8}\n')
     Path("empty.jsonl").write_bytes(b"")
-    result = run(command, "a.jsonl", "empty.jsonl", "-o", "out.jsonl", code=2)
-    first, second, third, fourth = last_line_apart(result.err)
+    err, _ = task(name, "a.jsonl", "empty.jsonl", code=2)
+    first, second, third, fourth = last_line_apart(err)
     assert "a.jsonl: record 1: must have a text field" in first
     assert first.endswith(" 10 in all (a.jsonl:1, a.jsonl:6, a.jsonl:11, …).")
     assert "a.jsonl: record 51, field 'text': must be text. Got 7 instead." in second
@@ -99,16 +220,14 @@ def dump(here):
     (here / "dump" / "README.md").write_text("about")
 
 
-@pytest.mark.parametrize("command", TASKS)
+@pytest.mark.parametrize("name", TASKS)
 @pytest.mark.usefixtures("dump")
-def test_data_files_that_are_passed_over(run, command):
-    result = run(command, "dump", "-o", "out.jsonl", code=2)
-    note, skipped = last_line_apart(result.err)
+def test_skipped_data_files_are_told(task, name):
+    err, written = task(name, "dump", code=2)
+    note, skipped = last_line_apart(err)
     assert "note: dump: 1 documentation file" in note
     assert "dump/0.xml: skipped: the format is not read. 5 in all (dump/0.xml, " in skipped
-    run(command, "dump/**/*.jsonl*", "-o", "out2.jsonl")
-    if command != "idf":
-        assert Path("out.jsonl").read_bytes() == Path("out2.jsonl").read_bytes()
+    assert task(name, "dump/**/*.jsonl*")[1] == written
 
 
 @pytest.mark.usefixtures("dump")
@@ -190,7 +309,7 @@ LONG_NAME = "n" * 5000
         "serve key create reader --keys {}",
     ],
 )
-def test_a_name_that_is_too_long(run, files, line):
+def test_too_long_name_is_refused(run, files, line):
     before = files()
     said = run(*line.replace("{}", LONG_NAME).split(), code=2).err
     assert said.startswith("neardup: ")
@@ -202,7 +321,7 @@ def test_a_name_that_is_too_long(run, files, line):
 @pytest.mark.parametrize(
     "words",
     [
-        *((task, "a.pdf", "-o", "out.jsonl", "--format", "text") for task in TASKS),
+        *((name, "a.pdf", "-o", "out.jsonl", "--format", "text") for name in ("dedup", "idf")),
         ("check", "a.pdf", "--library", "b.txt"),
         ("check", "b.txt", "--library", "a.pdf"),
         ("check", "b.txt", "--library", "b.txt", "--exclude", "a.pdf"),
