@@ -211,8 +211,8 @@ Each recipe with its own [decision](guide/recipes.md#built-in-recipes).
 
 {table(heading, lines)}
 
-Bulletins of different days come from one template, so such pairs are mostly wrong. `news` takes
-spaces for words, and calls {false.tp + false.fp:,} pairs of section 2 duplicates.
+Bulletins of different days come from one template, so such pairs are mostly wrong. `news`
+calls {false.tp + false.fp:,} pairs of section 2 duplicates.
 """
 
 
@@ -429,21 +429,19 @@ def limits(measured):
     return """\
 ## 5. Where the defaults lose
 
-- **Rewritten texts** share no shingles.
 - **Heavy scattered edits**, above all in English, where one changed number of a short item counts
   much. `--recipe minhash` finds more, and reports more texts from one template.
-- **A long template** is not recognized if fewer than twenty documents share it, or if each
-  document adds at most 12 letters or 4 words.
-- **Templates with other names.** If the names differ and the numbers agree, two texts from one
-  template are called duplicates, such as the dividend notices of two companies.
-- **Templates with fewer than five texts** are not recognized.
-- **Corrected numbers.** A short notice with a corrected figure is not called a duplicate.
-- **Partial copies.** A copied paragraph, or a text that makes up at most half of another, is not
-  found. The recipe `containment` finds the latter, and `neardup check` both.
+- **Templates.** neardup does not recognize a template with fewer than five texts. It does not
+  recognize a long one if fewer than twenty documents share it, or if each document adds at most 12
+  letters or 4 words. If the names differ and the numbers agree, two texts from one template are
+  duplicates, such as the dividend notices of two companies.
+- **Corrected numbers.** A short notice with a corrected figure is not a duplicate.
+- **Partial copies.** A text that makes up at most half of another needs the recipe `containment`,
+  a copied paragraph `neardup check`.
 - **Short texts.** Below 40 letters and digits, one word inserted in the middle makes two texts
   different.
-- **A million documents.** The table of common shingles then holds a smaller sample. Plain
-  resemblance decides for short texts, so their templates are not recognized.
+- **A million documents.** neardup then counts common shingles in a smaller sample, and does not
+  recognize templates of short texts.
 """
 
 
@@ -503,8 +501,7 @@ def streams(measured):
 ## 7. The index against `dedup`
 
 `dedup` counts shingles in the whole collection, and then decides. An index decides on each document
-when it arrives, and counts after 100, 200, 400, ... documents. Each collection is added to a new
-index, document by document, and compared with `dedup` in the same order.
+when it arrives. Each collection is added to a new index, document by document.
 
 {table(heading, lines, text=2)}
 """
@@ -517,10 +514,8 @@ def constants(measured):
 
 Each of the [constants](../crates/neardup-core/src/constants.rs) was made a fifth smaller and a
 fifth larger, at least by one: [what changed](data/constants.csv). The sum of resemblance and
-alignment (`NEEDED`, `LEFT`) matters most: F1 of section 3 falls by 0.01 to 0.04 in either
-direction. The rules for numbers and `MANY` follow, with at most 0.012. Nothing else moves F1 by
-more than 0.004. `ALIGNED`, `SMALL`, `EDITS` and the numbers of keys decide how many versions of one
-text are found.
+alignment (`NEEDED`, `LEFT`) matters most: F1 of section 3 falls by 0.01 to 0.04. The rules for
+numbers and `MANY` follow, with at most 0.012; all others move F1 by at most 0.004.
 """
 
 
