@@ -39,21 +39,20 @@ def measured_on(results):
 
 def better(results):
     """Yield a section on where a peer is faster or leaner than every way of neardup."""
-    lines = []
+    won = {}
     for one, result in results:
         # Of a shape, the larger size.
         rows = result.get("rows") or [*result.get("results", {"": []}).values()][-1]
         rows = [row for row in rows if "seconds" in row]
         ours = [row for row in rows if row["engine"].startswith(PRODUCT)]
-        by_win = {}
         for row in rows:
-            if row not in ours:
-                by_win.setdefault(wins(row, ours), []).append(row["engine"])
-        told = [f"{'; '.join(names)}: {won}" for won, names in by_win.items() if won]
-        if told:
-            lines.append(f"- {one.title}. {'. '.join(told)}.")
-    if lines:
+            if row not in ours and (win := wins(row, ours)):
+                won.setdefault((win, row["engine"]), []).append(one.title)
+    if won:
         yield "## Where a peer is better"
+        lines = (
+            f"- {engine}: {win} ({'; '.join(titles)})" for (win, engine), titles in won.items()
+        )
         yield wrapped("\n".join(lines))
 
 
