@@ -12,7 +12,6 @@ error.
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from neardup.cli.commands import COMMANDS, Parameter, command, parameters_of
@@ -38,11 +37,10 @@ def page() -> str:
             sys.exit(f"neardup {name} has no help.")
         links.append(f"[{name}](#neardup-{name.replace(' ', '-')})")
     parts = [_HEAD, f"**Commands**: {', '.join(links)}."]
-    parts += ["", *_table("Options of `neardup` itself", parameters_of(command("")))]
+    parts += ["", "**Options of `neardup` itself**", "", *_table(parameters_of(command("")), {})]
     rows = Counter(_row(one) for name in COMMANDS for one in parameters_of(command(name)))
     # A name stands for one row: the one that the most commands have.
-    named = {row.split("`")[1]: row for row, count in reversed(rows.most_common()) if count > 1}
-    shared = set(named.values())
+    shared = {row.split("`")[1]: row for row, count in reversed(rows.most_common()) if count > 1}
     parts += [_SHARED, *_shared(shared)]
     for name in COMMANDS:
         parts += _command(name, shared)
@@ -52,21 +50,22 @@ def page() -> str:
 _SHARED = """\
 ## Options of several commands
 
-Each command below names those that it has, under *also*.
+Below its own options, each command names those of this table that it has. A row of a command that
+begins with *As above* adds to the row of this table.
 """
 
 
-def _shared(shared: set[str]) -> list[str]:
-    """Return tables of the shared rows by panel, in the order in which commands have them."""
+def _shared(shared: dict[str, str]) -> list[str]:
+    """Return the table of the shared rows by panel, in the order in which commands have them."""
     panels: dict[str, dict[str, Parameter]] = {}
     for name in COMMANDS:
         for one in parameters_of(command(name)):
-            if _row(one) in shared:
+            if _row(one) in shared.values():
                 panels.setdefault(_panel(one), {}).setdefault(_row(one), one)
-    return [line for panel, rows in panels.items() for line in _table(panel, list(rows.values()))]
+    return _table([one for rows in panels.values() for one in rows.values()], {})
 
 
-def _command(name: str, shared: set[str]) -> list[str]:
+def _command(name: str, shared: dict[str, str]) -> list[str]:
     parameters = parameters_of(command(name))
     options = [parameter for parameter in parameters if parameter.flags]
     usage = ["neardup", name, *("[OPTIONS]" for _ in options[:1])]
@@ -74,25 +73,33 @@ def _command(name: str, shared: set[str]) -> list[str]:
     text, examples = help_of(name)
     parts = [f"## neardup {name}", "", f"    {' '.join(usage)}", "", text, ""]
     parts += [*(f"    {line}" for line in examples), ""]
-    ours = [parameter for parameter in parameters if _row(parameter) not in shared]
-    for panel, shown in groupby(ours, _panel):
-        parts += _table(panel, list(shown))
-    others = [_names(one)[0] for one in parameters if _row(one) in shared]
+    ours = [parameter for parameter in parameters if _row(parameter) not in shared.values()]
+    if ours:
+        parts += _table(ours, shared)
+    # The usage line has the arguments.
+    others = [_names(one)[0] for one in options if _row(one) in shared.values()]
     if others:
-        parts += [f"**Also** [{_LINK}]({_ANCHOR}): {', '.join(others)}.", ""]
+        parts += [f"Also {', '.join(others)}.", ""]
     return parts
-
-
-_LINK, _ANCHOR = "options of several commands", "#options-of-several-commands"
 
 
 def _panel(parameter: Parameter) -> str:
     return parameter.option.panel if parameter.flags else "Arguments"
 
 
-def _table(title: str, parameters: Sequence[Parameter]) -> list[str]:
-    head = f"| {'option' if parameters[0].flags else 'argument'} | meaning |"
-    return [f"**{title}**", "", head, "|---|---|", *map(_row, parameters), ""]
+def _table(parameters: Sequence[Parameter], shared: dict[str, str]) -> list[str]:
+    rows = (_short(_row(one), shared) for one in parameters)
+    return ["| option | meaning |", "|---|---|", *rows, ""]
+
+
+def _short(row: str, shared: dict[str, str]) -> str:
+    """Return a row of a command, without the help that its name has in the shared table."""
+    same = shared.get(row.split("`")[1], "").removesuffix(" |").split(" Default: ")[0]
+    return (
+        f"{row.split(' | ')[0]} | As above.{row[len(same) :]}"
+        if same and row.startswith(same)
+        else row
+    )
 
 
 def _names(parameter: Parameter) -> list[str]:
