@@ -19,7 +19,7 @@ from neardup.base.messages import Message, in_language, language_of_environment
 
 LANGUAGES = ("en", "zh")
 #: The sentences of the sources: a text, or a pair for one and for several.
-SENTENCES = [entry.id for entry in translate.sentences() if entry.id]
+SENTENCES = [entry.id for entry in translate.sentences() if entry.id and not entry.context]
 CHINESE = translate.chinese()
 
 

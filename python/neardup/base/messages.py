@@ -243,7 +243,7 @@ def _sentence(
     flags: Mapping[str, str] | None = None,
 ) -> str:
     if language != "en":
-        translated = _translations(language)
+        translated = translations(language)
         if plural is None:
             template = translated.gettext(template)
         else:
@@ -265,7 +265,10 @@ def _sentence(
     return template.format_map(named | shown)
 
 
-def _translations(language: str) -> gettext.NullTranslations:
+def translations(language: str) -> gettext.NullTranslations:
+    """Return the sentences of a language; for English, each sentence is its own translation."""
+    if language == "en":
+        return gettext.NullTranslations()
     try:
         return _loaded(language)
     except OSError:

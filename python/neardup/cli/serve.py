@@ -98,11 +98,9 @@ def run(
             )
         )
     serve_keys.require_server()
-    from neardup.pages.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
 
-    load_words(language, "service")
     settings = Settings(index, _libraries(library or []), keys, language, **limits)
     _try_index(index, quiet=quiet)
 
