@@ -308,6 +308,10 @@ class TestTheCover:
         result = run(*ANNA, "--title-pages", "class.csv", "--author", "另一人", "--json", "-")
         assert json.loads(result.out)["cover"]["author"] == "另一人"
         assert "class.csv" not in result.err
+        write({"other.csv": "file,title\nzoe.txt,x\n"})
+        told = run(*ANNA, "--title-pages", "other.csv").err
+        assert "other.csv does not list 1 paper: " in told
+        assert "zoe.txt" not in told
 
     def test_metadata_table_describes_sources(self, run):
         write({"books.csv": "文件,题目,作者,年份,刊名\ncounty.txt,<b>县志</b>,林岚 \u202e,1911,\n"})

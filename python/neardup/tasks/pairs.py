@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PairsResult(ReprMixin):
     """The verified pairs of a collection.
 
