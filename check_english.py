@@ -30,7 +30,7 @@ BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield (place, text) of pages, docstrings and messages."""
+    """Yield (place, text) of pages, docstrings, messages and the words of HTML pages."""
     files = subprocess.check_output(["git", "ls-files", "*.md", "python/*.py"], text=True)
     for name in files.split():
         text = Path(name).read_text("utf-8")
@@ -42,7 +42,8 @@ def texts() -> Iterator[tuple[str, str]]:
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
     for message in chinese():
         forms = message.id if isinstance(message.id, tuple) else (message.id,)
-        yield from (("messages", str(form)) for form in forms if form)
+        place = "page words" if message.context else "messages"
+        yield from ((place, str(form)) for form in forms if form)
 
 
 counts: Counter[str] = Counter()

@@ -5,6 +5,7 @@ have no translation, and ``compile`` makes the file that neardup reads. Building
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages import Catalog
@@ -17,6 +18,8 @@ CHINESE = PACKAGE / "base" / "locale" / "zh" / "LC_MESSAGES" / "neardup.po"
 
 #: Functions that take a sentence, and its position.
 KEYWORDS = {"Message": (1,), "N_": (1,), "bad": (2,), "counted": (1, 2)}
+#: Functions that take words of a page, which have the context "page" in the catalogue.
+PAGE_KEYWORDS = {"words": (1,), "W_": (1,)}
 
 
 def chinese() -> Catalog:
@@ -36,7 +39,25 @@ def sentences() -> Catalog:
 
     for text in help_texts():
         found.add(text)
+    for text, *context in page_words():
+        found.add(text, context=context[0] if context else "page")
     return found
+
+
+def page_words() -> Iterator[tuple[str, ...]]:
+    """Yield the words of pages, each with its context if that is not "page"."""
+    from jinja2 import Environment, nodes
+
+    code = [(f"{room}/**.py", "python") for room in ("cli", "papers", "server")]
+    for _, _, text, _, _ in extract_from_dir(PACKAGE, code, keywords=PAGE_KEYWORDS):
+        if text:
+            yield (text,)
+    for path in sorted(PACKAGE.glob("pages/templates/**/*.html")):
+        for call in Environment().parse(path.read_text("utf-8")).find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and call.node.name == "w":
+                words = [part.value for part in call.args if isinstance(part, nodes.Const)]
+                if words:
+                    yield tuple(words)
 
 
 def update() -> None:
@@ -50,8 +71,12 @@ def update() -> None:
 
 def missing() -> int:
     """Print sentences without a translation, and translations without a sentence."""
-    translated = {message.id for message in chinese() if message.id and all(message.string or [""])}
-    wanted = {message.id for message in sentences() if message.id}
+    translated = {
+        (message.id, message.context)
+        for message in chinese()
+        if message.id and all(message.string or [""])
+    }
+    wanted = {(message.id, message.context) for message in sentences() if message.id}
     for sentence in sorted(map(str, wanted - translated)):
         print("no translation:", sentence)
     for sentence in sorted(map(str, translated - wanted)):

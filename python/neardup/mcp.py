@@ -5,11 +5,13 @@ A model reads the docstring of a tool: the question it answers, when to use it, 
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +35,7 @@ from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_path, check_whole, is_index, show_value
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index import Index
-from neardup.options.signatures import complete_options
+from neardup.options.signatures import complete_options, suggestions
 from neardup.papers.check import check
 from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
@@ -281,7 +283,7 @@ class _Server(MCPServer[Any]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             raise ToolError(
-                f"Error executing tool {name}: {_of_argument(error.__cause__)}"
+                f"Error executing tool {name}: {_of_argument(error.__cause__, name)}"
             ) from error
 
     async def run_stdio_async(self) -> None:
@@ -348,12 +350,19 @@ def _tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def _of_argument(error: ValidationError) -> str:
+def _of_argument(error: ValidationError, tool: str) -> str:
     """Return a sentence on the first fault that Pydantic found in the arguments of a call."""
     fault = error.errors(include_url=False)[0]
     name, *steps = fault["loc"]
     place = "".join([str(name), *(f"[{step}]" for step in steps)])
     if fault["type"] == "extra_forbidden":
+        known = inspect.signature(getattr(Tools, tool)).parameters
+        if near := suggestions(place, known) or get_close_matches(place, known, 1):
+            return Message(
+                "The tool has no parameter '{parameter}'. Did you mean '{name}'?",
+                parameter=place,
+                name=near[0],
+            )
         return Message("The tool has no parameter '{parameter}'. Leave it out.", parameter=place)
     if fault["type"] == "missing":
         return Message("{parameter:named} must be given.", parameter=place)

@@ -5,6 +5,7 @@
 
 import copy
 import pickle
+import re
 import string
 import sys
 from types import ModuleType
@@ -19,7 +20,7 @@ from neardup.base.messages import Message, in_language, language_of_environment
 
 LANGUAGES = ("en", "zh")
 #: The sentences of the sources: a text, or a pair for one and for several.
-SENTENCES = [entry.id for entry in translate.sentences() if entry.id]
+SENTENCES = [entry.id for entry in translate.sentences() if entry.id and not entry.context]
 CHINESE = translate.chinese()
 
 
@@ -95,6 +96,35 @@ def test_parameters_have_the_names_that_the_reader_gives_them():
     # A command that does not have the parameter.
     other = Message("Name the field with {parameter:given}.{hint}", parameter="text_field", hint="")
     assert in_language(other, "en", flags) == "Name the field with text_field=."
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({}, "参数“inputs”应为文本，实为 1。"),
+        ({"inputs": "INPUT"}, "INPUT 应为文本，实为 1。"),
+        ({"inputs": "输入"}, "输入应为文本，实为 1。"),
+    ],
+)
+def test_chinese_sentence_has_a_blank_next_to_latin_names_only(flags, expected):
+    assert in_language(validation.bad("inputs", "text", 1), "zh", flags) == expected
+    least = Message(
+        "{named[min_length]} must be at most {named[max_length]}. Got {least:,} and {most:,} "
+        "instead.",
+        least=2,
+        most=1,
+    )
+    lengths = {"min_length": "--min-length", "max_length": "长度"}
+    assert in_language(least, "zh", lengths) == "--min-length 不得大于长度。现分别为 2 和 1。"
+
+
+def test_translations_have_single_blanks_and_none_between_chinese_words():
+    for entry in CHINESE:
+        for text in [entry.string] if isinstance(entry.string, str) else entry.string:
+            # Two blanks are between columns only. Lines of files are shown as they are.
+            assert not re.search(r"[^}\s] {2,}\S", text) or not entry.id
+            is_example = "如 " in text or "@文件" in text
+            assert is_example or not re.search("[\u4e00-\u9fff] [\u4e00-\u9fff]", text)
 
 
 def test_braces_in_values_are_no_places():

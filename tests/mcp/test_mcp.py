@@ -251,7 +251,7 @@ def test_a_fingerprint_is_explained_by_its_words(answers):
         ("limit", "The 'limit' parameter must be greater than or equal to 1. Got 0 instead."),
         ("recipe", "The 'recipe' parameter must be 'general'"),
         ("unknown", "no parameter 'threshold'"),
-        ("unknown of files", "no parameter 'treshold'"),
+        ("unknown of files", "no parameter 'treshold'. Did you mean 'threshold'?"),
         ("no list", "The 'texts' parameter must be a valid list. Got 'The new ferry"),
         ("no text in list", "The 'texts[1]' parameter must be a valid string. Got 5 instead."),
         ("left out", "The 'b' parameter must be given."),

@@ -17,7 +17,7 @@ from tests.papers import reports
 from neardup import ParameterError, __version__
 from neardup.base.messages import LANGUAGES, Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
-from neardup.pages.words import load_words
+from neardup.pages.words import Words
 from neardup.papers.cover import Cover
 from neardup.papers.paper_check import CheckResult
 from neardup.papers.report import (
@@ -289,7 +289,7 @@ def test_a_passage_whose_colour_is_nowhere_is_shortened():
     assert "".join(stretch.text for stretch in first.source.stretches) == text
     assert second.shortened
     assert sum(len(stretch.text) for stretch in second.source.stretches) == 160
-    assert load_words("zh", "report")("shortened") in report.to_html()
+    assert "这一处完全落在其他来源的片段之内，此处只列开头。" in report.to_html()
 
 
 def test_a_long_line_is_cut_after_a_sentence():
@@ -304,7 +304,7 @@ def test_a_long_line_is_cut_after_a_sentence():
 
 
 def test_the_legend_explains_what_the_text_has():
-    gap = load_words("zh", "report")("legend_gap")
+    gap = Words("zh")("inserted: within a passage, but not in its source")
     assert gap in REPORTS["zh"].to_html()
     assert gap not in REPORTS["en"].to_html(language="zh")
 
@@ -314,9 +314,9 @@ def test_the_page_is_in_the_language_asked_for(language, tag):
     page = REPORTS["zh"].to_html(language=language)
     assert f'<html lang="{tag}">' in page
     assert 'class="paper" lang="zh"' in page
-    words = load_words(language, "report")
-    assert words("copied") in page
-    assert words("checked_on") not in page
+    words = Words(language)
+    assert words("Of these, copied") in page
+    assert words("Date of the check") not in page
 
 
 @pytest.mark.parametrize(
@@ -412,8 +412,8 @@ def test_papers_that_could_not_be_checked_are_named():
         CheckResult("papers/b.txt", None, "must be something else."),
     ]
     page = Page(summary([REPORTS["en"]], [None], unread, language="zh"))
-    words = load_words("zh", "report")
-    assert words("summary_unread_papers", papers=2) in page.all_text
+    words = Words("zh")
+    assert words("Papers that could not be checked: {papers}.", papers=2) in page.all_text
     assert "papers/a<b>.pdf" in page.all_text
     assert "文件中没有文字或数字。" in page.all_text
     assert "papers/a<b>.pdf：" not in page.all_text
@@ -459,15 +459,15 @@ def test_the_number_of_a_report_is_that_of_its_content():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_cover(language):
-    words = load_words(language, "report")
+    words = Words(language)
     cover = Cover("渡口 <b>", "林岚", "2021001", "某大学")
     page = Page(replace(REPORTS["zh"], cover=cover).to_html(language=language)).all_text
     assert all(value in page for value in ("渡口 <b>", "林岚", "2021001", "某大学"))
-    assert all(words(f"cover_{name}") in page for name in ("author", "number", "institution"))
+    assert all(words(label) in page for label in ("Author", "Number", "Institution"))
     assert REPORTS["zh"].paper in page
     plain_page = REPORTS["zh"].to_html(language=language)
     assert f"<h1><bdi>{REPORTS['zh'].paper}</bdi></h1>" in plain_page
-    assert f"<dt>{words('cover_institution')}</dt>" not in plain_page
+    assert f"<dt>{words('Institution')}</dt>" not in plain_page
     row = Page(summary([replace(REPORTS["zh"], cover=cover)], [None])).all_text
     assert all(value in row for value in ("渡口 <b>", "林岚", "2021001"))
 
@@ -483,7 +483,7 @@ def test_the_verdict(language, sentence, word):
     report = replace(
         REPORTS["zh"], rates=Rates(0.471, 0.4, 0.3), thresholds=Thresholds(reject_above=0.3)
     )
-    heading = load_words(language, "report")("verdict")
+    heading = Words(language)("Verdict")
     assert sentence in Page(report.to_html(language=language)).all_text
     assert report.to_dict()["verdict"] == {
         "result": "reject",

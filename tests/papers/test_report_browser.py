@@ -15,7 +15,7 @@ from tests.papers import reports
 from tests.papers.texts import letters
 
 from neardup import check
-from neardup.pages.words import load_words
+from neardup.pages.words import percent
 from neardup.papers import ExcludedSpan, Thresholds, check_files
 from neardup.papers.marks import Marks
 from neardup.papers.paper_check import CheckResult
@@ -288,7 +288,6 @@ def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_
 
 # What the reader sets aside, and the form of the report
 
-WORDS = load_words("en", "report")
 THRESHOLDS = Thresholds(0.2, 0.35)
 
 
@@ -349,7 +348,7 @@ def figures(page):
 
 def expected(report):
     """Return what the page of a report must show of its rates."""
-    rates, percent = report.rates, WORDS.percent
+    rates = report.rates
     whole = (rates.total, report.copied, report.characters)
     parts = [(part.rate, part.copied, part.characters) for part in report.sections]
     return {
@@ -410,7 +409,7 @@ def recounted(report, spans_of, given=()):
     characters = [marks.add(spans) for spans in spans_of]
     copied = marks.copied
     return [
-        WORDS.percent(marks.rate(int(count)))
+        percent(marks.rate(int(count)))
         for count in (copied.sum(), (copied & ~marks.set_aside).sum(), max(characters))
     ]
 
@@ -468,7 +467,7 @@ def test_the_page_writes_rates_as_the_report_does(visit, folder):
         page = visit(changed)
         set_aside(page, "s2")
         shown = figures(page)
-        assert shown["rates"][0] == WORDS.percent(rate)
+        assert shown["rates"][0] == percent(rate)
         assert shown["verdict"] == [str(THRESHOLDS.verdict(rate).sentence)]
 
 

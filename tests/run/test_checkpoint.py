@@ -532,7 +532,7 @@ class TestRefusals:
     )
     def test_other_settings(self, options, named):
         ended("stage write")
-        with pytest.raises(InputError, match=f"a run with another .*{named}.*delete this one"):
+        with pytest.raises(InputError, match=f"with other settings: .*{named}.*delete the folder"):
             run(**options)
 
     def test_a_changed_input(self, folder):
@@ -540,7 +540,7 @@ class TestRefusals:
         ended("stage write")
         status = (folder / "in.jsonl").stat()
         (folder / "in.jsonl").touch()
-        with pytest.raises(InputError, match="a run with another inputs"):
+        with pytest.raises(InputError, match="with other settings: inputs"):
             run()
         os.utime(folder / "in.jsonl", ns=(status.st_atime_ns, status.st_mtime_ns))
         assert run() == expected
@@ -672,7 +672,9 @@ class TestPairsAndFingerprints:
         watch = Interrupting("stage candidates, verify")
         with pytest.raises(KeyboardInterrupt):
             pairs_files(["in.jsonl"], "out.jsonl", work="work", progress=watch)
-        with pytest.raises(InputError, match="the stages of a run with another task"):
+        with pytest.raises(
+            InputError, match="other settings: task 'pairs' \\('dedup' requested\\)"
+        ):
             dedup_files(["in.jsonl"], "kept.jsonl", work="work")
 
 

@@ -166,13 +166,13 @@ class TestRefusals:
         assert sorted(Path().iterdir()) == before
 
     def test_another_recipe(self):
-        says = r"b\.sketches: must have sketches of the recipe characters, which the run uses"
+        says = r"b\.sketches: must have sketches of the recipe characters, not of general"
         self.refused(["b.sketches"], InputError, says, recipe="characters")
         changed = load_recipe("general").replace(normalize={"strip_markup": True})
         self.refused(
             ["b.sketches"],
             InputError,
-            r"Got general-[0-9a-f]{12}, or other settings",
+            r"the settings of this run, general-\w{12}, not general-\w{12}\. Make them again",
             recipe=changed,
         )
 

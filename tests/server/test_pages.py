@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import neardup
-from neardup.server.pages.rendering import page_words
+from neardup.pages.words import Words, percent
 from tests.index.written import letters
 from tests.server import forms
 from tests.server.conftest import BASE, BRIDGE, FERRY, LIBRARY, PAGE_OF_A_FORM
@@ -131,8 +131,8 @@ class TestCompare:
         check_result(answer)
         seen, found = forms.texts(answer.text), neardup.compare(FERRY, b)
         assert f"similarity, by {found.measure}" in seen
-        assert page_words("en").percent(found.similarity) in seen
-        assert page_words("en").percent(found.edit_similarity) in seen
+        assert percent(found.similarity) in seen
+        assert percent(found.edit_similarity) in seen
         for part in ('<em class="differs">渡</em>', 'href="#b1"', 'id="b1"'):
             assert part in answer.text
 
@@ -160,15 +160,15 @@ class TestCompare:
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_penalty_of_replaced_numbers_is_shown_where_content_decides(self, client, language):
         given = {"a": BULLETIN, "b": BULLETIN.replace("310", "745")}
-        found, words = neardup.compare(**given), page_words(language)
-        row = (words("figure_penalty"), words.percent(found.evidence.number_penalty))
+        found, words = neardup.compare(**given), Words(language)
+        row = (words("Subtracted for replaced numbers"), percent(found.evidence.number_penalty))
         for recipe, is_shown in (("general", True), ("shingle", False)):
             headers = {"Accept-Language": language}
             page = forms.send(client, "/compare", **given, recipe=recipe, headers=headers)
             seen = forms.texts(page.text)
             assert all(part in seen for part in row) == is_shown
             assert "1 / 1 / 1" in seen
-            assert words.percent(found.evidence.aligned) in seen
+            assert percent(found.evidence.aligned) in seen
 
     def test_texts_of_files_are_read(self, client):
         files = {

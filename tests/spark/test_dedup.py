@@ -249,7 +249,7 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
     assert dict(done)["round-0/verified"] is True
     assert dict(done)["round-0/decided"] is False
     for name, value in (("threshold", 0.9), ("max_text", "1MB")):
-        with pytest.raises(neardup.InputError, match=rf"run with another {name}.*checkpoint="):
+        with pytest.raises(neardup.InputError, match=rf"other settings: {name} .*checkpoint="):
             neardup.spark.dedup_files(names, tmp_path / "other", **{name: value}, **resumed)
 
 

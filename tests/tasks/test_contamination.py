@@ -438,7 +438,7 @@ def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
 
 
 def test_invalid_splits_are_refused(splits, tmp_path):
-    with pytest.raises(ParameterError, match="at least two splits"):
+    with pytest.raises(ParameterError, match=r"must be at least two\. Got 'train' instead"):
         contamination_files({"train": splits["train"]})
     for name in ("tests", "output"):
         with pytest.raises(ParameterError, match=f"'{name}' .* left out for splits"):

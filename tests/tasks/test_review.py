@@ -1,6 +1,7 @@
 """A review: what it shows, and that the page and the short representations have it."""
 
 import base64
+import copy
 import hashlib
 import html
 import json
@@ -364,6 +365,9 @@ def test_results_are_shown_on_one_screen(tmp_path):
         )
         results["Stats"] = index.stats()
     for name, result in results.items():
+        # By identity or by value: arrays compare by element.
+        assert result == result != None  # noqa: E711
+        assert isinstance(result == copy.copy(result), bool)
         shown = repr(result)
         lines = shown.splitlines()
         assert lines[0] == name

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal, get_args
 
 #: The languages of the catalogues.
@@ -26,6 +27,9 @@ _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 #: A place in a sentence: a value, or what a reader calls a parameter, as ``given[force=True]``.
 _PLACE = re.compile(r"\w*(\[[^\]]*\])?")
+
+#: Chinese characters and punctuation.
+_HAN = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”]")
 
 #: Values that may be sentences, also of other programs.
 _REASONS = ("error", "reason", "said")
@@ -116,8 +120,6 @@ class Message(str):
         It may come from a process that reads hostile files: a place such as ``{x.__class__}`` would
         show what only this process knows.
         """
-        from string import Formatter
-
         for text in filter(None, (stored["template"], stored["plural"])):
             for _, name, how, _ in Formatter().parse(text):
                 if not _PLACE.fullmatch(name or "") or "{" in (how or ""):
@@ -243,7 +245,7 @@ def _sentence(
     flags: Mapping[str, str] | None = None,
 ) -> str:
     if language != "en":
-        translated = _translations(language)
+        translated = translations(language)
         if plural is None:
             template = translated.gettext(template)
         else:
@@ -261,11 +263,36 @@ def _sentence(
         else value
         for key, value in values.items()
     }
-    named = {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
-    return template.format_map(named | shown)
+    shown |= {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
+    return template.format_map(shown) if language == "en" else _chinese(template, shown)
 
 
-def _translations(language: str) -> gettext.NullTranslations:
+def _chinese(template: str, shown: dict[str, Any]) -> str:
+    """Return a Chinese sentence with its values.
+
+    A translation has a blank around values, which are Latin names and numbers as a rule. It is left
+    out next to Chinese words of neardup's own.
+    """
+    sentence, is_tight = "", False
+    for text, place, how, _ in Formatter().parse(template):
+        if is_tight and text[:1] == " " != text[1:2]:
+            text = text[1:]
+        sentence, is_tight = sentence + text, False
+        if place is not None:
+            words = f"{{{place}:{how}}}".format_map(shown)
+            value = shown[place.partition("[")[0]]
+            if isinstance(value, _Lookup) or how == "named" or getattr(value, "is_message", False):
+                if _HAN.match(words) and re.search(r"\S $", sentence):
+                    sentence = sentence[:-1]
+                is_tight = bool(_HAN.match(words[-1:]))
+            sentence += words
+    return sentence
+
+
+def translations(language: str) -> gettext.NullTranslations:
+    """Return the sentences of a language; for English, each sentence is its own translation."""
+    if language == "en":
+        return gettext.NullTranslations()
     try:
         return _loaded(language)
     except OSError:
@@ -296,7 +323,7 @@ class _Parameters:
     def named(self, name: str) -> str:
         """Return a parameter as the subject of a sentence."""
         if name in self.flags:
-            return _sentence(N_("{name}"), None, {"name": self.flags[name]}, self.language)
+            return self.flags[name]
         return _sentence(N_("The '{name}' parameter"), None, {"name": name}, self.language)
 
     def given(self, request: str) -> str:
@@ -322,8 +349,7 @@ class _Part(str):
     """Words inside a sentence.
 
     ``{reason:inside}`` makes the first letter lower case; ``{parameter:named}`` and
-    ``{parameter:given}`` show the name of a parameter; ``{found:apart}`` has a space before
-    what is not a message, which Chinese needs before a value.
+    ``{parameter:given}`` show the name of a parameter.
     """
 
     __slots__ = ("is_message", "parameters")
@@ -344,6 +370,4 @@ class _Part(str):
             return self.parameters.named(str(self))
         if how == "given":
             return self.parameters.given(str(self))
-        if how == "apart":
-            return str(self) if self.is_message else f" {self}"
         return super().__format__(how)

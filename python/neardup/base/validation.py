@@ -10,7 +10,7 @@ import numbers
 import operator
 import os
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, timedelta, tzinfo
 from typing import Any, Literal, TypeGuard
 
@@ -52,6 +52,29 @@ def show_value(value: Any) -> str:
     except Exception:  # a class of the caller, or an integer with too many digits for repr
         words = f"a value of the type {type(value).__name__}"
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "..."
+
+
+def list_differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Message | None:
+    """Return the wanted settings that are not as stored, each with both values; None without any.
+
+    Of a collection only the name is told.
+    """
+    listed: Message | None = None
+    for name, value in wanted.items():
+        held = stored.get(name)
+        if value == held:
+            continue
+        if isinstance(value, (dict, list)) or isinstance(held, (dict, list)):
+            one = Message("{name}", name=name)
+        else:
+            one = Message(
+                "{setting} {stored} ({value} requested)",
+                setting=name,
+                stored=show_value(held),
+                value=show_value(value),
+            )
+        listed = one if listed is None else Message("{first}, {next}", first=listed, next=one)
+    return listed
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:

@@ -4,11 +4,12 @@ from dataclasses import astuple
 
 from neardup.base.messages import Message
 from neardup.cli.terminal import language, print_line, print_rows, print_table, translate
-from neardup.pages.words import load_words
+from neardup.pages.words import Words
 from neardup.papers.copies import SAME_TEXT
 from neardup.papers.report import Report, shown_notes
 from neardup.papers.report_files import largest_source, split_notes
-from neardup.papers.results import WORDING
+from neardup.papers.results import HIDING, WORDING
+from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.readers.batch import code_of, show
 
 #: Columns of the labels.
@@ -28,21 +29,16 @@ def print_checked(reports: list[Report], *, several: bool, is_json: bool) -> Non
 
 def _print_papers(reports: list[Report]) -> None:
     """Print a line for each paper, the highest rate first."""
-    words = load_words(language(), "report")
-    verdicts = {
-        "pass": Message("passes"),
-        "review": Message("to be reviewed"),
-        "reject": Message("rejected"),
-    }
+    words = Words(language())
     rows = []
     has_verdicts = any(report.verdict or report.no_verdict for report in reports)
     for report in sorted(reports, key=lambda report: report.rank):
         rates = report.rates
         first = show(largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else translate(verdicts[report.verdict.result])
+        verdict = "-" if report.verdict is None else words(VERDICTS[report.verdict.result])
         if report.no_verdict is not None:
-            verdict = words(f"mark_{report.no_verdict}")
+            verdict = words(NO_VERDICT[report.no_verdict].mark)
         paper = f"{show(report.paper)}  {first}"
         rows.append([*shares, *([verdict] if has_verdicts else []), paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]
@@ -102,8 +98,8 @@ def _rates(report: Report) -> list[tuple[str, str]]:
             (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
         ]
     if report.no_verdict is not None:
-        words = load_words(language(), "report")
-        rows.append((Message("verdict"), words(f"no_verdict_{report.no_verdict}")))
+        words = Words(language())
+        rows.append((Message("verdict"), words(NO_VERDICT[report.no_verdict].sentence)))
     elif report.verdict is not None:
         rows.append((Message("verdict"), report.verdict.sentence))
     if report.similarity is not None:
@@ -136,12 +132,12 @@ def _passages(report: Report) -> list[tuple[str, str]]:
 
 def _findings(report: Report) -> list[tuple[str, str]]:
     """Return the rows on what may hide copied text, and on pictures; none without any."""
-    words = load_words(language(), "report")
+    words = Words(language())
     counts = {finding.kind: finding.count for finding in report.findings}
     pictures = counts.pop("pictures", 0)
     rows: list[tuple[str, str]] = []
     if counts:
-        parts = [words(f"hiding_{kind}", count=count) for kind, count in counts.items()]
+        parts = [words(HIDING[kind], count=count) for kind, count in counts.items()]
         rows.append((Message("possible hiding"), "; ".join(parts)))
     if pictures:
         unread = Message("{count:,}, text in them is not read", count=pictures)

@@ -68,7 +68,7 @@ def check_papers(
     with Watch(quiet=quiet) as watch:
         notes = notes_on_other_files(papers, options["format"])
         # For one paper of a class, the other lines are of no interest.
-        notes += covers.notes(paths) if several else []
+        notes += covers.notes(paths, unused=several)
         for note in notes:
             watch.note(note)
         given = _completed(options, watch)

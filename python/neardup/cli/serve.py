@@ -102,7 +102,6 @@ def run(
     from neardup.server import Settings
     from neardup.server.running import serve
 
-    load_words(language, "service")
     settings = Settings(index, _libraries(library or []), keys, language, **limits)
     _try_index(index, quiet=quiet)
 

@@ -238,7 +238,7 @@ class Cluster:
     number: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AddResult(ReprMixin):
     """The result of adding several documents.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_threshold, check_whole, show_value
+from neardup.base.validation import check_threshold, check_whole, list_differences
 from neardup.exceptions import IndexMismatchError, InputError
 from neardup.recipe import FILES, Recipe, recipe_from_table
 from neardup.recipe.rule import Rule, chosen_recipe, rule
@@ -137,17 +137,7 @@ def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
         if (recipe.id, recipe.decide) != (stored.recipe.id, stored.recipe.decide):
             held |= _values(stored.recipe)
             asked |= _values(recipe)
-    listed = None
-    for name, value in asked.items():
-        if value != held[name]:
-            one = Message(
-                "{setting} {stored} ({value} requested)",
-                setting=name,
-                stored=show_value(held[name]),
-                value=show_value(value),
-            )
-            listed = one if listed is None else Message("{first}, {next}", first=listed, next=one)
-    return listed
+    return list_differences(held, asked)
 
 
 def _values(recipe: Recipe) -> dict[str, Any]:

@@ -15,6 +15,16 @@ from neardup.options.options import Option
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+#: Options by their former names.
+_RENAMED = {
+    "cover": ("min_share",),
+    "common": ("max_documents",),
+    "whole": ("include_removed",),
+    "with": ("against",),
+    "among": ("compare_papers",),
+    "covers": ("title_pages",),
+    "least": ("min_item_length", "min_unit_length", "min_passage_length"),
+}
 #: Names of options in other programs and in earlier versions, and the options here that do it.
 _OTHER_NAMES = {
     "keep": ("priority", "keep"),
@@ -37,13 +47,7 @@ _OTHER_NAMES = {
     "duplicates": ("removed",),
     "reference": ("against", "library"),
     "html": ("review", "output"),
-    "cover": ("min_share",),
-    "common": ("max_documents",),
-    "whole": ("include_removed",),
-    "with": ("against",),
-    "among": ("compare_papers",),
-    "covers": ("title_pages",),
-    "least": ("min_item_length", "min_unit_length", "min_passage_length"),
+    **_RENAMED,
 }
 
 
@@ -119,8 +123,12 @@ def complete_options(function: Callable[..., Any], options: Mapping[str, Any]) -
             from difflib import get_close_matches
 
             names = inspect.signature(function).parameters
-            near = suggestions(name, names) or get_close_matches(name, names, 1)
-            hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+            near = suggestions(name, names)
+            if not near and name in _RENAMED:
+                hint = f" It is now {_RENAMED[name][0]!r}, an option of the command line."
+            else:
+                near = near or get_close_matches(name, names, 1)
+                hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
             reason = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(reason)
     values = {

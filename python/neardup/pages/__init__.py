@@ -3,7 +3,7 @@
 | module | contents |
 |---|---|
 | `templating` | renders the files of ``templates/``; safe text |
-| `words` | the words of each page in both languages, from ``words/`` |
+| `words` | the words of pages in both languages, from the catalogue of messages |
 | `excerpts` | the beginning of a text, and the text around a passage |
 | `marking` | a text cut into runs, for passages that overlap |
 | `sides` | two texts beside each other |

@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.pages.words import Words
+from neardup.pages.words import Words, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,7 +78,7 @@ def _environment() -> Environment:
         "plain": plain,
         "shown": shown,
     }
-    environment.globals |= {"bar": _bar, "joined": joined, "look": look}
+    environment.globals |= {"bar": _bar, "joined": joined, "look": look, "percent": percent}
     return environment
 
 

@@ -1,13 +1,10 @@
-"""The words of each page in both languages: TOML tables with the same keys and placeholders."""
+"""The words of pages: English sentences in templates and code, Chinese ones in the catalogue."""
 
 from __future__ import annotations
 
-import tomllib
-from functools import lru_cache
-from importlib import resources
 from typing import Any
 
-from neardup.base.messages import LANGUAGES
+from neardup.base.messages import LANGUAGES, translations
 from neardup.base.validation import check_choice
 
 # Beyond these bounds, a share would be rounded to 0 % or 100 %.
@@ -15,32 +12,37 @@ _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
 
 
 class Words:
-    """The words of a page in one language, by key; placeholders are in braces."""
+    """Translates the words of a page into one language; templates call it as ``w``.
 
-    def __init__(self, language: str, table: dict[str, str]) -> None:
-        self.language = language
-        self.table = table
+    Raises ParameterError if there is no such language.
+    """
 
-    @property
-    def tag(self) -> str:
-        """The HTML name of the language."""
-        return self.table["tag"]
+    def __init__(self, language: str) -> None:
+        self.language = check_choice(language, "language", LANGUAGES)
+        #: The language's name in HTML, and what is between two sentences.
+        self.tag, self.gap = ("zh-CN", "") if language == "zh" else ("en", " ")
 
-    def __call__(self, key: str, **values: Any) -> str:
-        """Return the words of a key; whole numbers get thousands separators.
+    def __call__(self, sentence: str, context: str = "page", /, **values: Any) -> str:
+        """Return a sentence with its values; whole numbers get thousands separators.
 
-        Values are not escaped here: the template escapes the result.
+        `context` tells words apart that only English has in common. Values are not escaped here:
+        the template escapes the result.
         """
-        return self.table[key].format(
-            **{
-                name: f"{value:,}" if isinstance(value, int) else value
-                for name, value in values.items()
-            }
+        return (
+            translations(self.language)
+            .pgettext(context, sentence)
+            .format(
+                **{
+                    name: f"{value:,}" if isinstance(value, int) else value
+                    for name, value in values.items()
+                }
+            )
         )
 
-    def percent(self, share: float) -> str:
-        """Return a share in [0, 1] as a percentage; see `percent`."""
-        return percent(share)
+
+def W_(sentence: str) -> str:
+    """Mark words of a page that are translated elsewhere; returns them unchanged."""
+    return sentence
 
 
 def percent(share: float) -> str:
@@ -56,21 +58,3 @@ def percent(share: float) -> str:
     if share < _LEAST_SHOWN:
         return "<0.1%"
     return ">99.9%" if share > _MOST_SHOWN else f"{share:.1%}"
-
-
-def load_words(language: str, page: str) -> Words:
-    """Return the words of all pages and of one: report, review or service.
-
-    Raises ParameterError if there is no such language.
-    """
-    return _load(check_choice(language, "language", LANGUAGES), page)
-
-
-@lru_cache
-def _load(language: str, page: str) -> Words:
-    folder = resources.files("neardup.pages").joinpath("words", language)
-    tables = [
-        tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
-        for name in ("shared", page)
-    ]
-    return Words(language, tables[0] | tables[1])

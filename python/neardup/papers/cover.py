@@ -147,8 +147,8 @@ class RecordTable:
         """Return what the table says of a file or id; empty if it does not list it."""
         return self._records.get(self._file(path) or "", {})
 
-    def notes(self, paths: Sequence[str]) -> list[Message]:
-        """Return notes on papers that are not in the table, and on lines without a paper."""
+    def notes(self, paths: Sequence[str], *, unused: bool = True) -> list[Message]:
+        """Return notes on papers that are not in the table, and on `unused` lines of it."""
         found = [self._file(path) for path in paths]
         notes = []
         if missing := [path for path, file in zip(paths, found, strict=True) if file is None]:
@@ -161,14 +161,15 @@ class RecordTable:
                     names=_names(missing),
                 )
             )
-        if unused := [file for file in self._records if file not in set(found)]:
+        others = [file for file in self._records if file not in set(found)]
+        if unused and others:
             notes.append(
                 Message.counted(
                     "{table} lists {count} file that is not among the papers: {names}",
                     "{table} lists {count} files that are not among the papers: {names}",
                     table=self._name,
-                    count=len(unused),
-                    names=_names(unused),
+                    count=len(others),
+                    names=_names(others),
                 )
             )
         return notes
@@ -193,9 +194,9 @@ class Covers:
             return self.common
         return self.common.over(Cover(**self.table.record(paper)))
 
-    def notes(self, papers: Sequence[str]) -> list[Message]:
-        """Return notes on papers that the table does not list, and on lines without a paper."""
-        return [] if self.table is None else self.table.notes(papers)
+    def notes(self, papers: Sequence[str], *, unused: bool = True) -> list[Message]:
+        """Return notes on papers that the table does not list, and on `unused` lines of it."""
+        return [] if self.table is None else self.table.notes(papers, unused=unused)
 
 
 def _key(file: str) -> str:

@@ -18,12 +18,13 @@ from neardup.base.validation import bad, check_path
 from neardup.pages import marking
 from neardup.pages.marking import Marks, Run
 from neardup.pages.templating import language_of, plain, render
-from neardup.pages.words import load_words
+from neardup.pages.words import Words
 from neardup.papers import report_parts as parts
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
 from neardup.papers.results import (
     EXCLUDED,
+    HIDING,
     WORDING,
     CountedRuns,
     ExcludedSpan,
@@ -33,7 +34,7 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.verdict import NoVerdict, Thresholds, Verdict
+from neardup.papers.verdict import NO_VERDICT, NoVerdict, Thresholds, Verdict
 
 #: Version of the keys of a report in JSON.
 VERSION = 2
@@ -345,14 +346,19 @@ def marks_of(report: Report) -> Marks:
 
 
 def _html(report: Report, language: str, date: datetime.date | None) -> str:
-    words = load_words(language, "report")
+    words = Words(language)
     shown_date = check_date(date)
     marks = marks_of(report)
 
     def passage_title(number: int) -> str:
         source = report.passages[number].source
         name = plain(report.sources[source].title or report.sources[source].id)
-        return words("passage_title", number=source + 1, title=name, passage=number + 1)
+        return words(
+            "Source {number}: {title} (passage {passage})",
+            number=source + 1,
+            title=name,
+            passage=number + 1,
+        )
 
     def others(run: Run) -> int:
         """Return the number of other sources that have the text of a run."""
@@ -386,6 +392,8 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         ],
         asides=parts.aside_kinds(report.text, report.asides, report.pages),
         hiding=parts.hiding(report.text, report.findings),
+        hiding_words=HIDING,
+        no_verdict=NO_VERDICT,
         pictures=sum(finding.count for finding in report.findings if finding.kind == "pictures"),
         wording=WORDING,
         given=any(aside.kind == "given" for aside in report.asides),

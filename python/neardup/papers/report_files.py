@@ -15,7 +15,7 @@ from neardup.base.messages import Message, in_language
 from neardup.exceptions import OutputError
 from neardup.pages.printing import to_pdf
 from neardup.pages.templating import render
-from neardup.pages.words import Words, load_words
+from neardup.pages.words import Words
 from neardup.papers import among
 from neardup.papers.report import (
     Report,
@@ -25,6 +25,7 @@ from neardup.papers.report import (
     shown_verdict,
 )
 from neardup.papers.results import HIDING
+from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.writers import OutputSet
 from neardup.writers.cells import spreadsheet_bytes
 from neardup.writers.output_conflicts import refuse_input_as_output
@@ -201,7 +202,7 @@ def summary_page(
     checked last; `links` are the addresses of their reports. Notes and reasons are messages, or
     sentences in any language. If not `whole`, only the content for another page is returned.
     """
-    words = load_words(language, "report")
+    words = Words(language)
     shown_date = check_date(date)
     ordered = _ordered(papers)
     reports = [paper.report for paper in ordered if paper.report is not None]
@@ -228,6 +229,8 @@ def summary_page(
             for paper, report, of_report in zip(ordered, reports, others, strict=False)
         ],
         notes=[in_language(note, language) for note in [*notes, *common]],
+        no_verdict=NO_VERDICT,
+        verdicts=VERDICTS,
         has_verdicts=any(report.verdict or report.no_verdict for report in reports),
         unread=[
             (paper.name or paper.paper, _why_unread(paper.problem or "", words))
@@ -260,10 +263,14 @@ def largest_source(report: Report) -> str | None:
 
 def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
-    words = load_words(language, "report")
-    names = ["cover_file", "cover_title", "cover_author", "cover_number", "summary_total"]
-    names += ["summary_without", "summary_largest", "summary_most", "verdict", "summary_unread"]
-    rows: list[list[str | None]] = [list(map(words, names))]
+    words = Words(language)
+    rows: list[list[str | None]] = [
+        [
+            *(words("File"), words("Title"), words("Author"), words("Number")),
+            *(words("Total"), words("Without quotations"), words("Largest single source")),
+            *(words("Source with most copied text"), words("Verdict"), words("Not checked")),
+        ]
+    ]
     for paper in _ordered(papers):
         report = paper.report
         if report is None:
@@ -277,9 +284,9 @@ def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
         row += [None if share is None else f"{share:.2%}" for share in shares]
         row.append(largest_source(report))
         if report.no_verdict is not None:
-            row.append(words(f"mark_{report.no_verdict}"))
+            row.append(words(NO_VERDICT[report.no_verdict].mark))
         else:
-            row.append(words(f"verdict_{verdict.result}") if verdict else None)
+            row.append(words(VERDICTS[verdict.result]) if verdict else None)
         rows.append([*row, None])
     return spreadsheet_bytes(rows)
 
@@ -296,7 +303,7 @@ def _why_unread(reason: str, words: Words) -> str:
     """Return why a paper could not be read, as a sentence without its name."""
     sentence = in_language(reason, words.language)
     if isinstance(reason, Message) and "file" in reason.values:
-        sentence = sentence.removeprefix(reason.values["file"] + words("colon"))
+        sentence = sentence.removeprefix(reason.values["file"] + words(": "))
     return sentence[:1].upper() + sentence[1:]
 
 

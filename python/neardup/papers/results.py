@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from neardup.pages.words import W_
+
 #: Kinds of wording: text that sources share, and that is not copied.
 WORDING = ("furniture", "common", "shared")
 
@@ -14,15 +16,15 @@ WORDING = ("furniture", "common", "shared")
 #: without quotations.
 EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
-#: Kinds of findings that may hide copied text; pictures are counted, too.
-HIDING = (
-    "look_alikes",
-    "invisible",
-    "reordered_text",
-    "hidden_text",
-    "white_text",
-    "tiny_text",
-)
+#: Kinds of findings that may hide copied text, in words; pictures are counted, too.
+HIDING = {
+    "look_alikes": W_("Letters of another script that look like those of the word: {count}"),
+    "invisible": W_("Invisible characters within words: {count}"),
+    "reordered_text": W_("Letters in another order than they are shown: {count}"),
+    "hidden_text": W_("Characters of hidden or invisible text: {count}"),
+    "white_text": W_("Characters in white, or in the colour of their ground: {count}"),
+    "tiny_text": W_("Characters of at most 2 points: {count}"),
+}
 
 
 @dataclass(frozen=True)

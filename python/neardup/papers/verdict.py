@@ -6,12 +6,12 @@ import numbers
 from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
-from neardup.pages.words import percent
+from neardup.pages.words import W_, percent
 
 if TYPE_CHECKING:
     from neardup.readers.file_text import FileText
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
 #: Why a paper has no verdict: nothing was compared; too much of it could not be read; it is too
 #: short; most of it is pictures.
 NoVerdict = Literal["nothing_compared", "unread", "short", "pictures"]
+
+
+class Withheld(NamedTuple):
+    """Words for a verdict that is withheld: a sentence, and a mark in a table."""
+
+    sentence: str
+    mark: str
+
+
+NO_VERDICT: dict[NoVerdict, Withheld] = {
+    "nothing_compared": Withheld(W_("nothing was compared"), W_("not compared")),
+    "unread": Withheld(W_("none, since part of it could not be read"), W_("partly unread")),
+    "short": Withheld(W_("none, since it has fewer than 200 letters and digits"), W_("too short")),
+    "pictures": Withheld(W_("none, since it is mostly pictures"), W_("mostly pictures")),
+}
+
+#: The results of a verdict, in words.
+VERDICTS = {"pass": W_("passes"), "review": W_("to be reviewed"), "reject": W_("rejected")}
 
 #: If this share of a paper could not be read, or more, it has no verdict.
 MOST_UNREAD = 0.05

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import in_language
 from neardup.pages.templating import plain
-from neardup.pages.words import Words, load_words
+from neardup.pages.words import Words, percent
 from neardup.papers.report import check_date, marks_of, shown_notes, shown_verdict
 from neardup.papers.results import HIDING
+from neardup.papers.verdict import NO_VERDICT
 
 if TYPE_CHECKING:
     from neardup.papers.report import Report
@@ -28,34 +29,37 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     import docx
     from docx.oxml.ns import qn
 
-    words = load_words(language, "report")
+    words = Words(language)
     document = docx.Document()
     fonts = document.styles["Normal"].element.get_or_add_rPr().get_or_add_rFonts()
     fonts.set(qn("w:eastAsia"), "SimSun")
     title = _text(report.cover.title or report.paper)
     document.core_properties.title, document.core_properties.author = title[:255], "neardup"
-    document.add_paragraph(words("report"))
+    document.add_paragraph(words("Report on copied text"))
     document.add_heading(title, 0)
-    _table(
-        document,
-        [(words(key), value) for key, value in _facts(report, words, date).items() if value],
+    facts = _facts(report, words, date)
+    _table(document, [(label, value) for label, value in facts if value])
+    document.add_paragraph(
+        words(
+            "These rates tell how much text is the same or nearly the same. They are not a finding "
+            "of plagiarism: examine the evidence for each passage before you judge."
+        )
     )
-    document.add_paragraph(words("caution"))
     names = []
     for number, source in enumerate(report.sources, 1):
         described = (source.title or source.id, source.author, source.year, source.journal)
         names.append(f"{number} " + " · ".join(filter(None, described)))
     if names:
-        document.add_heading(words("sources"), 1)
-        shares = [words.percent(source.rate) for source in report.sources]
+        document.add_heading(words("Sources"), 1)
+        shares = [percent(source.rate) for source in report.sources]
         _table(document, zip(names, shares, strict=True))
-    document.add_heading(words("text"), 1).paragraph_format.page_break_before = True
+    document.add_heading(words("The paper"), 1).paragraph_format.page_break_before = True
     for number, ends in sorted(_write(document, report).items()):
         passage = report.passages[number]
         lines = (
             names[passage.source],
-            words("passage_similarity", similarity=words.percent(passage.similarity)),
-            words("passage_characters", characters=passage.characters),
+            words("similarity {similarity}", similarity=percent(passage.similarity)),
+            words("characters: {characters}", characters=passage.characters),
         )
         comment = document.add_comment(ends, _text("\n".join(lines)), "neardup", "nd")
         # The present time would differ from run to run.
@@ -68,31 +72,49 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     return out.getvalue()
 
 
-def _facts(report: Report, words: Words, date: datetime.date | None) -> dict[str, str | None]:
-    """Return what stands on the cover, by the name of its label."""
+def _facts(
+    report: Report, words: Words, date: datetime.date | None
+) -> list[tuple[str, str | None]]:
+    """Return the labels and the values of the cover; None for a value that is missing."""
     verdict = shown_verdict(report, words.language)
     rates, reason = report.rates, report.no_verdict
-    shares = [None] * 3 if rates is None else list(map(words.percent, astuple(rates)))
-    return {
-        "verdict": words(f"no_verdict_{reason}") if reason else verdict and verdict[1],
-        **dict(zip(("rate_total", "rate_without", "rate_largest"), shares, strict=True)),
-        "rate_shared": words.percent(report.shared / report.characters) if report.shared else None,
-        "characters": f"{report.characters:,}",
-        "copied": f"{report.copied:,}",
-        "hiding": "\n".join(
-            words(f"hiding_{finding.kind}", count=finding.count)
-            for finding in report.findings
-            if finding.kind in HIDING
+    shares = [None] * 3 if rates is None else list(map(percent, astuple(rates)))
+    total, without, largest = shares
+    outcome = words(NO_VERDICT[reason].sentence) if reason else verdict and verdict[1]
+    return [
+        (words("Verdict"), outcome),
+        (words("Total rate of copied text"), total),
+        (words("Rate without quotations and references"), without),
+        (words("Rate of the largest single source"), largest),
+        (
+            words("Shared text"),
+            percent(report.shared / report.characters) if report.shared else None,
         ),
-        "cover_author": report.cover.author,
-        "cover_number": report.cover.number,
-        "cover_institution": report.cover.institution,
-        "cover_file": report.paper,
-        "library": report.library + words("library_documents", documents=report.library_documents),
-        "report_number": report.number,
-        "checked_on": check_date(date),
-        "notes": "\n".join(in_language(note, words.language) for note in shown_notes(report.notes)),
-    }
+        (words("Characters counted"), f"{report.characters:,}"),
+        (words("Of these, copied"), f"{report.copied:,}"),
+        (
+            words("Possible attempts to hide copying"),
+            "\n".join(
+                words(HIDING[finding.kind], count=finding.count)
+                for finding in report.findings
+                if finding.kind in HIDING
+            ),
+        ),
+        (words("Author"), report.cover.author),
+        (words("Number"), report.cover.number),
+        (words("Institution"), report.cover.institution),
+        (words("File"), report.paper),
+        (
+            words("Library"),
+            report.library + words(" (documents: {documents})", documents=report.library_documents),
+        ),
+        (words("Number of the report"), report.number),
+        (words("Date of the check"), check_date(date)),
+        (
+            words("Notes"),
+            "\n".join(in_language(note, words.language) for note in shown_notes(report.notes)),
+        ),
+    ]
 
 
 def _write(document: Any, report: Report) -> dict[int, tuple[Any, Any]]:

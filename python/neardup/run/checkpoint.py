@@ -20,6 +20,7 @@ from typing import Any
 from neardup.base import __version__
 from neardup.base.lazy import orjson
 from neardup.base.messages import Message, system_words
+from neardup.base.validation import list_differences
 from neardup.exceptions import InputError, OutputError
 from neardup.readers.addresses import address_state, is_address
 from neardup.readers.archives import archive_of
@@ -273,16 +274,15 @@ def check_manifest(
                 option=option,
             )
         )
-    run, other = wanted["run"], stored.get("run", {})
-    names = [name for name in run if other.get(name) != run[name]]
-    if names:
+    differences = list_differences(stored.get("run", {}), wanted["run"])
+    if differences is not None:
         raise InputError(
             Message(
-                "{folder}: has the stages of a run with another {names}. Repeat that run with its "
-                "settings, name another folder with {option:given}, or delete this one.",
+                "{folder}: belongs to a run with other settings: {differences}. Repeat that run, "
+                "delete the folder, or name another with {option:given}.",
                 code="work_folder_of_another_run",
                 folder=folder,
-                names=_listed(names),
+                differences=differences,
                 option=option,
             )
         )
@@ -373,9 +373,3 @@ def _state(path: str) -> list[int]:
     except OSError:
         return []
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns]
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return Message("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])

@@ -159,16 +159,26 @@ class SketchFiles:
             id, counted, name = (metadata[name.encode()].decode() for name in names)
         except (KeyError, UnicodeDecodeError) as error:
             raise _damaged(path, error) from error
-        if (id, counted) != (recipe.id, "" if shingle is None else str(shingle)):
-            # Two versions of a recipe have one name and two ids.
-            expected, found = (recipe.id, id) if name == recipe.name else (recipe.name, name)
+        if name != recipe.name:
             raise InputError(
                 Message(
-                    "{file}: must have sketches of the recipe {recipe}, which the run uses. Got "
-                    "{found}, or other settings: name that recipe, or make the sketches again.",
+                    "{file}: must have sketches of the recipe {recipe}, not of {found}. Name that "
+                    "recipe, or make the sketches again.",
                     file=path,
-                    found=found,
-                    recipe=expected,
+                    found=name,
+                    recipe=recipe.name,
+                )
+            )
+        wanted = "" if shingle is None else str(shingle)
+        if (id, counted) != (recipe.id, wanted):
+            differing = (id, recipe.id) if id != recipe.id else (counted or "-", wanted or "-")
+            raise InputError(
+                Message(
+                    "{file}: must have sketches with the settings of this run, {wanted}, not "
+                    "{found}. Make them again.",
+                    file=path,
+                    found=differing[0],
+                    wanted=differing[1],
                 )
             )
 

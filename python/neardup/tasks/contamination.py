@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.base.validation import bad, paths_of
+from neardup.base.validation import paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
@@ -195,7 +195,13 @@ def contamination_files(
 def _check_splits(splits: Mapping[str, Any], tests: Any, output: Any) -> None:
     """Raise ParameterError unless there are several splits, and nothing that is for documents."""
     if len(splits) < 2:
-        raise bad("inputs", "the files of at least two splits, by name", splits)
+        raise ParameterError(
+            Message(
+                "Splits are compared with each other, so there must be at least two. Got {found} "
+                "instead.",
+                found=f"'{', '.join(splits)}'" if splits else "none",
+            )
+        )
     for name, value in (("tests", tests), ("output", output)):
         if value is not None:
             raise ParameterError(

@@ -55,7 +55,7 @@ class ContaminationSummary(Costs):
     problems: int = 0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ContaminationResult(ReprMixin):
     """The test items that occur in documents.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class DedupResult(ReprMixin, Generic[Rows]):
     """The result of de-duplication: kept and dropped documents, with the reasons.
 

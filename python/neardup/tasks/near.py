@@ -11,7 +11,7 @@ from neardup.base.validation import check_max_distance, check_whole, check_worke
 from neardup.exceptions import ParameterError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CandidatePairs:
     """Pairs of fingerprints within a distance.
 

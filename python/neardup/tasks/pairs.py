@@ -27,7 +27,7 @@ from neardup.writers import pairs_schema, write_rows
 _SHOWN = 5
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PairsResult(ReprMixin):
     """The verified pairs of a collection.
 

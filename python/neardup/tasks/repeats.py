@@ -72,7 +72,7 @@ class RepeatsSummary(Costs):
     frequent: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class RepeatsResult(ReprMixin):
     """The sentences or paragraphs that recur across documents.
 

@@ -20,7 +20,7 @@ from neardup.base.lazy import NDArray, pa
 from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
-from neardup.pages.words import load_words
+from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.run.restore_ids import line_of
 from neardup.run.summary import Summary
@@ -148,7 +148,7 @@ class Review:
         ParameterError
             If there is no such language.
         """
-        words = load_words(language or language_of_environment(), "review")
+        words = Words(language or language_of_environment())
         pairs = [
             (removal, align_sides(removal.removed["text"], removal.kept["text"]))
             for removal in self.removals[:ALIGNED]

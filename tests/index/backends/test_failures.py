@@ -206,7 +206,7 @@ class TestFullDisks:
                 add_keys(connection, ROWS)
 
         message = refused(IndexUnavailableError, "the disk is full", full, fill)
-        assert "Nothing of this change was stored. Make room" in message
+        assert "and nothing of this change was stored. Make room" in message
         assert values(database) == {"before": 1}
         with database.writing() as connection:
             connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
@@ -276,8 +276,8 @@ class TestPermissions:
     @pytest.mark.parametrize(
         ("of_file", "of_folder", "words"),
         [
-            (0o444, 0o777, "cannot be written: attempt"),
-            (0o444, 0o555, "cannot be opened: attempt"),
+            (0o444, 0o777, "cannot be written, and"),
+            (0o444, 0o555, "cannot be opened. The"),
             (0o000, 0o777, "cannot be opened"),
         ],
     )
@@ -313,7 +313,7 @@ class TestPermissions:
             message = refused(
                 IndexUnavailableError, "denies access", guest.location, lambda: write(guest)
             )
-            assert "Nothing of this change was stored" in message
+            assert "nothing of this change was stored" in message
             other = opened(f"{url}?schema=mine", tables=False)
             refused(IndexUnavailableError, "denies", other.location, other.create_tables)
             guest.close()
@@ -345,7 +345,7 @@ class TestDamage:
         message = refused(IndexFormatError, "is damaged", full, read_all)
         assert "from its sources or an export" in message
         message = refused(IndexFormatError, "is damaged", full, change_all)
-        assert "Nothing of this change was stored. Restore a backup" in message
+        assert "and nothing of this change was stored. Restore a backup" in message
         assert database.check()
         assert values(database) == {"before": 1}
 

@@ -46,7 +46,7 @@ def test_between_two_transactions(postgres, database):
 @pytest.mark.parametrize(
     ("kind", "then", "happened", "stored"),
     [
-        ("writing", ask, "was lost", "Nothing of this change was stored. The next call connects"),
+        ("writing", ask, "was lost", "nothing of this change was stored. The next call connects"),
         # Whether a commit that gets no answer was stored, nobody can tell from here.
         ("writing", nothing, "may or may not", "the same documents again is safe"),
         ("reading", ask, "was lost", "The next call connects again."),
@@ -78,7 +78,7 @@ def test_a_killed_server(postgres, database):
 
     try:
         message = refused(IndexUnavailableError, "was lost", database.location, lose)
-        assert "Nothing of this change was stored" in message
+        assert "nothing of this change was stored" in message
         refused(IndexUnavailableError, "cannot connect", database.location, lambda: write(database))
     finally:
         postgres.start()

@@ -16,11 +16,11 @@ from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupE
 class Moment(enum.Enum):
     """The phase of a transaction in which it failed, as the sentence about it."""
 
-    READING = N_("{location}: {happened}: {reason}. {remedy}")
-    WRITING = N_("{location}: {happened}: {reason}. Nothing of this change was stored. {remedy}")
+    READING = N_("{location}: {happened}. {remedy}")
+    WRITING = N_("{location}: {happened}, and nothing of this change was stored. {remedy}")
     COMMITTING = N_(
-        "{location}: {happened}: {reason}. This change may or may not be stored: the connection "
-        "was lost while it was being committed. Adding the same documents again is safe. {remedy}"
+        "{location}: {happened}, so this change may or may not be stored. Adding the same "
+        "documents again is safe."
     )
 
 
@@ -53,7 +53,7 @@ _DAMAGED = _Failure(
 )
 _NO_TABLES = _Failure(
     Message("does not have the tables of an index"),
-    Message("Another program may have changed them. Restore the index from a backup."),
+    Message("Restore the index from a backup, since another program has changed it."),
     IndexFormatError,
 )
 
@@ -185,13 +185,16 @@ def explain_failure(
     # Both databases roll back a failed commit. Only after a lost connection is it unknown.
     if moment is Moment.COMMITTING and not failure.lost:
         moment = Moment.WRITING
+    happened = failure.happened
+    if not isinstance(cause, sqlite3.Error):
+        # A server has more to say, such as which host refuses; SQLite repeats its code in English.
+        happened = Message("{happened} ({reason})", happened=happened, reason=_words(cause))
     return failure.kind(
         Message(
             moment.value,
             code=failure.happened.code,
             location=location,
-            happened=failure.happened,
-            reason=_words(cause),
+            happened=happened,
             remedy=failure.remedy,
         )
     )

@@ -6,24 +6,28 @@ from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
 from neardup.base.messages import in_language
+from neardup.pages.words import W_, Words
+from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.server.api.check import state_of
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.submission import FORM_LIMITS, CheckFields, CheckForm, submission_of
 from neardup.server.jobs.uploads import EMPTY
 from neardup.server.pages.page import READ, see
-from neardup.server.pages.rendering import language_of_request, page_words, render
+from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.problems import ProblemError
 
 #: Fields that the page shows on request.
 _MORE = ("pass_below", "reject_above", "title", "author", "number", "institution")
 #: Words for a wrong value of a field.
+_THRESHOLD = W_(
+    "A threshold must be 0, or a percentage from 1 to 100 such as 15; a paper cannot pass above "
+    "the rate at which it is rejected."
+)
+_COVER = W_("Title, author and number are for one paper. For several papers, choose a table.")
 _TOLD = {
-    "file": "refused_file",
-    "pass_below": "refused_percent",
-    "reject_above": "refused_percent",
-    "title": "refused_cover",
-    "author": "refused_cover",
-    "number": "refused_cover",
+    "file": W_("Choose a file first."),
+    **dict.fromkeys(("pass_below", "reject_above"), _THRESHOLD),
+    **dict.fromkeys(("title", "author", "number"), _COVER),
 }
 
 router = APIRouter(dependencies=READ)
@@ -46,7 +50,7 @@ async def check(request: Request, form: CheckForm) -> Response:
         if error.status_code >= 429:
             raise
         # The page has its own sentence for a wrong value in the form.
-        words = page_words(language_of_request(request))
+        words = Words(language_of_request(request))
         is_value = error.status_code == 422 and error.title != EMPTY
         told = _TOLD.get(error.field or "") if is_value else None
         detail = words(told) if told else in_language(error, words.language)
@@ -65,6 +69,8 @@ async def show_job(request: Request, job: str) -> Response:
         "job",
         here="check",
         job=found,
+        no_verdict=NO_VERDICT,
+        verdicts=VERDICTS,
         # A page of our own, in which everything is escaped.
         overview=overview and Markup(overview.decode()),
         trouble="" if found.problem is None else in_language(found.problem, language),

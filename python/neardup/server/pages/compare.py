@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from neardup.base.messages import in_language
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
-from neardup.pages.words import Words
+from neardup.pages.words import Words, percent
 from neardup.papers.align import align_sides
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, field, given_text, words_of
@@ -59,7 +59,7 @@ async def compare(request: Request, form: Form) -> Response:
         sides=sides,
         verdict=_verdict(comparison, given["a"] == given["b"]),
         reason=in_language(comparison.verdict, words.language),
-        figures=_figures(words, comparison, sides),
+        figures=_figures(comparison, sides),
         rules=_rules(words, given["recipe"]),
         short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
     )
@@ -101,38 +101,53 @@ def _rules(words: Words, recipe: str) -> list[str]:
     decide = load_recipe(recipe).for_single_texts().decide
     rules = []
     if decide.threshold is not None:
-        rules.append(words("rule_threshold", threshold=words.percent(decide.threshold)))
+        rules.append(
+            words(
+                "Duplicates by this recipe have a similarity of at least {threshold}.",
+                threshold=percent(decide.threshold),
+            )
+        )
     if decide.max_distance is not None:
-        rules.append(words("rule_distance", bits=decide.max_distance))
+        rules.append(
+            words(
+                "Duplicates by this recipe have fingerprints that differ in at most {bits} bits.",
+                bits=decide.max_distance,
+            )
+        )
     if decide.measure == "content":
-        rules.append(words("rule_alone"))
+        rules.append(
+            words(
+                "An index may decide otherwise: it discounts text that many of its documents "
+                "share, which two texts alone do not show."
+            )
+        )
     return rules
 
 
-def _core(words: Words, evidence: Evidence) -> str:
+def _core(evidence: Evidence) -> str:
     """Return the shares of the core in both texts, and in how many places it differs."""
-    shares = (words.percent(evidence.core_a), words.percent(evidence.core_b))
+    shares = (percent(evidence.core_a), percent(evidence.core_b))
     return " / ".join((*shares, f"{evidence.gaps:,}"))
 
 
-def _figures(words: Words, comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
+def _figures(comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
     """Return the rows of the table that apply."""
     evidence = comparison.evidence
     rows = [
-        ("edit", words.percent(comparison.edit_similarity)),
-        ("word_edit", words.percent(evidence.aligned_similarity)),
-        ("resemblance", words.percent(comparison.resemblance)),
-        ("containment_a", words.percent(comparison.containment_a)),
-        ("containment_b", words.percent(comparison.containment_b)),
-        ("aligned", words.percent(evidence.aligned)),
-        ("core", _core(words, evidence)),
+        ("edit", percent(comparison.edit_similarity)),
+        ("word_edit", percent(evidence.aligned_similarity)),
+        ("resemblance", percent(comparison.resemblance)),
+        ("containment_a", percent(comparison.containment_a)),
+        ("containment_b", percent(comparison.containment_b)),
+        ("aligned", percent(evidence.aligned)),
+        ("core", _core(evidence)),
     ]
     if evidence.numbers_agree or evidence.numbers_differ:
         numbers = (evidence.numbers_agree, evidence.numbers_differ, evidence.numbers_replaced)
         rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
     if evidence.number_penalty and comparison.measure.startswith(("content(", "containment(")):
-        rows.append(("weighted", words.percent(comparison.similarity + evidence.number_penalty)))
-        rows.append(("penalty", words.percent(evidence.number_penalty)))
+        rows.append(("weighted", percent(comparison.similarity + evidence.number_penalty)))
+        rows.append(("penalty", percent(evidence.number_penalty)))
     if comparison.distance is not None:
         of_bits = f" / {comparison.bits}" if comparison.bits else ""
         rows.append(("distance", f"{comparison.distance}{of_bits}"))

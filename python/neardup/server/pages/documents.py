@@ -9,23 +9,30 @@ from fastapi import APIRouter, Request, Response
 
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
-from neardup.pages.words import Words
+from neardup.pages.words import W_, Words
 from neardup.papers.align import align_sides
 from neardup.server.api.documents import MOST_DROPPED, check_id, missing
 from neardup.server.pages.page import READ
 from neardup.server.pages.removals import flash
-from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
+from neardup.server.pages.rendering import document_link, language_of_request, render
 
 if TYPE_CHECKING:
     from neardup.index import Document, Event, Explanation, Index
 
 #: Messages of a page that an action redirects to.
 _SAID = ("added_kept", "added_dropped", "there")
-#: Events with a text in the catalogue.
-_ACTIONS = (
-    *("kept", "confirmed", "undone", "removed", "replaced", "renamed", "expired"),
-    *("reconsidered", "recounted"),
-)
+#: Events, in words.
+_ACTIONS = {
+    "kept": W_("Kept after all."),
+    "confirmed": W_("The removal was confirmed."),
+    "undone": W_("The last decision was undone."),
+    "removed": W_("Removed."),
+    "replaced": W_("Replaced by a document with the same id."),
+    "renamed": W_("Another document had this id, and has a new one."),
+    "expired": W_("Expired."),
+    "reconsidered": W_("Decided again."),
+    "recounted": W_("The background was counted again."),
+}
 
 router = APIRouter(dependencies=READ)
 
@@ -45,7 +52,7 @@ async def show(request: Request, id: str = "") -> Response:
     if explanation.document is None:
         raise missing(id)
     outcome = request.query_params.get("said", "")
-    words = page_words(language_of_request(request))
+    words = Words(language_of_request(request))
     # Rendering two long texts takes long, too.
     answer: Response = await store.run(
         render,
@@ -84,7 +91,7 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
 
 
 def _happened(words: Words, event: Event) -> dict[str, Any]:
-    told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
+    told = words(_ACTIONS[event.action]) if event.action in _ACTIONS else event.action
     details = event.details
     other = details.get("repeats") or details.get("repeated") or details.get("to")
     return {

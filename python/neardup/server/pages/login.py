@@ -26,8 +26,8 @@ async def sign_in(request: Request, form: Form) -> Response:
     wanted = own_path(field(form, "next"))
     if not auth.needs_keys(request) or auth.sign_in(request, field(form, "key")):
         return see(wanted)
-    problem = words_of(request, form)("login_wrong")
-    return render(request, "login", 401, next=wanted, problem=problem)
+    words = words_of(request, form)
+    return render(request, "login", 401, next=wanted, problem=words("This key is not known."))
 
 
 @router.post("/logout")

@@ -15,7 +15,7 @@ from neardup.base.messages import Message, in_language
 from neardup.pages.words import Words
 from neardup.server.jobs.paper_check import read_paper
 from neardup.server.jobs.uploads import empty, label_of
-from neardup.server.pages.rendering import language_of_request, page_words, render
+from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.settings import Settings
@@ -82,14 +82,14 @@ def error_page(request: Request, error: ProblemError) -> Response:
         wrong = Message("The value of the field '{field}' is not valid.", field=error.field)
         detail = wrong if error.field else ""
     shown = in_language(detail, language) if is_shown else ""
-    answer = render(request, "error", status, title=f"error_{kind}", code=status, detail=shown)
+    answer = render(request, "error", status, kind=kind, code=status, detail=shown)
     answer.headers.update(error.headers or {})
     return answer
 
 
 def words_of(request: Request, form: FormData) -> Words:
     """Return the texts in the language of the response to a form."""
-    return page_words(language_of_request(request, form.get("language")))
+    return Words(language_of_request(request, form.get("language")))
 
 
 def field(form: FormData, name: str, *, lines: bool = False) -> str:

@@ -68,7 +68,8 @@ async def add(request: Request, form: Form) -> Response:
     state.metrics.decided(made)
     decision = made[0]
     if decision.problem is not None:
-        problem = words_of(request, form)("refused_id")
+        words = words_of(request, form)
+        problem = words("Another text is stored under this id. Choose another id.")
         return await _found(request, given, 409, problem=problem)
     kind = "added_dropped" if decision.repeats else "added_kept"
     return see(document_link(given["id"], said=kind if decision.new else "there"))

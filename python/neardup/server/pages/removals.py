@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -19,7 +19,7 @@ from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
-from neardup.server.pages.rendering import language_of_request, page_words, render
+from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.security import auth
 from neardup.tasks.compare import compare
 from neardup.writers.cells import spreadsheet_parts
@@ -108,7 +108,7 @@ def _begin(day: date | None) -> datetime | None:
 async def show(request: Request, view: Asked) -> Response:
     """Show a page of removals."""
     store = request.app.state.store
-    words = page_words(language_of_request(request))
+    words = Words(language_of_request(request))
     rows, count = await store.run(lambda: _table(store.index, view, words))
     more = len(rows) > _ROWS
     return render(
@@ -118,8 +118,6 @@ async def show(request: Request, view: Asked) -> Response:
         view=view,
         rows=rows[:_ROWS],
         count=None if view.search else count,
-        orders=get_args(_Order),
-        states=_STATES,
         next_link=view.link("/removals", after=rows[_ROWS - 1]["position"]) if more else "",
         first_link=view.link("/removals") if view.after else "",
         back=view.link("/removals", after=view.after),
@@ -137,7 +135,7 @@ def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]]
 async def review(request: Request, view: Asked) -> Response:
     """Show the first removal after a place, to be decided."""
     store = request.app.state.store
-    words = page_words(language_of_request(request))
+    words = Words(language_of_request(request))
     removal, left, sides = await store.run(lambda: _first(store.index, view))
     here = view.link("/removals/review", after=view.after)
     following = "" if removal is None else view.link("/removals/review", after=removal.position)
@@ -173,15 +171,17 @@ def _reason(words: Words, removal: Removal) -> str:
     match, kept = removal.document.repeats, removal.kept
     assert match is not None, "a removed document repeats another"
     if match.identical:
-        return words("reason_identical")
+        return words("Same text")
     a, b = removal.document.text, kept.text
     if a is None or b is None or len(a) * len(b) > _COMPARED:
-        return words("reason_similar")
+        return words("Similar text")
     found = compare(a, b).evidence
     values = {"places": found.gaps, "numbers": found.numbers_differ}
     if found.numbers_differ:
-        return words("reason_numbers", **values)
-    return words("reason_places" if found.gaps else "reason_frame", **values)
+        return words("Places that differ: {places}; numbers among them: {numbers}", **values)
+    if found.gaps:
+        return words("Places that differ: {places}", **values)
+    return words("Same but for the beginning or the end")
 
 
 @router.get("/removals.csv", dependencies=READ)

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from neardup.base.messages import LANGUAGES, Message
 from neardup.pages import templating
-from neardup.pages.words import Words, load_words
+from neardup.pages.words import Words
 from neardup.server.problems import ProblemError
 from neardup.server.security import auth
 
@@ -60,7 +60,7 @@ def render(
     """
     chosen = language_of_request(request, language)
     other = next(name for name in LANGUAGES if name != chosen)
-    words = page_words(chosen)
+    words = Words(chosen)
     page = templating.render(
         f"service/{template}.html",
         words,
@@ -134,11 +134,6 @@ def _size(count: int) -> str:
         size, unit = size / 1024, larger
     # Rounded down, so that a file of the stated size is accepted.
     return f"{int(10 * size) / 10:g} {unit}"
-
-
-def page_words(language: str) -> Words:
-    """Return the texts of the service's pages."""
-    return load_words(language, "service")
 
 
 def language_of_request(request: Request, chosen: object = None) -> str:
