@@ -96,7 +96,7 @@ REFUSED = {
         "in.jsonl --tests wrong.jsonl": "Name the field with --test-text-field.",
         "wrong.jsonl --tests in.jsonl": "Name the field with --text-field.",
         "--splits a=in.jsonl b=dump --tests in.jsonl": "--tests must be left out",
-        "--splits a=in.jsonl": "at least two splits",
+        "--splits a=in.jsonl": "must be at least two",
         "--splits in.jsonl": "--splits must",
         "": "INPUT must name a file",
     },
