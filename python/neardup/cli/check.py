@@ -17,8 +17,8 @@ class _ComparisonParameters(TypedDict, total=False):
     library: Annotated[
         list[str] | None,
         o.Option(
-            "Documents that the papers are compared with: folders of text files, files in every "
-            "format that dedup reads, or an index made by `neardup index`. May be repeated.",
+            "Documents that the papers are compared with: folders of text files; files in every "
+            "format that dedup reads; or an index made by `neardup index`. May be repeated.",
             "Library",
             short="-l",
             metavar="DIR|FILE|INDEX",
@@ -30,8 +30,8 @@ class _ComparisonParameters(TypedDict, total=False):
     exclude: Annotated[
         list[str],
         o.Option(
-            "Exclude text: text in this file, such as a template or earlier work, is neither "
-            "copied nor counted. May be repeated.",
+            "Exclude the text of this file, such as a template. It is neither copied nor "
+            "counted. May be repeated.",
             "Library",
             default=(),
             short="-x",
@@ -80,7 +80,7 @@ class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False
         str | None,
         _cover(
             "The same for a class: a CSV with the columns file, title, author, number and "
-            "institution, one line for each paper.",
+            "institution. It has a line for each paper.",
             "FILE",
         ),
     ]
@@ -133,8 +133,8 @@ def run(
     output: Annotated[
         str | None,
         o.Option(
-            "The report: an .html file, .pdf (printed by Chromium, Chrome or Edge) or .docx (the "
-            "paper with comments). For several papers, or a folder of them, a folder: one .html "
+            "The report: an .html file; .pdf, printed by Chromium, Chrome or Edge; or .docx, the "
+            "paper with comments. For several papers, or a folder of them, a folder: one .html "
             "report for each paper, and index.html and index.csv with all rates.",
             o.OUTPUT,
             short="-o",
@@ -161,8 +161,8 @@ def run(
     fail_above: Annotated[
         str | None,
         o.Option(
-            "Exit with 1 if the total rate of a paper is above this rate, from 0 to 1: 0.3 "
-            "for 30 %.",
+            "Exit with 1 if the total rate of a paper is above this one: from 0 to 1, such as "
+            "0.3 for 30 %.",
             metavar="RATE",
         ),
     ],

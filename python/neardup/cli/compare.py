@@ -119,8 +119,8 @@ def _check_paths(a: str, b: str) -> None:
         if path != "-" and not os.path.lexists(path):
             raise InputError(
                 Message(
-                    "{file}: no such file. A and B must be names of files. To compare two "
-                    "texts, in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')",
+                    "{file}: no such file. To compare two texts, in bash: neardup compare <(echo "
+                    "'TEXT A') <(echo 'TEXT B')",
                     file=show(path),
                 )
             )

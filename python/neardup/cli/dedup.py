@@ -44,9 +44,9 @@ def run(
         str | None,
         file(
             "Record of each dropped document: id, kept_id, similarity, measure, distance, kind, "
-            "cluster_size (the documents that the kept one represents, itself included); "
-            "if records have titles also title and kept_title, with --against also kept_from, if "
-            "ids are repeated also record and kept_record."
+            "cluster_size (the documents that the kept one represents); with titles also title "
+            "and kept_title; with --against also kept_from; with repeated ids also record and "
+            "kept_record."
         ),
     ],
     against: Annotated[
@@ -63,7 +63,7 @@ def run(
         str | None,
         file(
             "Page for a browser, as HTML: the removals next to the kept documents, the least "
-            "similar first, with boxes to choose ids for --restore; and the largest groups."
+            "similar first; boxes to choose ids for --restore; and the largest groups."
         ),
     ],
     strip_markup: StripMarkup,
@@ -92,10 +92,9 @@ def run(
 ) -> None:
     """Drop the near-duplicates of a collection.
 
-    A document is dropped if it is verified similar to an earlier document that
-    is kept. Texts are normalized, segmented, weighed and sketched; candidate
-    pairs are searched by their sketches, verified and clustered. Kept records
-    are unchanged.
+    A document is dropped if it is verified similar to an earlier kept document.
+    Texts are normalized, segmented, weighed and sketched; candidate pairs are
+    searched by their sketches, verified and clustered. Kept records are unchanged.
 
     Examples:
         neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl

@@ -31,7 +31,7 @@ def pairs(
         o.Option(
             "The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
             "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With a "
-            "column group, such as the source, neardup judges the best setting by left-out groups.",
+            "column group, such as the source, left-out groups judge the best setting.",
             o.INPUT,
             metavar="FILE",
         ),
@@ -54,7 +54,7 @@ def pairs(
     INPUT is the whole collection that the labelled pairs are from. Every recipe
     is tried at every bound. The best setting is judged on pairs that did not
     choose it. So its F1 is comparable with the F1 of the default. The verdict
-    and the mistakes go to standard output, the report and its tables to the folder.
+    and mistakes go to standard output; the report and its tables go to the folder.
 
     Examples:
         neardup evaluate pairs articles.jsonl --truth labels.tsv
@@ -106,8 +106,8 @@ def published(
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
-    Half of the documents of each topic are copied, and every method has to find the
-    copies: MinHash and the paper's methods at their usual cut-offs, and recipes at
+    Half of each topic's documents are copied, and every method must find the copies:
+    MinHash and the paper's methods at their usual cut-offs, and recipes at
     their own. Documents are counted by topic, as in the paper, and pairs. The report
     goes to standard output; to the folder also all counts and the figure of times.
 

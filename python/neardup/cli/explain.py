@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.tasks.explain import ExplainedText, Explanation
     from neardup.tasks.fingerprints import Fingerprint
 
-_TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
+_TEXT = "A text file (.txt .md .html .docx .pdf); - for standard input; or the text itself."
 _SHOWN = 20
 
 

@@ -22,9 +22,9 @@ def file(help: str, short: str | None = None, default: str | None = None) -> o.O
 Inputs = Annotated[
     list[str],
     o.Argument(
-        "Files (.jsonl .parquet .arrow .csv .tsv .txt .md .html .docx .pdf, each also .gz, .zst, "
-        ".xz or .bz2); folders or archives (.zip, .tar, .tar.gz) of such files; patterns in quotes "
-        "('dump/**/*.jsonl*'); or - for standard input.",
+        "Files (.jsonl .parquet .arrow .csv .tsv .txt .md .html .docx .pdf); the same with .gz, "
+        ".zst, .xz or .bz2; folders or archives (.zip, .tar, .tar.gz) of such files; patterns in "
+        "quotes ('dump/**/*.jsonl*'); or - for standard input.",
         metavar="INPUT...",
     ),
 ]

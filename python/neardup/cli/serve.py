@@ -14,7 +14,6 @@ from neardup.cli.terminal import print_message
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.options import options as o
 from neardup.options.groups import LimitParameters
-from neardup.pages.words import load_words
 
 _SERVICE = "Service"
 

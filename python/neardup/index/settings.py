@@ -69,9 +69,8 @@ class Settings:
         if now != stored:
             raise IndexMismatchError(
                 Message(
-                    "{location}: its sketches were made by the recipe '{recipe}'. The same recipe "
-                    "is '{found}' here: a file that it names has changed, or neardup is of "
-                    "another version. Put the file back, or export the index with the neardup "
+                    "{location}: its sketches have the recipe '{recipe}', which is '{found}' "
+                    "here. Put the recipe's files back, or export the index with the neardup "
                     "that made it.",
                     location=location,
                     recipe=stored,

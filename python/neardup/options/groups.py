@@ -135,9 +135,9 @@ class FingerprintFilesParameters(
     form: Annotated[
         o.Form,
         o.Option(
-            "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as "
-            "a signed one, for databases, up to 64 bits; bits, the highest first; or "
-            "bits-lowest-first, as the news program writes them.",
+            "How a fingerprint is written: hex digits; an unsigned or, for databases, a signed "
+            "number of up to 64 bits; bits, the highest first; or bits-lowest-first, as the news "
+            "program writes them.",
             o.OUTPUT,
             default="hex",
         ),
@@ -175,8 +175,8 @@ class ContaminationParameters(FieldParameters, total=False):
     min_share: Annotated[
         float,
         o.Option(
-            "Smallest share of an item's letters and digits that a document must have, above 0 "
-            "and at most 1.",
+            "Smallest share of an item's letters and digits that a document must have: above 0, "
+            "at most 1.",
             o.MATCHING,
             default=0.8,
             check=check_threshold,

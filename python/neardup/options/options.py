@@ -150,7 +150,7 @@ TitleField = Annotated[
 ]
 FirstLine = Annotated[
     bool,
-    Option("If there is no title field, take the first line of the text as the title.", INPUT),
+    Option("Without a title field, take the first line of the text as the title.", INPUT),
 ]
 OnError = Annotated[
     Literal["keep", "drop", "stop"],
@@ -189,7 +189,7 @@ RECIPE = Option(
 RecipeName = Annotated[AnyRecipe, RECIPE]
 IGNORE = Option(
     "Text that does not count: numbers, dates (and times), links, names (@names and #tags), "
-    "punctuation, and regular expressions in the syntax of Rust's regex. Commas separate them; "
+    "punctuation; and regular expressions in the syntax of Rust's regex. Commas separate them; "
     "repeat the option for a second expression.",
     TEXT,
     default=(),
@@ -200,9 +200,9 @@ Form = Literal["hex", "unsigned", "signed", "bits", "bits-lowest-first"]
 Threshold = Annotated[
     float | None,
     Option(
-        "Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the recipe's "
-        "measure: verified on the texts, or the share of equal bits where fingerprints decide "
-        "(for bkdr, it must be exceeded). By default the recipe's own.",
+        "Smallest similarity of a duplicate, above 0 and at most 1, by the recipe's measure: "
+        "verified on the texts; or the share of equal bits where fingerprints decide (for bkdr, "
+        "exclusive). By default the recipe's own.",
         MATCHING,
         short="-t",
     ),
@@ -211,8 +211,8 @@ Measure = Annotated[
     MeasureName | None,
     Option(
         "The similarity that decides, instead of the recipe's: content, resemblance, containment "
-        "or aligned, which compare texts, or sketch, which for fingerprints is the share of equal "
-        "bits. Without a threshold it has its own default.",
+        "or aligned, which compare texts; or sketch, for fingerprints the share of equal bits. "
+        "Without a threshold it has its own default.",
         MATCHING,
     ),
 ]

@@ -87,8 +87,8 @@ class PartParameters(TypedDict, total=False):
     part_size: Annotated[
         int | str | None,
         o.Option(
-            "Write a folder (parts/) of numbered parts of about this size, for example 1GB, at "
-            "least 1MB. The parts have the format of the first input.",
+            "Write a folder (parts/) of numbered parts of about this size: at least 1MB, for "
+            "example 1GB. The parts have the format of the first input.",
             o.OUTPUT,
             metavar="SIZE",
             check=o.or_none(check_part_size),

@@ -24,8 +24,8 @@ _OPTIONS = (
 )
 _SECONDS = 900
 _NO_BROWSER = N_(
-    "A PDF report is printed by Chromium, Chrome or Edge, and none on the path did it. Install "
-    "one, or write an .html report and print it from any browser."
+    "A PDF report needs Chromium, Chrome or Edge, and none of these printed it. Install one, or "
+    "write an .html report and print it from any browser."
 )
 
 

@@ -69,9 +69,8 @@ def read_paper(
     if isinstance(paper, str) and _is_text(paper):
         raise InputError(
             Message(
-                "{parameter:named} must be the path of a file. Got text instead: "
-                "{value}... To check text in memory, make a file of it: "
-                'neardup.readers.read_bytes(text.encode(), "essay.txt").',
+                "{parameter:named} must be the path of a file, not a text: {value}... For a text "
+                'in memory: neardup.readers.read_bytes(text.encode(), "essay.txt").',
                 parameter=parameter,
                 value=repr(paper[:20]),
             )

@@ -54,7 +54,7 @@ _BINARY = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
 _DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
-_SAVE_AGAIN = N_("Open it in the program that wrote it, and save it in UTF-8, as .docx or .pdf.")
+_SAVE_AGAIN = N_("Open it in its own program, and save it in UTF-8, as .docx or .pdf.")
 #: Beyond this share of garbled text, a file is refused.
 _TOO_GARBLED = 0.5
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")

@@ -386,8 +386,8 @@ def _open(
     if format is None:
         got = _extension(file.name)
         message = Message(
-            "{file}: must have a known extension: {known}. Got {found} instead. "
-            "Name the format with {given[format]}: {given[format='text']} reads any text.",
+            "{file}: must have a known extension ({known}), but has {found}. Name the format "
+            "with {given[format]}: {given[format='text']} reads any text.",
             code="unknown_format",
             file=file.name,
             known=known(),

@@ -169,8 +169,8 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         return _arrow(pa.table(data))
     raise ParameterError(
         Message(
-            "{parameter:named} must be an Arrow, pandas or polars table, or a "
-            "list of str or dict. Got {value} instead.{way_out}",
+            "{parameter:named} must be a pandas, polars or Arrow table, or a list, not "
+            "{value}.{way_out}",
             parameter=parameter,
             value=kind.__name__,
             way_out=_way_out(data, parameter),

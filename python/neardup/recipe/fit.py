@@ -19,9 +19,8 @@ def fit_notes(dropped: int, read: int, bytes_read: int, rule: Rule) -> list[Mess
     if not rule.keeps_texts:
         return [
             Message(
-                "{count:,} of {read:,} records were dropped for similar fingerprints. Short texts "
-                "and other languages often have these. Check the removals, or take "
-                "{given[recipe='general']}.",
+                "{count:,} of {read:,} records were dropped for similar fingerprints, which "
+                "short texts often have. Check the removals, or take {given[recipe='general']}.",
                 count=dropped,
                 read=read,
             )
@@ -45,8 +44,8 @@ def pair_notes(pairs: int, read: int, rule: Rule) -> list[Message]:
         return []
     return [
         Message(
-            "{count:,} pairs of {read:,} records have similar fingerprints. Short texts and other "
-            "languages often have these. Check the pairs, or take {given[recipe='general']}.",
+            "{count:,} pairs of {read:,} records have similar fingerprints, which short texts "
+            "often have. Check the pairs, or take {given[recipe='general']}.",
             count=pairs,
             read=read,
         )

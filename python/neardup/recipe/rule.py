@@ -196,9 +196,8 @@ def with_bits(recipe: Recipe, bits: int | None) -> Recipe:
     if sketch.kind != "simhash":
         raise ParameterError(
             Message(
-                "{parameter:named} must be left out: it is for fingerprints, and the "
-                "recipe '{recipe}' makes sketches of the kind '{kind}'. Got {value} "
-                "instead. Choose a recipe such as 'characters'.",
+                "{parameter:named} must be left out, not {value}, since '{recipe}' makes no "
+                "fingerprints but '{kind}' sketches. Choose a recipe such as 'characters'.",
                 parameter="bits",
                 recipe=recipe.name,
                 kind=sketch.kind,
@@ -240,9 +239,9 @@ def rule(
         value = check_whole(max_distance, "max_distance", 0)
         raise ParameterError(
             Message(
-                "{parameter:named} must be left out: it is for fingerprints, and the "
-                "recipe '{recipe}' makes sketches of the kind '{kind}'. Got {value} "
-                "instead. Give a threshold, or a recipe such as 'characters'.",
+                "{parameter:named} must be left out, not {value}, since '{recipe}' makes no "
+                "fingerprints but '{kind}' sketches. Give a threshold, or a recipe such as "
+                "'characters'.",
                 parameter="max_distance",
                 recipe=recipe.name,
                 kind=sketch.kind,

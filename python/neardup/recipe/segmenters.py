@@ -43,10 +43,9 @@ def load_segmenter(name: str) -> Segmenter:
         if isinstance(error, ModuleNotFoundError) and _is_of(error.name, module_name):
             file = module_name.replace(".", "/") + ".py"
             message = Message(
-                "{parameter:named} must name a callable as module:function. Importing "
-                "'{module}' failed: {kind}: {reason}. Python looks for it in "
-                "installed packages and in PYTHONPATH: if {file} is in this folder, "
-                "run with PYTHONPATH=. (PYTHONPATH=. neardup ...).",
+                "{parameter:named} must name a callable as module:function, but importing "
+                "'{module}' failed: {kind}: {reason}. If {file} is in this folder, run with "
+                "PYTHONPATH=. (PYTHONPATH=. neardup ...).",
                 **failed,
                 file=file,
             )

@@ -113,9 +113,8 @@ def check_tagged(text: str, recipe: Recipe, name: str) -> None:
         raise InputError(Message("{parameter}: must contain text. It is empty.", parameter=name))
     raise InputError(
         Message(
-            "{parameter}: no word/tag tokens. The recipe '{recipe}' reads words with tags, such "
-            "as 渡轮/n 停靠/v. Segment the text, or choose a recipe for plain text, such as "
-            "classic.",
+            "{parameter}: has no words with tags (渡轮/n 停靠/v), which the recipe '{recipe}' "
+            "needs. Segment the text, or choose a recipe for plain text, such as classic.",
             code="no_tagged_words",
             parameter=name,
             recipe=recipe.name,

@@ -324,8 +324,8 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
             if name == "-" or not (several or path.is_file() or not path.exists()):
                 raise InputError(
                     Message(
-                        "{file}: a run with a work folder reads its inputs twice, which this one "
-                        "does not allow. Write it to a file first.",
+                        "{file}: can be read only once, but a work folder needs its inputs "
+                        "twice. Write it to a file first.",
                         file=name,
                     )
                 )

@@ -155,8 +155,8 @@ class Pipeline(Run):
         if options.group_field is not None and against is not None and not against.has_fields:
             raise ParameterError(
                 Message(
-                    "{parameter:named} must be left out where the other collection is an index or "
-                    "a file of sketches. These have no groups, so name the documents themselves.",
+                    "{parameter:named} must be left out, since an index or sketches have no "
+                    "groups. Name the documents themselves.",
                     parameter="group_field",
                 )
             )

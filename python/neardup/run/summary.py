@@ -157,8 +157,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if 1 < read == summary.without_features:
         notes.append(
             Message(
-                "This recipe finds nothing to compare in any of the {count:,} texts, so only "
-                "identical ones are duplicates. With the recipe bkdr, texts need word/tag tokens.",
+                "This recipe finds nothing to compare in {count:,} texts, so only identical ones "
+                "are duplicates. With the recipe bkdr, texts need word/tag tokens.",
                 count=read,
             )
         )
@@ -193,9 +193,8 @@ def template_notes(summary: Summary, rule: Rule | None = None) -> list[Message]:
     if share >= _LEFT_OUT:
         notes.append(
             Message(
-                "Very many records share the same phrases: up to {share:.0%} of all pairs were "
-                "compared only if they share something rarer, so near-duplicates may be missed. "
-                "{given[exhaustive=True]} compares all, which takes longer.",
+                "Very many records share phrases, so up to {share:.0%} of all pairs were perhaps "
+                "skipped. {given[exhaustive=True]} compares all, which takes longer.",
                 share=share,
             )
         )

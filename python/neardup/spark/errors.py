@@ -59,11 +59,8 @@ def translate_errors() -> Iterator[None]:
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
         raise ClusterError(
             Message(
-                "Spark aborted the job: {reason}. Its log has the details, for "
-                "example that there is no master. If it ran out of memory, raise "
-                "spark.executor.memory and spark.executor.memoryOverhead, or on one "
-                "machine spark.driver.memory. The same command with the same "
-                "checkpoint resumes after the last complete stage.",
+                "Spark aborted the job: {reason}. Read its log, raise "
+                "spark.executor.memoryOverhead if necessary, and run the same command again.",
                 reason=_cause(str(error)),
             )
         ) from error

@@ -109,9 +109,8 @@ def open_files(
     if chosen not in FORMATS:
         raise ParameterError(
             Message(
-                "{parameter:named} must be one of {choices} on Spark. Got {value} "
-                "instead. Convert the input first: neardup dedup runs on one machine "
-                "for all formats.",
+                "{parameter:named} must be one of {choices} on Spark, not {value}. Convert the "
+                "input, or run on one machine, which reads all formats.",
                 code="unknown_format",
                 parameter="format",
                 value=repr(chosen),
@@ -158,8 +157,7 @@ def _format_of(paths: Sequence[str]) -> str:
                 )
             raise ParameterError(
                 Message(
-                    "{file}: must end in {choices} or .parquet on Spark. Got another name instead. "
-                    "{way_out}",
+                    "{file}: must end in {choices} or .parquet on Spark. {way_out}",
                     code="unknown_format",
                     file=path,
                     choices=".jsonl, .ndjson, .json",

@@ -176,19 +176,17 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     if recipe.weigh.idf == CORPUS:
         raise refusal(
             N_(
-                "{parameter:named} must, on Spark, name one that weighs each text by "
-                "itself. Got '{value}' with idf = 'corpus' instead. Count the "
-                "collection once with 'neardup idf', and name that file as the "
-                "recipe's idf. Or leave the engine out, to run on one machine."
+                "{parameter:named} must, on Spark, weigh each text by itself, but '{value}' has "
+                "idf = 'corpus'. Give it a file of 'neardup idf' as its idf, or leave the engine "
+                "out."
             )
         )
     if recipe.weigh.scheme == "improved":
         raise refusal(
             N_(
-                "{parameter:named} must, on Spark, name one that sketches equal texts "
-                "equally. Got '{value}' with weights that depend on titles instead. "
-                "Choose a recipe with another scheme of weights, such as 'tf-idf'. Or "
-                "leave the engine out, to run on one machine."
+                "{parameter:named} must, on Spark, weigh words without titles, but '{value}' "
+                "depends on them. Choose another scheme of weights, such as 'tf-idf', or leave "
+                "the engine out."
             )
         )
     if settings.rule.scheme == "near":
@@ -200,10 +198,9 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
             raise refusal(
                 N_(
-                    "{parameter:named} must, on Spark, name one that finds fingerprints "
-                    "of {bits} bits by keys. Got '{value}' with a distance of {distance} "
-                    "instead. Give a smaller {given[max_distance]}, or choose a recipe "
-                    "such as 'general'. Or leave the engine out, to run on one machine."
+                    "{parameter:named} must, on Spark, have keys, but '{value}' has none for "
+                    "{bits} bits within {distance}. Give a smaller {given[max_distance]}, a "
+                    "recipe such as 'general', or leave the engine out."
                 ),
                 **bounds,
             ) from None
@@ -424,9 +421,8 @@ def _new_checkpoint(spark: SparkSession) -> str:
         return Path(tempfile.mkdtemp(prefix="neardup-spark-")).as_uri()
     raise ParameterError(
         Message(
-            "{parameter:named} must name a folder that all machines reach. Got "
-            "none instead, and the session has no checkpoint directory. Name one, "
-            "such as s3a://bucket/job.",
+            "{parameter:named} must be given, since the session has no checkpoint directory. "
+            "Name a folder that all machines reach, such as s3a://bucket/job.",
             parameter="checkpoint",
         )
     )

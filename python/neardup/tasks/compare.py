@@ -21,6 +21,9 @@ from neardup.recipe.rule import chosen_recipe, measure_name, rule
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text, without_markup
 from neardup.tasks.comparison import Comparison, Evidence
 
+#: Code of a verdict that rests on numbers: with equal ones, the texts would be duplicates.
+OTHER_NUMBERS = "other_numbers"
+
 _NEGATED = Message("they differ in a word that turns the meaning, such as not")
 
 
@@ -236,7 +239,7 @@ def compare_documents(
     )
     reason = _reason(recipe, judged, comparison)
     verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")
-    return replace(comparison, verdict=Message(verdict, reason=reason))
+    return replace(comparison, verdict=Message(verdict, code=reason.code, reason=reason))
 
 
 def _evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
@@ -288,8 +291,8 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
         least = max(decide.min_features, 1)
         if by_content:
             return Message(
-                "a text of fewer than {least} features duplicates only one with the same "
-                "letters and digits",
+                "a text of fewer than {least} features duplicates only texts with equal letters "
+                "and digits",
                 least=least,
             )
         return Message(
@@ -327,8 +330,10 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
         )
     if judged["duplicate"] and not judged["within_bounds"]:
         return Message("the normalized texts are identical")
+    code = next((reason.code for reason in reasons if reason.code), None)
     return reduce(
-        lambda first, then: Message("{first}; {second}", first=first, second=then), reasons
+        lambda first, then: Message("{first}; {second}", code=code, first=first, second=then),
+        reasons,
     )
 
 
@@ -341,11 +346,11 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
         return Message.counted(
             "a text is short, and a number differs",
             "a text is short, and {count} numbers differ",
+            code=OTHER_NUMBERS,
             count=evidence.numbers_differ,
         )
     return Message(
-        "{share} of the shorter text agrees, but so short a text must occur in the other in one "
-        "run",
+        "{share} of the shorter text agrees, but so short a text must occur whole",
         share=f"{evidence.aligned:.0%}",
     )
 
@@ -404,7 +409,9 @@ def _replaced(comparison: Comparison) -> list[Message]:
         resemblance=f"{before:.4f}",
     )
     if comparison.similarity < (comparison.threshold or 0.0) <= before:
-        reason = Message("the same form with other values: {reason}", reason=reason)
+        reason = Message(
+            "the same form with other values: {reason}", code=OTHER_NUMBERS, reason=reason
+        )
     return [reason]
 
 

@@ -406,10 +406,10 @@ class _Search(Run):
         elif items.too_short:
             self.progress.note(
                 Message.counted(
-                    "{count:,} test item of fewer than {least} Chinese characters or {letters} "
-                    "letters is not looked for ({given[min_item_length]}): {ids}.",
-                    "{count:,} test items of fewer than {least} Chinese characters or {letters} "
-                    "letters are not looked for ({given[min_item_length]}): {ids}.",
+                    "{count:,} test item is shorter than {least} Chinese characters or {letters} "
+                    "letters, and ignored ({given[min_item_length]}): {ids}.",
+                    "{count:,} test items are shorter than {least} Chinese characters or "
+                    "{letters} letters, and ignored ({given[min_item_length]}): {ids}.",
                     count=len(items.too_short),
                     least=items.least,
                     letters=2 * items.least,
@@ -421,10 +421,10 @@ class _Search(Run):
         if ids:
             self.progress.note(
                 Message.counted(
-                    "{count:,} test item occurs only as wording that more than {most:,} "
-                    "documents have, which does not count ({given[max_documents]}): {ids}.",
-                    "{count:,} test items occur only as wording that more than {most:,} "
-                    "documents have, which does not count ({given[max_documents]}): {ids}.",
+                    "{count:,} test item occurs only as boilerplate of more than {most:,} "
+                    "documents ({given[max_documents]}): {ids}.",
+                    "{count:,} test items occur only as boilerplate of more than {most:,} "
+                    "documents ({given[max_documents]}): {ids}.",
                     count=len(ids),
                     most=most,
                     ids=_some(ids, 3),

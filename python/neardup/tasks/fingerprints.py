@@ -365,9 +365,8 @@ def fingerprinting(recipe: AnyRecipe) -> Recipe:
     if chosen.sketch.kind != "simhash":
         raise ParameterError(
             Message(
-                "{parameter:named} must be a recipe that makes fingerprints. Got "
-                "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
-                "recipe such as 'characters'.",
+                "{parameter:named} must be a recipe with fingerprints, not '{value}' with "
+                "'{kind}' sketches. Choose a recipe such as 'characters'.",
                 parameter="recipe",
                 value=chosen.name,
                 kind=chosen.sketch.kind,

@@ -95,8 +95,8 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
     if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != words:
         raise ParameterError(
             Message(
-                "{parameter:named} must be an array of uint64 of shape (n, {words}) "
-                "for {bits} bits. Got {type} of shape {shape} instead. Pass their width as bits.",
+                "{parameter:named} must be uint64 of shape (n, {words}) for {bits} bits, not "
+                "{type} of {shape}. Pass the width as bits.",
                 parameter="fingerprints",
                 words=words,
                 bits=bits,

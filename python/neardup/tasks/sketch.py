@@ -115,9 +115,8 @@ def sketch_files(
         name = chosen.recipe.name
         raise ParameterError(
             Message(
-                "{parameter:named} must name a recipe that weighs each text by "
-                "itself. Got '{value}' with idf = 'corpus' instead. Count the "
-                "collection once with 'neardup idf', and name that file as the "
+                "{parameter:named} must weigh each text by itself, but '{value}' has idf = "
+                "'corpus'. Count the collection with 'neardup idf', and name that file as the "
                 "recipe's idf.",
                 parameter="recipe",
                 value=name,

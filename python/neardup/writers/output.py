@@ -212,8 +212,8 @@ def open_output(
             extension = Message("'{extension}'", extension=base[dot:])
         raise ParameterError(
             Message(
-                "{file}: must have the extension .jsonl, .csv, .tsv (each also with "
-                ".gz, .zst, .xz or .bz2), .parquet or .arrow. Got {found} instead.",
+                "{file}: must end in .jsonl, .csv, .tsv (also .gz, .zst, .xz or .bz2), .parquet "
+                "or .arrow. Got {found} instead.",
                 code="unknown_format",
                 file=printable(name),
                 found=extension,

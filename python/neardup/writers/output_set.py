@@ -206,8 +206,8 @@ def _commit(outputs: Sequence[Output | OutputFolder]) -> None:
             said = error.values.get("said", error.message)
             raise OutputError(
                 Message(
-                    "{file}: cannot be written: {said}. Written before: {written}. No other "
-                    "output was changed.",
+                    "{file}: cannot be written: {said}. Only these outputs are complete: "
+                    "{written}.",
                     code="cannot_be_written",
                     file=output.name,
                     said=str(said).rstrip("."),

@@ -76,10 +76,10 @@ def add(
 ) -> None:
     """Add documents, decided in their order; make the index if there is none.
 
-    A document is dropped if it is verified similar to a kept one that came
-    before. The first documents of an index are read and decided together, as
-    `neardup dedup` does. Known documents are passed over, so the same command goes on
-    after an interruption.
+    A document is dropped if it is verified similar to an earlier kept one. The
+    first documents of an index are read and decided together, as `neardup dedup`
+    does. Known documents are passed over, so the same command goes on after an
+    interruption.
 
     Examples:
         neardup index add news.db articles.jsonl --removed removed.jsonl

@@ -92,7 +92,7 @@ def check(
     """Look for damage; print the first that is found, and exit with 2.
 
     Compares the counters, and sketches a sample of texts again; in SQLite it also checks all pages.
-    If an index is damaged, make a new one from its sources, a backup or an export.
+    If an index is damaged, make a new one from its sources or a backup.
 
     Examples:
         neardup index check news.db

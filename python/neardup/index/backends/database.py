@@ -77,8 +77,8 @@ class Database(ABC):
         elif must_exist:
             raise self._wrong(
                 N_(
-                    "{location}: must hold an index. Got an empty database instead. "
-                    "{elsewhere} Or create one, in a shell with: neardup index create"
+                    "{location}: must hold an index, not an empty database. Create one in a "
+                    "shell with: neardup index create"
                 ),
                 code="not_an_index",
                 elsewhere=Message(self._elsewhere),
@@ -116,8 +116,8 @@ class Database(ABC):
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
             raise self._wrong(
                 N_(
-                    "{location}: must hold an index or nothing. Got the tables of another "
-                    "program instead: {tables}. {elsewhere}"
+                    "{location}: must hold an index or nothing, not the tables of another "
+                    "program: {tables}. {elsewhere}"
                 ),
                 code="not_an_index",
                 tables=shown,
@@ -187,8 +187,8 @@ class Database(ABC):
         if not turn.acquire(timeout=seconds):
             raise self.unavailable(
                 N_(
-                    "{location}: locked by another thread for more than {seconds:g} seconds, so "
-                    "nothing of this change was stored. Try again, or add fewer documents at once."
+                    "{location}: another thread locked it for {seconds:g} seconds, so nothing of "
+                    "this change was stored. Try again, or add fewer documents at once."
                 ),
                 seconds=seconds,
             )

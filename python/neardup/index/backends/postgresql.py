@@ -70,8 +70,8 @@ def _url(location: str) -> tuple[URL, str]:
     ):
         raise ParameterError(
             Message(
-                "The schema of a PostgreSQL address must be one name of 1 to {most} bytes, without "
-                "pg_ in front. Got {value} instead.",
+                "The address must name a schema of 1 to {most} bytes, without pg_ in front. Got "
+                "{value} instead.",
                 most=_NAME_BYTES,
                 value=repr(schema),
             )

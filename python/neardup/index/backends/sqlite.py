@@ -160,7 +160,7 @@ class SQLiteFile(Database):
         if kind != stat.S_IFREG:
             wanted = N_("a file") if kind == stat.S_IFDIR else N_("a regular file")
             raise self.unavailable(
-                N_("{location}: must be {expected}. Got {found} instead. {elsewhere}"),
+                N_("{location}: must be {expected}, not {found}. {elsewhere}"),
                 expected=Message(wanted),
                 found=Message(_KINDS.get(kind, N_("something else"))),
                 elsewhere=Message(self._elsewhere),

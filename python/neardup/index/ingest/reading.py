@@ -194,10 +194,9 @@ class _Addition:
         if self._new and self._dropped and is_counted and self._uncounted + self._new >= FIRST:
             note(
                 Message(
-                    "{new:,} documents were decided with statistics of earlier documents: text "
-                    "that only the new ones share counted as content, and some may have been "
-                    "dropped wrongly. To decide all dropped ones again, run: neardup index recount "
-                    "{index}, and then: neardup index reconsider {index}",
+                    "{new:,} documents were decided by earlier statistics, and some may have "
+                    "been dropped wrongly. To decide again, run: neardup index recount {index}, "
+                    "and then: neardup index reconsider {index}",
                     index=engine.location,
                     new=self._new,
                 )

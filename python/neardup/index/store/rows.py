@@ -59,7 +59,7 @@ def packer() -> zstandard.ZstdCompressor:
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message(
-        "Restore a backup of {location}, or make a new index from its sources or an export.",
+        "Restore a backup of {location}, or make a new index from its sources.",
         location=location,
     )
 

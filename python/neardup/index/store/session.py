@@ -55,8 +55,8 @@ class Session:
             words = str(error.orig).partition("\n")[0]
             raise damage(
                 N_(
-                    "{location}: rows to be added exist already ({reason}): counters, texts or "
-                    "keys are damaged. Nothing of this change was stored. {remedy}"
+                    "{location}: is damaged, and nothing of this change was stored: its rows "
+                    "exist already ({reason}). {remedy}"
                 ),
                 self.location,
                 reason=words,

@@ -34,8 +34,8 @@ class Texts(Statements):
         if packed is None:
             raise damage(
                 N_(
-                    "{location}: must have the text of each document. Got none of "
-                    "document {number} instead. {remedy}"
+                    "{location}: must have the text of each document, and has none of document "
+                    "{number}. {remedy}"
                 ),
                 self.location,
                 number=number,

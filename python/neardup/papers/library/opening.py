@@ -102,8 +102,8 @@ def open_library(
         if is_index(path):
             raise ParameterError(
                 Message(
-                    "The library must be one index, or files. Got the index {index} among "
-                    "others instead. Add the files to the index: neardup index add.",
+                    "The library must be one index, or files, not the index {index} among "
+                    "others. Add the files to the index: neardup index add.",
                     index=path,
                 )
             )

@@ -11,6 +11,7 @@ from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words, percent
 from neardup.papers.align import align_sides
+from neardup.readers.batch import code_of
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
@@ -82,18 +83,7 @@ def _verdict(comparison: Comparison, same: bool) -> str:
         return "same"
     if comparison.duplicate:
         return "duplicate"
-    return "numbers" if _numbers_decide(comparison) else "different"
-
-
-def _numbers_decide(comparison: Comparison) -> bool:
-    """Return whether the texts would be duplicates if their numbers agreed."""
-    evidence = comparison.evidence
-    if comparison.threshold is None or not comparison.measure.startswith("content("):
-        return False
-    if evidence.short:
-        return evidence.numbers_differ > 0 and evidence.aligned >= comparison.threshold
-    without_numbers = comparison.similarity + evidence.number_penalty
-    return comparison.similarity < comparison.threshold <= without_numbers
+    return "numbers" if code_of(comparison.verdict) == task.OTHER_NUMBERS else "different"
 
 
 def _rules(words: Words, recipe: str) -> list[str]:

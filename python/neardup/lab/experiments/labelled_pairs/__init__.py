@@ -158,8 +158,8 @@ def _deciding(
     if not deciding:
         raise InputError(
             Message(
-                "{file}: no cut-off that dedup can use fits these labels better than one answer "
-                "for all pairs. Check whether labels or ids are swapped, or try other recipes.",
+                "{file}: on these labels, no cut-off is better than one answer for all pairs. "
+                "Check whether labels or ids are swapped, or try other recipes.",
                 file=source,
             )
         )

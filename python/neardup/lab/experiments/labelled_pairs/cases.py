@@ -48,9 +48,9 @@ def located(truth: Truth, documents: Documents) -> Cases:
             if id not in place_of:
                 raise InputError(
                     Message(
-                        "{file}: line {line}: must name documents of the input that have a text. "
-                        "Got the unknown id '{id}' instead. Check the labels, or name the field "
-                        "of the ids with {given[id_field]}.",
+                        "{file}: line {line}: must name documents of the input, not the unknown "
+                        "id '{id}'. Check the labels, or name the field of the ids with "
+                        "{given[id_field]}.",
                         **where,
                         id=show(id),
                     )
@@ -58,9 +58,8 @@ def located(truth: Truth, documents: Documents) -> Cases:
             if id in several:
                 raise InputError(
                     Message(
-                        "{file}: line {line}: must name documents of the input. Got the id "
-                        "'{id}', which several documents have, instead. Name a field of "
-                        "unique ids with {given[id_field]}.",
+                        "{file}: line {line}: must name one document, and several have the id "
+                        "'{id}'. Name a field of unique ids with {given[id_field]}.",
                         **where,
                         id=show(id),
                     )
