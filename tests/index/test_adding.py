@@ -1,12 +1,10 @@
 """Documents that come in: new ones, those that are there, those that cannot be."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from tests.index.consistency import check_consistent
 from tests.index.databases import BOTH
 from tests.index.written import FERRY, NUMBERS, PEARS
 from tests.kit.progress import RecordedProgress
@@ -28,18 +26,6 @@ def rows(*texts, **fields):
 
 
 class TestAdd:
-    @BOTH
-    def test_new_document_is_kept_or_repeats(self, index):
-        assert index.add("a", FERRY) is None
-        match = index.add("b", FERRY_AGAIN)
-        assert (match.id, match.measure, match.distance) == ("a", "content(5)", None)
-        assert 0.45 <= match.similarity < 1
-        assert not match.identical
-        assert index.add("c", PEARS) is None
-        exact = index.add("d", FERRY)
-        assert (exact.id, exact.similarity, exact.identical) == ("a", 1.0, True)
-        assert len(index) == 4
-
     def test_decisions_are_logged(self, index, caplog):
         caplog.set_level("INFO", "neardup")
         for id in "ab":
@@ -48,39 +34,6 @@ class TestAdd:
         dropped = [("b", "a", 1.0), (1, 0, 1)]
         lines = [record.args[1:] for record in caplog.records]
         assert lines == [("a",), (1, 1, 0), *dropped, *dropped]
-
-    def test_stored_document_gets_its_first_answer(self, index):
-        first = index.add("a", FERRY), index.add("b", FERRY_AGAIN)
-        # Closer to `b` than the document that it was dropped for.
-        index.add("c", FERRY_AGAIN + " Bring a coat.")
-        assert (index.add("a", FERRY), index.add("b", FERRY_AGAIN)) == first
-        assert len(index) == 3
-
-    def test_stored_document_does_not_change(self, index):
-        index.add("a", FERRY, title="Ferries", at="2024-05-01", source="x", extra={"n": 1})
-        before = index.get("a")
-        index.add("a", FERRY, title="Other", at="2025-05-01", source="y", extra={"n": 2})
-        assert index.get("a") == before
-
-    @pytest.mark.parametrize(
-        ("id", "text"), [("a", PEARS), ("a", ""), ("a", FERRY_AGAIN), ("b", PEARS)]
-    )
-    def test_another_text_under_an_id_is_refused(self, index, id, text):
-        index.add("a", FERRY)
-        index.add("b", FERRY_AGAIN)
-        with pytest.raises(InputError) as refusal:
-            index.add(id, text)
-        assert refusal.value.message.values["reason"].code == "id_taken"
-        assert [document.text for document in index.documents()] == [FERRY, FERRY_AGAIN]
-
-    def test_texts_without_features_equal_only_the_same(self, index):
-        assert index.add("a", "") is None
-        assert index.add("b", "。。。") is None
-        assert index.add("c", "。。") is None
-        assert index.add("d", "").id == "a"
-        match = index.add("e", "。。。")
-        assert (match.id, match.similarity, match.identical) == ("b", 1.0, True)
-        assert index.add("f", " ") is None
 
     @BOTH
     def test_fields_come_back(self, index):
@@ -117,34 +70,6 @@ class TestAdd:
 
 
 class TestAddMany:
-    @BOTH
-    def test_progress_reports_each_result(self, index):
-        index.add("old", FERRY)
-        many = [
-            {"id": "old", "text": FERRY},
-            {"id": "a", "text": FERRY_AGAIN},
-            {"id": "b", "text": PEARS},
-            {"id": "b", "text": PEARS},
-            {"id": "a", "text": FERRY_AGAIN},
-            {"id": "b", "text": BRIDGE},
-            {"id": "old", "text": BRIDGE},
-            {"id": "c", "text": None},
-            {"id": "d", "text": BRIDGE},
-        ]
-        added = index.add_many(many)
-        assert added.keep.dtype == np.bool_
-        keep = [True, False, True, True, False, False, False, False, True]
-        assert added.keep.tolist() == keep
-        assert (added.new, added.already, added.problem_count) == (3, 3, 3)
-        removed = added.removed.to_pylist()
-        assert [(row["id"], row["kept_id"]) for row in removed] == [("a", "old"), ("a", "old")]
-        places = sorted((problem.record, problem.field) for problem in added.problems)
-        assert places == [(6, "id"), (7, "id"), (8, "text")]
-        reasons = {problem.record: str(problem) for problem in added.problems}
-        assert "'b' already belongs to another text" in reasons[6]
-        assert "'old' already belongs to another text" in reasons[7]
-        assert [document.id for document in index.documents()] == ["old", "a", "b", "d"]
-
     @BOTH
     @pytest.mark.slow
     def test_the_same_across_transactions(self, index):
@@ -264,18 +189,6 @@ class TestTogether:
         assert index.get("n2").source == "desk"
         assert index.add_together([]) == []
 
-    def test_as_one_by_one(self, tmp_path):
-        texts = [f"{NUMBERS} {number % 7} {PEARS[: number * 5]}" for number in range(40)]
-        with Index(tmp_path / "other.db", recipe="shingle", threshold=0.3) as other:
-            together = other.add_together(
-                [NewDocument(f"m{number}", text) for number, text in enumerate(texts)]
-            )
-        with Index(tmp_path / "third.db", recipe="shingle", threshold=0.3) as third:
-            alone = [third.add(f"m{number}", text) for number, text in enumerate(texts)]
-        assert [item.repeats for item in together] == alone
-        assert any(alone)
-        assert not all(alone)
-
     @BOTH
     def test_more_than_one_transaction(self, index):
         texts = [f"document number {number} says {number * number}" for number in range(2500)]
@@ -306,44 +219,6 @@ def fails_on_bad(text):
     if text == "bad":
         raise ValueError("bad text")
     return [(word, "x") for word in text.split()]
-
-
-DAY = timedelta(days=1)
-NOON = datetime(2024, 6, 15, 12, tzinfo=UTC)
-TICK = timedelta(microseconds=1)
-
-
-@BOTH
-@pytest.mark.parametrize("recipe", ["general", "characters"])
-class TestWindows:
-    @pytest.fixture
-    def index(self, location, recipe):
-        with Index(location, recipe=recipe, workers=1) as index:
-            index.add("old", FERRY, at=NOON)
-            yield index
-        check_consistent(location)
-
-    def test_the_window_begins_inclusive(self, index):
-        assert index.add("a", FERRY, at=NOON + DAY, within="24h").id == "old"
-        assert index.add("b", FERRY, at=NOON + DAY + TICK, within=DAY) is None
-        # The kept one in the window, though an older one is the same.
-        assert index.add("c", FERRY, at=NOON + 2 * DAY, within=DAY).id == "b"
-        assert index.add("d", FERRY, at=NOON + 2 * DAY).id == "old"
-
-    def test_many(self, index):
-        day = [NOON + DAY + TICK, NOON + DAY, NOON + 2 * DAY + TICK, NOON + 9 * DAY]
-        added = index.add_many(
-            rows(FERRY, FERRY, FERRY, FERRY, day=day), at_field="day", within="1d"
-        )
-        # The second looks back to `old`; the third to the first.
-        assert added.keep.tolist() == [True, False, False, True]
-        assert added.removed["kept_id"].to_pylist() == ["old", "d0"]
-
-    def test_queries(self, index):
-        assert [m.id for m in index.query(FERRY, at=NOON + DAY, within=DAY)] == ["old"]
-        assert index.query(FERRY, at=NOON + DAY + TICK, within=DAY) == []
-        assert index.query(FERRY, within="1d") == []
-        assert [m.id for m in index.query(FERRY)] == ["old"]
 
 
 def test_a_closed_index_says_so(location):

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
 from random import Random
 from threading import Barrier
 
@@ -40,53 +39,8 @@ def ids(index, **fields):
     return [removal.document.id for removal in index.removals(RemovalFilter(**fields))]
 
 
-def states(index, *ids):
-    return [index.get(id).state for id in ids]
-
-
-FILTERS = [
-    ({"source": "wire"}, {"pears-2"}),
-    ({"since": datetime(2026, 3, 11, tzinfo=UTC)}, {"near", "same"}),
-    ({"until": datetime(2026, 3, 11, tzinfo=UTC)}, {"far", "pears-2"}),
-    # Without a zone a time is in UTC.
-    ({"since": datetime(2026, 3, 11)}, {"near", "same"}),
-    ({"since": "2026-03-11"}, {"near", "same"}),
-    ({"until": "2026-03-11T08:00:00+08:00"}, {"far", "pears-2"}),
-    ({"min_similarity": 1.0, "source": "web"}, {"same"}),
-    ({"max_similarity": 0.1}, set()),
-    ({"search": "TITLE near"}, {"near"}),
-    ({"search": "shelves"}, {"far"}),
-    ({"search": "nowhere"}, set()),
-    ({"confirmed": True}, set()),
-]
-
-
 @BOTH
 class TestRemovals:
-    def test_the_order(self, reviewed):
-        doubt = ids(reviewed)
-        assert doubt.index("far") < doubt.index("near") < doubt.index("same")
-        assert ids(reviewed, order="newest") == ["same", "near", "far", "pears-2"]
-        assert ids(reviewed, order="cluster") == ["far", "near", "same", "pears-2"]
-        for order in ("doubt", "newest", "cluster"):
-            wanted = RemovalFilter(order=order)
-            every = list(reviewed.removals(wanted))
-            for number, removal in enumerate(every):
-                after = list(reviewed.removals(wanted, after=removal.position))
-                assert after == every[number + 1 :]
-
-    def test_filters(self, reviewed):
-        for fields, expected in FILTERS:
-            assert set(ids(reviewed, **fields)) == expected, fields
-            if "search" not in fields:
-                count = reviewed.count_removals(RemovalFilter(**fields))
-                assert count == len(expected), fields
-
-    def test_removal_holds_both_documents(self, reviewed):
-        removal = next(reviewed.removals())
-        assert removal.document == reviewed.get(removal.document.id)
-        assert removal.kept == reviewed.get(removal.document.repeats.id)
-
     def test_wrong_parameters(self, reviewed):
         for call in (
             lambda: next(reviewed.removals(RemovalFilter(order="x"))),
@@ -121,10 +75,6 @@ class TestRemovals:
                 call(wanted)
             assert caught.value.values["parameter"] == name
 
-    def test_arrivals(self, reviewed):
-        assert reviewed.count_arrivals("2026-03-01") == (4, 3)
-        assert reviewed.count_arrivals("2027-01-01") == (0, 0)
-
     def test_more_than_a_page(self, index):
         index.add("first", NOTICE)
         many = [f"copy-{number:03}" for number in range(250)]
@@ -136,49 +86,6 @@ class TestRemovals:
 
 
 class TestDecisions:
-    @BOTH
-    def test_a_confirmed_removal_is_listed_as_such(self, reviewed):
-        reviewed.confirm("near", by="李编辑")
-        assert ids(reviewed, confirmed=True) == ["near"]
-        assert "near" not in ids(reviewed, confirmed=False)
-        (event,) = reviewed.decisions()
-        assert (event.action, event.id, event.details) == ("confirmed", "near", {"by": "李编辑"})
-        reviewed.undo("near", by="Wang")
-        assert ids(reviewed, confirmed=True) == []
-        reviewed.undo("near")
-        assert ids(reviewed, confirmed=True) == ["near"]
-        actions = [(event.action, event.is_last) for event in reviewed.decisions()]
-        assert actions == [("confirmed", True), ("undone", False), ("confirmed", False)]
-
-    def test_a_confirmation_is_about_one_decision(self, reviewed):
-        reviewed.confirm("near")
-        reviewed.reconsider(["near"])
-        assert ids(reviewed, confirmed=True) == []
-        reviewed.confirm("near")
-        reviewed.remove("near")
-        reviewed.add("near", COPIES["near"], at="2026-03-11")
-        assert ids(reviewed, confirmed=True) == []
-        reviewed.confirm("near")
-        reviewed.expire(before="2026-04-01")
-        reviewed.add("numbers", NOTICE)
-        reviewed.add("near", COPIES["near"])
-        assert ids(reviewed) == ids(reviewed, confirmed=False) == ["near"]
-        assert not any(event.is_last for event in reviewed.decisions())
-
-    @BOTH
-    def test_keeping_is_undone_with_what_it_led_to(self, reviewed):
-        reviewed.keep("far", by="Li")
-        closest = COPIES["far"].replace("a card", "a ticket")
-        assert reviewed.add("later", closest).id == "far"
-        reviewed.undo("far", by="Wang")
-        assert states(reviewed, "far") == ["dropped"]
-        assert reviewed.get("far").repeats.id == "numbers"
-        later = reviewed.get("later")
-        assert later.state == "kept" or later.repeats.id == "numbers"
-        reviewed.undo("far")
-        assert states(reviewed, "far") == ["kept"]
-        assert [event.action for event in reviewed.decisions()] == ["kept", "undone", "kept"]
-
     @BOTH
     def test_several_editors_at_once(self, location):
         with Index(location) as index:
@@ -200,20 +107,6 @@ class TestDecisions:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
         check_consistent(location)
-
-    def test_invalid_decision_is_refused(self, reviewed):
-        with pytest.raises(InputError, match="no document"):
-            reviewed.confirm("none")
-        with pytest.raises(InputError, match="not dropped"):
-            reviewed.confirm("numbers")
-        for id in ("none", "numbers", "near"):
-            with pytest.raises(InputError, match="no decision"):
-                reviewed.undo(id)
-        # What happened since would be undone as well.
-        reviewed.confirm("near")
-        reviewed.reconsider(["near"])
-        with pytest.raises(InputError, match="no decision"):
-            reviewed.undo("near")
 
 
 @BOTH

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select
-from tests.index.consistency import all_keys, check_consistent, verdicts
+from tests.index.consistency import all_keys, check_consistent
 from tests.index.databases import BOTH
 from tests.index.written import NUMBERS, PEARS, documents, families, letters
 
-from neardup import Index, InputError, load_recipe
+from neardup import Index, load_recipe
 from neardup.index.backends import open_database
 
 OPTIONS = {"recipe": load_recipe("shingle").replace(decide={"threshold": 0.3})}
@@ -34,37 +34,6 @@ def states(index):
 
 
 class TestRemove:
-    @BOTH
-    def test_removal_of_a_kept_document_decides_its_duplicates_again(self, filled):
-        removed = filled.remove("a")
-        assert (removed.removed, removed.decided_count) == (1, 3)
-        assert [id for id, _ in removed.decided] == ["b", "c", "d"]
-        matches = dict(removed.decided)
-        assert matches["b"] is None
-        assert matches["c"].id == matches["d"].id == "b"
-        assert matches["d"].identical
-        assert states(filled) == {"x": "kept", "b": "kept", "c": "dropped", "d": "dropped"}
-        assert filled.get("d").repeats == matches["d"]
-        assert filled.query(NUMBERS)[0].id == "b"
-        (event,) = filled.explain("c").events
-        assert (event.action, event.details["repeats"]) == ("reconsidered", "b")
-        assert (event.details["repeated"], event.details["which"]) == ("a", "removed")
-        assert filled.remove("c").decided == ()
-        stats = filled.stats()
-        assert (stats.kept, stats.dropped) == (2, 1)
-
-    def test_a_dropped_one_changes_no_other(self, filled):
-        removed = filled.remove("b")
-        assert (removed.removed, removed.decided, removed.decided_count) == (1, (), 0)
-        assert states(filled) == {"a": "kept", "x": "kept", "c": "dropped", "d": "dropped"}
-
-    def test_fields_stay(self, index):
-        index.add("a", NUMBERS)
-        index.add("b", NUMBERS, title="t", source="s", at="2024-01-01", extra={"n": 1})
-        before = vars(index.get("b"))
-        assert index.remove("a").decided == (("b", None),)
-        assert vars(index.get("b")) == {**before, "state": "kept", "repeats": None}
-
     def test_nothing_happens_if_a_decision_fails(self, filled, monkeypatch):
         before = list(filled.documents())
 
@@ -77,14 +46,6 @@ class TestRemove:
                 with pytest.raises(KeyboardInterrupt):
                     call()
         assert list(filled.documents()) == before
-
-    @BOTH
-    def test_an_id_can_be_used_again(self, filled):
-        filled.remove("x")
-        with pytest.raises(InputError, match="there is no document 'x'"):
-            filled.remove("x")
-        assert filled.add("x", NUMBERS + " once more").id == "a"
-        assert [event.action for event in filled.explain("x").events] == ["removed"]
 
     @pytest.mark.slow
     @every_scheme
@@ -140,22 +101,6 @@ class TestRemove:
         assert {match.id for _, match in removed.decided[1:]} == {"0"}
 
 
-class TestReconsider:
-    def test_only_some(self, filled):
-        decided = filled.reconsider(["d", "nosuch", "x", "c", "d"])
-        assert [(id, match.id) for id, match in decided] == [("c", "a"), ("d", "a")]
-        assert [document.id for document in filled.documents()] == ["a", "b", "x", "c", "d"]
-        assert filled.reconsider([]) == []
-
-    @BOTH
-    def test_all(self, filled):
-        filled.keep("b")
-        decided = dict(filled.reconsider())
-        assert [*decided] == ["c", "d"]
-        assert (decided["d"].id, decided["d"].identical) == ("b", True)
-        assert [event.action for event in filled.explain("d").events] == ["reconsidered"]
-
-
 DAY = timedelta(days=1)
 NOON = datetime(2024, 6, 15, 12, tzinfo=UTC)
 
@@ -170,31 +115,11 @@ class TestExpire:
         index.add("y", PEARS, at=NOON + 9 * DAY)
         return index
 
-    @BOTH
-    def test_the_moment_is_exclusive(self, dated):
-        assert dated.expire(before=NOON - 2 * DAY).removed == 0
-        removed = dated.expire(before=NOON)
-        assert (removed.removed, removed.decided) == (2, (("y", None),))
-        assert states(dated) == {"a": "kept", "b": "dropped", "y": "kept"}
-
-    @BOTH
-    def test_kept_and_dropped(self, dated):
-        removed = dated.expire(before="2024-06-15T20:00:01+08:00")
-        assert (removed.removed, removed.decided) == (3, (("b", None), ("y", None)))
-        assert states(dated) == {"b": "kept", "y": "kept"}
-        details = dated.explain("b").events[0].details
-        assert details == {"repeated": "a", "which": "expired"}
-
     def test_spans(self, dated):
         dated.add("now", PEARS + " And in July.", at=datetime.now(UTC) - timedelta(minutes=30))
         assert dated.expire(older_than=DAY).removed == 5
         assert dated.expire(older_than="31m").removed == 0
         assert dated.expire(older_than="29m").removed == 1
-
-    def test_dropped_ones_expire_with_what_they_repeat(self, dated):
-        removed = dated.expire(before=NOON + 2 * DAY)
-        assert (removed.removed, removed.decided) == (4, (("y", None),))
-        assert states(dated) == {"y": "kept"}
 
     @BOTH
     @pytest.mark.slow
@@ -212,22 +137,6 @@ class TestExpire:
 
 
 class TestKeep:
-    @BOTH
-    def test_a_dropped_one_is_kept_and_others_are_dropped_for_it(self, filled):
-        filled.keep("b")
-        document = filled.get("b")
-        assert (document.state, document.repeats) == ("kept", None)
-        assert document.text == NUMBERS + " and more"
-        assert (filled.stats().kept, filled.stats().dropped) == (3, 2)
-        assert filled.add("e", NUMBERS + " and more").id == "b"
-        assert filled.add("f", NUMBERS).id == "a"
-        event = filled.explain("b").events[-1]
-        assert (event.action, event.details) == ("kept", {"repeats": "a"})
-
-    def test_one_that_is_kept(self, filled):
-        with pytest.raises(InputError, match="'a' is kept already"):
-            filled.keep("a")
-
     @every_scheme
     def test_every_search_finds_it(self, location, name):
         with Index(location, recipe=name, workers=1) as index:
@@ -238,16 +147,3 @@ class TestKeep:
             index.remove("first")
             assert [match.id for match in index.query(text)] == ["second"]
         check_consistent(location)
-
-
-@BOTH
-def test_events_are_kept_in_order(filled, location):
-    filled.remove("a")
-    filled.reconsider(["c"])
-    filled.remove("b")
-    events = filled.explain("c").events
-    assert [event.action for event in events] == ["reconsidered"] * 3
-    assert [event.details.get("repeated") for event in events] == ["a", None, "b"]
-    times = [event.at for event in events]
-    assert times == sorted(times)
-    assert verdicts(location)["c"] == "d"

@@ -67,18 +67,6 @@ class TestPassages:
         assert post.rates == whole.rates
         assert (post.characters, post.copied) == (whole.characters, whole.copied)
 
-    def test_sources_with_the_most_come_first(self, make, library):
-        make("library/part.txt", OTHER[:24])
-        report = check(make("paper.txt", COPIED + PLAIN + OTHER), library)
-        check_consistent(report)
-        assert ids(report) == ["county.txt", "boats.txt", "part.txt"]
-        assert report.sources[2].unique_characters == 0
-        shares = [COPIED, OTHER, OTHER[:24]]
-        for source, share in zip(report.sources, shares, strict=True):
-            whole = Path(library, source.id).read_text("utf-8")
-            assert source.cover == pytest.approx(counted(share) / counted(whole), abs=0.01)
-        assert [passage.source for passage in report.passages] == [0, 1, 2]
-
     def test_equal_sources_are_in_the_order_of_the_library(self, make):
         for name in "dacb":
             make(f"library/{name}.txt", COPIED)
@@ -164,22 +152,6 @@ class TestOwnFile:
 
 
 class TestExcluded:
-    def test_it_counts_nowhere(self, make, library):
-        form = (
-            "封面：本人声明所交论文由本人独立完成，除已注明之处外不含他人成果，特此声明，签名为证。"
-        )
-        make("library/class.txt", form + unrelated(3))
-        paper = make("paper.txt", f"{form}\n{PLAIN}\n{COPIED}\n")
-        without = check(paper, library)
-        assert set(ids(without)) == {"county.txt", "class.txt"}
-        report = check(paper, library, exclude=[make("form.txt", form)])
-        check_consistent(report)
-        assert ids(report) == ["county.txt"]
-        assert report.characters == without.characters - counted(form)
-        assert report.copied == without.copied - counted(form)
-        (aside,) = (aside for aside in report.asides if aside.kind == "given")
-        assert report.text[aside.begin : aside.end] == form[:-1]
-
     def test_edited_stretch_of_a_template_is_excluded_and_an_answer_is_not(self, make):
         """Half of its letters are others; what a student wrote in its place counts."""
         form, answer = unrelated(5, 300), unrelated(6, 80)
@@ -223,16 +195,6 @@ class TestWithoutSources:
         assert "略去，各项比例均不计入：county.txt。" in report.to_html()
         assert json.loads(report.to_json())["without_sources"] == ["county.txt"]
 
-    def test_text_of_another_source_stays_copied(self, make, paper, library):
-        make("library/copy.txt", COPIED)
-        report = check(paper, library, without_sources=["county.txt"])
-        assert ids(report) == ["copy.txt"]
-        assert report.copied == counted(COPIED)
-
-    def test_without_any_source(self, paper, library):
-        report = check(paper, library, without_sources=["county.txt"])
-        assert (report.rates.total, report.sources, report.similarity) == (0, (), None)
-
     def test_an_id_that_is_no_source_changes_nothing(self, paper, library):
         assert check(paper, library, without_sources=["else.txt", "x"]) == check(paper, library)
 
@@ -243,16 +205,6 @@ class TestWithoutSources:
 
 
 class TestAsides:
-    def test_quotations_lower_the_second_rate_only(self, make, library):
-        plain = check(make("plain.txt", f"{PLAIN}他写道：{COPIED}"), library)
-        report = check(make("paper.txt", f"{PLAIN}他写道：“{COPIED}”"), library)
-        check_consistent(report)
-        assert report.rates.total == plain.rates.total == report.rates.largest_source
-        assert plain.rates.without_quotations == plain.rates.total
-        assert report.rates.without_quotations == 0
-        (aside,) = report.asides
-        assert (aside.kind, report.text[aside.begin : aside.end]) == ("quotation", f"“{COPIED}”")
-
     def test_references_lower_the_second_rate_only(self, make):
         works = "\n\n参考文献\n" + "".join(
             f"[{n}] 王岚. 渡口志第{n}卷，沿河地方文献丛编[M]. 北京: 水边出版社, 200{n}: 11-20.\n"

@@ -1,13 +1,15 @@
 """Rates: what counts, what is copied, and that all numbers of a report agree."""
 
 import random
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.index.written import edited, letters
 from tests.kit.strategies import texts
-from tests.papers.texts import FILLERS
+from tests.papers.texts import FILLERS, unrelated
 
 from neardup import _core, check
 from neardup.papers import ExcludedSpan, open_library
@@ -187,22 +189,74 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     assert report == again
 
 
-def test_rates_by_hand(make):
-    """100 characters, 60 copied, 40 copied in quotation marks; two sources share 30."""
-    rng = random.Random(1)
-    plain, copied, quoted = letters(rng, 100), letters(rng, 60), letters(rng, 40)
-    paper = make("paper.txt", f"{plain}。\n{copied}。\n“{quoted}”\n")
-    make("library/a.txt", letters(rng, 50) + copied)
-    make("library/b.txt", letters(rng, 50) + copied[30:] + "。" + letters(rng, 400) + quoted)
-    report = check(paper, "library")
-    check_consistent(report)
-    assert (report.characters, report.copied) == (200, 100)
-    assert (report.rates.total, report.rates.without_quotations) == (0.5, 0.3)
-    assert report.rates.largest_source == 70 / 200
-    sources = [
-        (source.id, source.characters, source.unique_characters) for source in report.sources
+#: Texts that papers copy, each of its own length.
+PARTS = [unrelated(50 + number, 24 + 9 * number) for number in range(6)]
+part_numbers = st.integers(0, len(PARTS) - 1)
+some_sources = st.sets(st.integers(0, 3), max_size=2)
+
+
+@settings(max_examples=40)
+@given(
+    blocks=st.lists(st.tuples(st.none() | part_numbers, st.booleans()), max_size=7),
+    # Text that three documents share would not count.
+    holders=st.lists(some_sources, min_size=len(PARTS), max_size=len(PARTS)),
+    excluded=st.sets(part_numbers, max_size=2),
+    left_out=some_sources,
+)
+def test_rates_are_those_of_the_known_pieces(blocks, holders, excluded, left_out):
+    """A paper is made of new text and of parts, of which each is in some sources."""
+    texts = [
+        unrelated(1000 + number, 40) if part is None else PARTS[part]
+        for number, (part, _) in enumerate(blocks)
     ]
-    assert sources == [("b.txt", 70, 40), ("a.txt", 60, 30)]
-    assert len(report.passages) == 3
-    with open_library("library") as library:
-        assert check(paper, library) == report
+    marked = [f"“{text}”" if block[1] else text for text, block in zip(texts, blocks, strict=True)]
+    parts = {source: [n for n, of in enumerate(holders) if source in of] for source in range(4)}
+    with tempfile.TemporaryDirectory() as folder:
+        for source, held in parts.items():
+            text = "。".join([unrelated(800 + source, 50), *(PARTS[part] for part in held)])
+            Path(folder, f"{source}.txt").write_text(text, "utf-8")
+        report = check(
+            FileText("。\n".join([unrelated(900, 100), *marked]), "text"),
+            folder,
+            exclude=[FileText(PARTS[part], "text") for part in excluded],
+            without_sources=[f"{source}.txt" for source in left_out],
+            workers=1,
+        )
+    check_consistent(report)
+    counts = [
+        (len(text), part, is_quoted)
+        for text, (part, is_quoted) in zip(texts, blocks, strict=True)
+        if part not in excluded
+    ]
+    copied = [
+        (length, holders[part] - left_out, is_quoted)
+        for length, part, is_quoted in counts
+        if part is not None and holders[part] - left_out
+    ]
+    assert report.characters == 100 + sum(length for length, *_ in counts)
+    assert report.copied == sum(length for length, *_ in copied)
+    unquoted = sum(length for length, _, is_quoted in copied if not is_quoted)
+    assert report.rates.without_quotations == unquoted / report.characters
+    expected = []
+    for source in parts:
+        of_it = [(length, sources) for length, sources, _ in copied if source in sources]
+        unique = sum(length for length, sources in of_it if len(sources) == 1)
+        expected.append((f"{source}.txt", sum(length for length, _ in of_it), unique))
+    expected = sorted((row for row in expected if row[1]), key=lambda row: -row[1])
+    found = [(one.id, one.characters, one.unique_characters) for one in report.sources]
+    assert found == expected
+    present = {part for _, part, _ in counts if part is not None}
+    for source in report.sources if not excluded else ():
+        held = parts[int(source.id[0])]
+        repeated = sum(len(PARTS[part]) for part in held if part in present)
+        assert source.cover == pytest.approx(
+            repeated / (50 + sum(len(PARTS[part]) for part in held)), abs=0.02
+        )
+    sources = {source for part in present for source in holders[part]}
+    assert set(report.without_sources) == {f"{source}.txt" for source in sources & left_out}
+    asides = {
+        kind: [report.text[one.begin : one.end] for one in report.asides if one.kind == kind]
+        for kind in ("quotation", "given")
+    }
+    assert asides["quotation"] == [text for text in marked if text.startswith("“")]
+    assert set(asides["given"]) == {PARTS[part] for part, _ in blocks if part in excluded}
