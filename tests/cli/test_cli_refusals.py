@@ -48,7 +48,7 @@ REFUSED = {
         "in.jsonl -o link.jsonl --force": "in.jsonl",
         "in.jsonl -o k.jsonl --removed ./k.jsonl": "k.jsonl",
         "in.jsonl -o nosuch/k.jsonl": "nosuch/k.jsonl: must be in a folder that exists",
-        "in.jsonl -o k.what": "k.what: must have the extension",
+        "in.jsonl -o k.what": "k.what: must end in",
         "in.jsonl dump -o k.jsonl --on-error stop": "Stopped, as --on-error stop asks",
     },
     "dedup -o k.jsonl": {
@@ -62,7 +62,7 @@ REFUSED = {
     "dedup in.jsonl -o k.jsonl": {
         "--text-field txt": "4 records with 'id', 'text'",
         "--format what": "--format must be",
-        "--bits 8": "--bits must be left out: it is for fingerprints",
+        "--bits 8": "--bits must be left out, not 8, since",
         "--restore none.txt": "none.txt: cannot be read",
         "--restore none.txt --engine spark": "on Spark",
         "--recipe nosuch": "--recipe must be",
@@ -85,7 +85,7 @@ REFUSED = {
     "repeats in.jsonl": {
         "--keep first": "--keep must be left out without --remove",
         "-o a.csv --places a.csv": "a.csv: must be one output only",
-        "-o a.csv --remove b.xyz": "b.xyz: must have the extension",
+        "-o a.csv --remove b.xyz": "b.xyz: must end in",
         "--remove k.jsonl --text-field body": "Name the field with --text-field.",
         "nosuch.jsonl -o a.csv": "nosuch.jsonl: no such file",
     },
@@ -174,7 +174,7 @@ REFUSED = {
             "in.jsonl --within soon": "--within must be a timedelta",
             "in.jsonl --at-field at --at-zone Mars": "--at-zone must be",
             "in.jsonl --removed in.jsonl": "must not be both input and output",
-            "in.jsonl --removed k.what": "must have the extension",
+            "in.jsonl --removed k.what": "must end in",
             "wrong.jsonl --removed k.jsonl": "Did you mean 'txt'?",
         }
         for index in ("n.db", "new.db")

@@ -171,7 +171,7 @@ class TestFilesOfTheRecipe:
         value = stored.replace(now, f"{name}-{earlier}")
         changed(location, meta.update().where(is_settings).values(value=value))
         message = refused(location, IndexMismatchError, f"{name}-{earlier}", now)
-        assert "another version" in message
+        assert "the neardup that made it" in message
 
     def test_a_file_that_is_gone(self, location, words):
         Index(location, recipe=self.recipe(words)).close()

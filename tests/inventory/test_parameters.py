@@ -206,7 +206,12 @@ def test_bad_values_are_refused_by_name(name, parameter, value):
         function(**good | {parameter: value})
     message = str(caught.value)
     # A name such as `a` is in any sentence.
-    assert f"'{parameter}'" in message or re.match(rf"{parameter}(\[\d+\])?: ", message)
+    assert (
+        f"'{parameter}'" in message
+        or re.match(rf"{parameter}(\[\d+\])?: ", message)
+        # Of splits, which the command line has in an option of their own.
+        or caught.value.values.get("parameter") == parameter == "inputs"
+    )
     if isinstance(caught.value, ParameterError):
         assert "must" in message
     assert len(message) < 400
@@ -252,7 +257,7 @@ def test_numbers_of_numpy_are_numbers(name, options):
 def test_a_distance_is_for_fingerprints(name, recipe):
     function, good = CALLABLES[name]
     kind = neardup.load_recipe(recipe).sketch.kind
-    message = f"'max_distance' parameter must be left out.*'{recipe}'.*'{kind}'.*Got 3.*threshold"
+    message = f"'max_distance' parameter must be left out, not 3.*'{recipe}'.*'{kind}'.*threshold"
     for threshold in (None, 0.9):
         with pytest.raises(ParameterError, match=message):
             function(**good | {"recipe": recipe, "max_distance": 3, "threshold": threshold})
@@ -262,7 +267,7 @@ def test_a_distance_is_for_fingerprints(name, recipe):
 @pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
 def test_fingerprints_need_a_recipe_of_fingerprints(name, recipe):
     function, good = CALLABLES[name]
-    with pytest.raises(ParameterError, match=f"'recipe'.*fingerprints. Got '{recipe}'"):
+    with pytest.raises(ParameterError, match=f"'recipe'.*with fingerprints, not '{recipe}'"):
         function(**good | {"recipe": recipe})
 
 

@@ -275,7 +275,7 @@ def test_the_same_again_with_other_threads(result, tmp_path):
     ("change", "message"),
     [
         ("ferry\tnobody\tyes\n", "line 17: must name documents of the input"),
-        ("ferry\ttwin\tyes\n", "which several documents have"),
+        ("ferry\ttwin\tyes\n", "several have the id 'twin'"),
     ],
 )
 def test_ids_that_cannot_be(tmp_path, change, message):

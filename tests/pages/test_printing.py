@@ -45,7 +45,7 @@ class TestPrograms:
 
     def test_a_browser_that_fails(self, on_path):
         on_path(chromium="exit 1")
-        with pytest.raises(MissingDependencyError, match="none on the path did it"):
+        with pytest.raises(MissingDependencyError, match="none of these printed it"):
             printing.to_pdf("<p>1</p>")
 
     def test_a_browser_that_hangs(self, on_path, monkeypatch):

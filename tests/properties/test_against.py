@@ -287,7 +287,7 @@ class TestAnIndex:
             interrupted(against=["old.db"])
             index.add("another", "别的一篇，说的是别的事情。")
         for others in (None, ["old.jsonl"], ["old.db"]):
-            with pytest.raises(InputError, match="a run with another against"):
+            with pytest.raises(InputError, match="a run with other settings: against"):
                 dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")
 
     @pytest.mark.usefixtures("folder")

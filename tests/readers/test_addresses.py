@@ -179,8 +179,8 @@ def test_an_error_says_which_output_is_new(replaced, monkeypatch):
     with pytest.raises(OutputError) as caught:
         run()
     assert str(caught.value) == (
-        "memory://report: cannot be written: the peer went away. Written before: "
-        "memory://removed.jsonl. No other output was changed."
+        "memory://report: cannot be written: the peer went away. Only these outputs are "
+        "complete: memory://removed.jsonl."
     )
     assert new() == ["removed"]
 

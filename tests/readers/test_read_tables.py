@@ -232,9 +232,9 @@ def test_refused():
         InputError, match=r"^input: must have a text column 'x'. Got 'text' instead"
     ):
         open_table(pl.DataFrame({"text": ["a"]}), text_field="x")
-    with pytest.raises(ParameterError, match="Got int instead"):
+    with pytest.raises(ParameterError, match="not int"):
         open_table(5)
-    with pytest.raises(ParameterError, match="Got str instead"):
+    with pytest.raises(ParameterError, match="not str"):
         open_table("a text")
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):

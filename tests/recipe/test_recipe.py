@@ -185,7 +185,7 @@ def test_index_by_another_version_of_content_is_refused(options, is_refused, tmp
     if not is_refused:
         Index(location).close()
         return
-    with pytest.raises(IndexMismatchError, match=r"made by the recipe .*neardup is of another ver"):
+    with pytest.raises(IndexMismatchError, match=r"have the recipe .*the neardup that made it"):
         Index(location)
 
 

@@ -50,9 +50,9 @@ def test_every_task_uses_it():
 @pytest.mark.parametrize(
     ("units", "message"),
     [
-        ("no.such.module:f", "Importing 'no.such.module' failed: ModuleNotFoundError"),
-        ("nosuch:f", "if nosuch.py is in this folder, run with PYTHONPATH=[.]"),
-        ("no.such.module:f", "if no/such/module.py is in this folder"),
+        ("no.such.module:f", "importing 'no.such.module' failed: ModuleNotFoundError"),
+        ("nosuch:f", "If nosuch.py is in this folder, run with PYTHONPATH=[.]"),
+        ("no.such.module:f", "If no/such/module.py is in this folder"),
         (f"{MODULE}:nosuch", "has no callable 'nosuch'"),
         ("math:pi", "has no callable 'pi'"),
         (":f", "module:function"),

@@ -182,7 +182,7 @@ class TestCompare:
         # What was typed is still there.
         assert FERRY in missing.text
         plain = ask(client, "/compare", a=FERRY[:40], b=FERRY[:40], recipe="bkdr")
-        assert (plain.status_code, "no word/tag tokens" in plain.text) == (422, True)
+        assert (plain.status_code, "has no words with tags" in plain.text) == (422, True)
         long = forms.send(client, "/compare", a=BRIDGE, b=FERRY)
         assert long.status_code == 422
         assert f"文本有 {len(BRIDGE)} 个字符，最多接受 50 个" in long.text

@@ -456,7 +456,7 @@ def test_records_that_cannot_be_read(spark, tmp_path):
     ("units", "error", "message"),
     [
         ("tests.golden.segmenters:failing", neardup.InputError, "ZeroDivisionError: no words in 7"),
-        ("no.such.module:f", neardup.ParameterError, "Importing 'no.such.module' failed"),
+        ("no.such.module:f", neardup.ParameterError, "importing 'no.such.module' failed"),
     ],
 )
 def test_failing_segmenter_ends_the_job(spark, units, error, message):

@@ -435,12 +435,12 @@ def test_rows_are_split_where_the_part_changes():
 @pytest.mark.parametrize(
     ("recipe", "reason"),
     [
-        ("characters", r"a distance of \d+ instead. Give a smaller max_distance"),
-        ("bkdr", "a distance of 15 instead. Give a smaller max_distance"),
-        ("keywords", "idf = 'corpus' instead. Count the collection once with 'neardup idf'"),
+        ("characters", "none for 128 bits within 41. Give a smaller max_distance"),
+        ("bkdr", "none for 32 bits within 15. Give a smaller max_distance"),
+        ("keywords", "idf = 'corpus'. Give it a file of 'neardup idf'"),
         (
             load_recipe("improved").replace(weigh={"idf": "bundled"}),
-            "depend on titles instead. Choose a recipe with another scheme",
+            "depends on them. Choose another scheme",
         ),
     ],
 )

@@ -73,8 +73,7 @@ def test_content_is_at_most_the_weighted_resemblance_and_goes_by_the_alignment(a
         ("北岸的渡口停航四天", "Not duplicates: a text is short, and a number differs."),
         (
             "北岸的渡船停航三天",
-            "Not duplicates: 89% of the shorter text agrees, but so short a text must occur in the "
-            "other in one run.",
+            "Not duplicates: 89% of the shorter text agrees, but so short a text must occur whole.",
         ),
     ],
 )

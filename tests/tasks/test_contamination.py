@@ -204,7 +204,7 @@ def test_a_note_lists_short_items():
     progress = RecordedProgress()
     contamination_files(["in.jsonl"], ["items.jsonl"], progress=progress)
     (note,) = progress.notes
-    assert note.startswith("30 test items of fewer than 20 Chinese characters or 40 letters")
+    assert note.startswith("30 test items are shorter than 20 Chinese characters or 40 letters")
     assert "q0, q1," in note
     assert note.endswith("q19, ....")
 
@@ -303,7 +303,7 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     progress = RecordedProgress()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
-        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for "
+        "1 test item is shorter than 20 Chinese characters or 40 letters, and ignored "
         "(min_item_length=): clean.",
         "in.jsonl has both documents and test items, so all of its items are found.",
     ]
@@ -318,8 +318,7 @@ def test_note_counts_items_of_boilerplate():
     progress = RecordedProgress()
     result = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
     assert progress.notes == [
-        "1 test item occurs only as wording that more than 100 documents have, which does not "
-        "count (max_documents=): t0."
+        "1 test item occurs only as boilerplate of more than 100 documents (max_documents=): t0."
     ]
     assert (result.summary.common, result.summary.findings) == (1, 0)
 

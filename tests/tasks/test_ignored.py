@@ -94,7 +94,7 @@ def test_one_event_at_several_times_is_one_by_every_way(tmp_path):
         out = tmp_path / "kept.jsonl"
         found = dedup_files([source], out, against=[other], ignore=["dates"], force=True)
         assert found.summary.kept == 0
-    with pytest.raises(InputError, match="or other settings"):
+    with pytest.raises(InputError, match="with the settings of this run"):
         dedup_files([source], out, against=[sketches], force=True)
 
 

@@ -225,10 +225,10 @@ def test_collection_without_groups_is_refused(tmp_path, monkeypatch):
     with neardup.Index("known.db") as index:
         index.add_files(["in.jsonl"])
         for call in (neardup.dedup, neardup.pairs):
-            with pytest.raises(ParameterError, match="must be left out where the other"):
+            with pytest.raises(ParameterError, match="must be left out, since an index"):
                 call(CHATS, group_field="chat", against=index)
     for against in ("known.db", "in.sketches"):
-        with pytest.raises(ParameterError, match="must be left out where the other"):
+        with pytest.raises(ParameterError, match="must be left out, since an index"):
             neardup.dedup_files(["in.jsonl"], "o.jsonl", against=[against], group_field="chat")
     assert not Path("o.jsonl").exists()
 

@@ -59,8 +59,8 @@ def translate_errors() -> Iterator[None]:
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
         raise ClusterError(
             Message(
-                "Spark aborted the job: {reason}. Read its log, raise "
-                "spark.executor.memoryOverhead if necessary, and run the same command again.",
+                "Spark aborted the job: {reason}. Where memory ran out, raise spark.driver.memory "
+                "or spark.executor.memoryOverhead, and run the same command again.",
                 reason=_cause(str(error)),
             )
         ) from error

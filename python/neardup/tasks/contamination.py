@@ -199,6 +199,7 @@ def _check_splits(splits: Mapping[str, Any], tests: Any, output: Any) -> None:
             Message(
                 "Splits are compared with each other, so there must be at least two. Got {found} "
                 "instead.",
+                parameter="inputs",
                 found=f"'{', '.join(splits)}'" if splits else "none",
             )
         )

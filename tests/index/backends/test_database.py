@@ -302,7 +302,7 @@ def test_no_turn_in_time(location, opened, monkeypatch):
         for other, by in ((second, "process"), (first, "thread")):
             began = time.monotonic()
             with (
-                pytest.raises(IndexUnavailableError, match=f"locked by another {by}") as told,
+                pytest.raises(IndexUnavailableError, match=f"another {by}") as told,
                 other.writing(),
             ):
                 pass

@@ -58,8 +58,8 @@ def with_tables(script):
 #: Files that are not an index, or not one yet, and the message for each.
 NO_INDEX = [
     (str, IndexUnavailableError, "no such file"),
-    (Path.mkdir, IndexUnavailableError, "Got a folder"),
-    *([(os.mkfifo, IndexUnavailableError, "Got a FIFO")] if hasattr(os, "mkfifo") else []),
+    (Path.mkdir, IndexUnavailableError, "not a folder"),
+    *([(os.mkfifo, IndexUnavailableError, "not a FIFO")] if hasattr(os, "mkfifo") else []),
     (Path.touch, IndexFormatError, "an empty database"),
     (lambda file: file.write_text("文章，", "utf-8"), IndexFormatError, "must be an index"),
     (lambda file: file.write_text("文章，" * 9999, "utf-8"), IndexFormatError, "must be an index"),
@@ -99,7 +99,7 @@ class TestWhatIsThere:
     def test_a_schema_of_another_program(self, postgres, database_url, opened):
         with postgres.connect(name_in(database_url)) as connection:
             connection.execute("CREATE TABLE public.orders (id int)")
-        with pytest.raises(IndexFormatError, match="another program instead: orders"):
+        with pytest.raises(IndexFormatError, match="another program: orders"):
             opened(f"{database_url}?schema=public")
         opened(database_url)
 
@@ -163,9 +163,9 @@ class TestLocations:
         ("rest", "words"),
         [
             ("x:geheim@host:port/db", "must be of the form"),
-            ("x:geheim@host/db?schema=pg_x", "must be one name"),
-            (f"x:geheim@host/db?schema={'文' * 22}", "must be one name"),
-            ("x:geheim@host/db?schema=a&schema=b", "must be one name"),
+            ("x:geheim@host/db?schema=pg_x", "must name a schema"),
+            (f"x:geheim@host/db?schema={'文' * 22}", "must name a schema"),
+            ("x:geheim@host/db?schema=a&schema=b", "must name a schema"),
             ("x@host/db?password=geheim&colour=red", "options that PostgreSQL knows"),
             # Of which @ ends the password nobody can tell.
             ("u:geh@eim@127.0.0.1:1/db", "must have one @"),
