@@ -147,7 +147,26 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
             values = Message("{count:,} values: {values}", count=len(text.values), values=kept)
             _row(Message("sketch"), values)
         return
-    bits = text.fingerprint.bits
+    _print_weights(text, most, digits=-(-text.fingerprint.bits // 4))
+    sums = " ".join(map(str, reversed(text.sums)))
+    _row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
+    _row(Message("fingerprint"), str(text.fingerprint))
+    if text.fingerprint.bits <= 64:
+        _row(Message("unsigned"), str(text.fingerprint.written("unsigned")))
+        _row(Message("signed"), str(text.fingerprint.written("signed")))
+    digits = str(text.fingerprint.written("bits"))
+    _row(Message("bits"), Message("{digits}  (highest first)", digits=digits))
+    _row("", Message("{digits}  (lowest first)", digits=digits[::-1]))
+    blocks = Message(
+        "{blocks}  (distance {distance}, lowest bits first)",
+        blocks=" ".join(map(str, text.fingerprint.blocks(text.max_distance))),
+        distance=text.max_distance,
+    )
+    _row(Message("blocks"), blocks)
+
+
+def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
+    """Print the features behind a fingerprint, the heaviest first. `digits` are those of a hash."""
     weighed = list(text.features[:most])
     rows = []
     columns = [Message("word"), Message("tag"), Message("count"), "tf"]
@@ -172,7 +191,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
                 str(feature.mark),
                 str(feature.title),
             ]
-        row += [f"{feature.score:.4f}", f"{feature.weight:,}", f"{feature.hash:0{-(-bits // 4)}x}"]
+        row += [f"{feature.score:.4f}", f"{feature.weight:,}", f"{feature.hash:0{digits}x}"]
         rows.append(row)
     print_table(columns, rows, left=(0, 1, len(columns) - 1))
     if most is not None and len(text.features) > most:
@@ -181,21 +200,6 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
                 Message("... and {count:,} lighter ones: --all", count=len(text.features) - most)
             )
         )
-    sums = " ".join(map(str, reversed(text.sums)))
-    _row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
-    _row(Message("fingerprint"), str(text.fingerprint))
-    if bits <= 64:
-        _row(Message("unsigned"), str(text.fingerprint.written("unsigned")))
-        _row(Message("signed"), str(text.fingerprint.written("signed")))
-    digits = str(text.fingerprint.written("bits"))
-    _row(Message("bits"), Message("{digits}  (highest first)", digits=digits))
-    _row("", Message("{digits}  (lowest first)", digits=digits[::-1]))
-    blocks = Message(
-        "{blocks}  (distance {distance}, lowest bits first)",
-        blocks=" ".join(map(str, text.fingerprint.blocks(text.max_distance))),
-        distance=text.max_distance,
-    )
-    _row(Message("blocks"), blocks)
 
 
 def _print_differences(explanation: Explanation, most: int | None) -> None:

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -349,21 +350,6 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
     words = Words(language)
     shown_date = check_date(date)
     marks = marks_of(report)
-
-    def passage_title(number: int) -> str:
-        source = report.passages[number].source
-        name = plain(report.sources[source].title or report.sources[source].id)
-        return words(
-            "Source {number}: {title} (passage {passage})",
-            number=source + 1,
-            title=name,
-            passage=number + 1,
-        )
-
-    def others(run: Run) -> int:
-        """Return the number of other sources that have the text of a run."""
-        return len({report.passages[number].source for number in run.passages}) - 1
-
     return render(
         "report.html",
         words,
@@ -406,10 +392,26 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         counts=_counts(report, language),
         paper_language=language_of(report.text),
         numbers=parts.numbers,
-        others=others,
+        others=partial(_other_sources, report),
         tags_of=parts.tags_of([passage.source for passage in report.passages]),
-        title=passage_title,
+        title=partial(_passage_title, report, words),
     )
+
+
+def _passage_title(report: Report, words: Words, number: int) -> str:
+    source = report.passages[number].source
+    name = plain(report.sources[source].title or report.sources[source].id)
+    return words(
+        "Source {number}: {title} (passage {passage})",
+        number=source + 1,
+        title=name,
+        passage=number + 1,
+    )
+
+
+def _other_sources(report: Report, run: Run) -> int:
+    """Return the number of other sources that have the text of a run."""
+    return len({report.passages[number].source for number in run.passages}) - 1
 
 
 def _counts(report: Report, language: str) -> str | None:

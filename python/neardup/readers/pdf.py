@@ -49,25 +49,8 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a PDF, and notes."""
     require(N_("Reading PDF files"), "papers", "pypdfium2")
-    import pypdfium2
-
-    with _ALONE:
-        try:
-            document = pypdfium2.PdfDocument(data)
-        except pypdfium2.PdfiumError as error:
-            _refuse_unopened(name, str(error))
-        try:
-            count = len(document)
-            if count > limits.max_pages:
-                reason = Message(
-                    "must have at most {most} pages", code="too_large", most=limits.max_pages
-                )
-                remedy = Message("Raise {limit}, or split it.", limit="max_pages")
-                refuse(name, reason, str(count), remedy)
-            read_pages = [_page(document, number) for number in range(count)]
-            properties = list(_properties(document))
-        finally:
-            document.close()
+    read_pages, properties = _pages(data, name, limits)
+    count = len(read_pages)
     lost = [number for number, page in enumerate(read_pages, 1) if page is None]
     damaged = len(lost)
     read = [page.lines if page else [] for page in read_pages]
@@ -116,6 +99,30 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
                 if text.strip()
             ]
     return paragraphs, tuple(notes)
+
+
+def _pages(
+    data: bytes, name: str, limits: Limits
+) -> tuple[list[_Page | None], list[tuple[str, str]]]:
+    """Return the pages of a PDF, None for a damaged one, and what the document states of itself."""
+    import pypdfium2
+
+    with _ALONE:
+        try:
+            document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as error:
+            _refuse_unopened(name, str(error))
+        try:
+            if (count := len(document)) > limits.max_pages:
+                reason = Message(
+                    "must have at most {most} pages", code="too_large", most=limits.max_pages
+                )
+                remedy = Message("Raise {limit}, or split it.", limit="max_pages")
+                refuse(name, reason, str(count), remedy)
+            pages = [_page(document, number) for number in range(count)]
+            return pages, list(_properties(document))
+        finally:
+            document.close()
 
 
 def _properties(document: Any) -> Iterator[tuple[str, str]]:

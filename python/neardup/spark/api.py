@@ -183,20 +183,7 @@ def dedup_files(
     job = Job(spark, settings, given)
     identity = {"files": source.sizes(), "against": None if others is None else others.sizes()}
     result = job.run(source, others, identity)
-    place = f"{result.checkpoint}/output"
-    job.write(result.kept, f"{place}/kept")
-    moves = [(f"{place}/kept", out)]
-    if out_removed is not None:
-        writer = result.removed.write.mode("overwrite")
-        if out_removed.rstrip("/").endswith(".parquet"):
-            writer.parquet(f"{place}/removed")
-        else:
-            writer.json(f"{place}/removed", ignoreNullFields=False)
-        moves.append((f"{place}/removed", out_removed))
-    for made, wanted in moves:
-        if folders.exists(wanted):
-            folders.remove(wanted)
-        folders.move(made, wanted)
+    _write_records(folders, job, result, out, out_removed)
     if out_review is not None:
         page = result.review()
         folders.write(out_review, page.to_html(language=given["language"]))
@@ -213,6 +200,26 @@ def dedup_files(
             result = replace(result, _reviewed=None)
     read = spark.read.schema(source.schema)
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
+
+
+def _write_records(
+    folders: Folders, job: Job, result: SparkResult, out: str, out_removed: str | None
+) -> None:
+    """Write the records in the checkpoint, and move them to their places when all are complete."""
+    place = f"{result.checkpoint}/output"
+    job.write(result.kept, f"{place}/kept")
+    moves = [(f"{place}/kept", out)]
+    if out_removed is not None:
+        writer = result.removed.write.mode("overwrite")
+        if out_removed.rstrip("/").endswith(".parquet"):
+            writer.parquet(f"{place}/removed")
+        else:
+            writer.json(f"{place}/removed", ignoreNullFields=False)
+        moves.append((f"{place}/removed", out_removed))
+    for made, wanted in moves:
+        if folders.exists(wanted):
+            folders.remove(wanted)
+        folders.move(made, wanted)
 
 
 def _refuse_input_as_output(

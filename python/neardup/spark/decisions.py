@@ -100,26 +100,11 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             skipped_pairs += int((counts * (counts - 1) // 2).sum())
             skipped_documents.add(rows["number"])
             continue
-        pairs = inbox.rows("similar", JUDGED)
-        copies = inbox.rows("copies", REPEAT)
-        with_text_of_others = copies["number"]
-        if settings.against_only:
-            copies = copies[copies["first"] < settings.first << PLACE_BITS]
-        # Copies are not filed, so no document is dropped for one.
-        is_copy = np.isin(pairs["later"], copies["number"])
-        dropped.add(apply_rule(pairs[~is_copy], dropped))
-        is_again = dropped.have(copies["first"])
-        numbers = np.sort(copies["number"][is_again])
+        made, numbers, identical = _removed(inbox, dropped, settings)
         wanted.update(numbers.tobytes())
         again += len(numbers)
         yield from _to_groups("again", numbers, inbox.receiver, layout)
-        is_valid = ~dropped.have(pairs["earlier"])
-        is_valid &= ~is_copy | np.isin(pairs["later"], numbers)
-        best = _most_similar(pairs[is_valid])
-        # The documents of another collection stay, also if they repeat each other.
-        is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
-        made = np.concatenate([best, _identical(copies[is_removed])])
-        exact += int(np.isin(made["later"], with_text_of_others).sum())
+        exact += identical
         if len(made):
             yield Blob(inbox.receiver, "removed", inbox.receiver, made["later"].tobytes())
         decisions.append(made)
@@ -140,6 +125,32 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
         "wanted": wanted.hexdigest() if admitted or again else None,
     }
     yield Blob(WHOLE, "result", WHOLE, orjson.dumps(result))
+
+
+def _removed(
+    inbox: Inbox, dropped: Documents, settings: Settings
+) -> tuple[NDArray[Any], NDArray[np.int64], int]:
+    """Apply the rule to a batch, and add the documents that it drops to `dropped`.
+
+    Returns its removals, the copies that are searched again because their first copy is dropped,
+    and how many of the removed documents have the text of another.
+    """
+    pairs = inbox.rows("similar", JUDGED)
+    copies = inbox.rows("copies", REPEAT)
+    with_text_of_others = copies["number"]
+    if settings.against_only:
+        copies = copies[copies["first"] < settings.first << PLACE_BITS]
+    # Copies are not filed, so no document is dropped for one.
+    is_copy = np.isin(pairs["later"], copies["number"])
+    dropped.add(apply_rule(pairs[~is_copy], dropped))
+    is_again = dropped.have(copies["first"])
+    numbers = np.sort(copies["number"][is_again])
+    is_valid = ~dropped.have(pairs["earlier"])
+    is_valid &= ~is_copy | np.isin(pairs["later"], numbers)
+    # The documents of another collection stay, also if they repeat each other.
+    is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
+    made = np.concatenate([_most_similar(pairs[is_valid]), _identical(copies[is_removed])])
+    return made, numbers, int(np.isin(made["later"], with_text_of_others).sum())
 
 
 def admission(

@@ -251,8 +251,6 @@ def findings(runs: Sequence[Run]) -> list[str]:
     ahead = all(improved.f1 > run.f1 for run in traditional)
     last = max(run.f1 for run in shingle) < min(run.f1 for run in others)
     faster = [run for run in runs if run.seconds < improved.seconds and _kind(run) != "improved"]
-    growth = by_size[-1].seconds / by_size[0].seconds
-    more = by_size[-1].documents / by_size[0].documents
     claims = [
         (
             reached,
@@ -292,19 +290,24 @@ def findings(runs: Sequence[Run]) -> list[str]:
                 + _listed(f"{run.spread:.3f} ({_reading(run)})" for run in shingle),
             )
         )
-    if more > 1:
-        hardly = growth <= math.sqrt(more)
-        why = "" if hardly else ", since each document is segmented and weighed"
-        claims.append(
-            (
-                hardly,
-                f"time that hardly grows: {by_size[0].seconds:.3g} s for "
-                f"{by_size[0].documents:,} documents and {improved.seconds:.3g} s for "
-                f"{documents:,}, {growth:.1f} times for {more:.1f} times as many documents"
-                f"{why}; at most {math.sqrt(more):.1f} times, the square root, is reproduced",
-            )
-        )
+    if by_size[0].documents < documents:
+        claims.append(_growth(by_size[0], improved))
     return [f"{'Reproduced' if holds else 'Not reproduced'}: {claim}." for holds, claim in claims]
+
+
+def _growth(small: Run, large: Run) -> tuple[bool, str]:
+    """Return whether the time hardly grows with the number of documents, and how it grows."""
+    growth = large.seconds / small.seconds
+    more = large.documents / small.documents
+    hardly = growth <= math.sqrt(more)
+    why = "" if hardly else ", since each document is segmented and weighed"
+    claim = (
+        f"time that hardly grows: {small.seconds:.3g} s for {small.documents:,} documents and "
+        f"{large.seconds:.3g} s for {large.documents:,}, {growth:.1f} times for {more:.1f} times "
+        f"as many documents{why}; at most {math.sqrt(more):.1f} times, the square root, is "
+        "reproduced"
+    )
+    return hardly, claim
 
 
 def _tie(run: Run, others: Sequence[Run]) -> str:
