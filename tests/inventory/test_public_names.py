@@ -262,6 +262,7 @@ def test_unknown_option_is_refused_with_the_name_of_the_known_one(function, name
         function(**{name: "x"})
 
 
+FINGERPRINTS = groups.FingerprintFilesParameters
 RUNS = (neardup.dedup_files, neardup.pairs_files, neardup.fingerprint_files, neardup.sketch_files)
 
 
@@ -282,8 +283,11 @@ def test_run_has_the_default_of_an_option_beyond_its_function():
 def test_run_refuses_an_unknown_option():
     with pytest.raises(TypeError, match="no options of a run: least, treshold"):
         RunOptions({"recipe": "general", "treshold": 0.5, "least": 2})
-    with pytest.raises(AttributeError, match="'treshold' is no option of a run"):
-        _ = RunOptions({"recipe": "general"}).treshold
+
+
+def test_fields_of_a_run_are_the_options_of_its_functions():
+    declared = [options_of(kind) for kind in (groups.DedupFilesParameters, FINGERPRINTS)]
+    assert RunOptions.__annotations__.keys() - {"rule"} == declared[0].keys() | declared[1].keys()
 
 
 @pytest.mark.parametrize("function", RUNS)

@@ -1,17 +1,21 @@
 """The checked options of a run: what `dedup`, `pairs`, `sketch` and `fingerprint` share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from neardup.base.messages import Message
+from neardup.base.messages import Language, Message
 from neardup.base.priority import fields_of
+from neardup.base.progress import Progress
+from neardup.base.validation import FormatName, MeasureName
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, FingerprintFilesParameters
-from neardup.options.options import INPUT, MATCHING, TEXT
+from neardup.options.options import INPUT, MATCHING, TEXT, Form
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import options_of
-from neardup.recipe.rule import chosen_recipe, rule
+from neardup.recipe.recipe import Recipe
+from neardup.recipe.rule import Rule, chosen_recipe, rule
 
 _OPTIONS = options_of(FingerprintFilesParameters) | options_of(DedupFilesParameters)
 
@@ -22,7 +26,7 @@ _LATER = ("on_error", "restore")
 class RunOptions:
     """The options of a run by their names, with the recipe loaded and the rule.
 
-    An option that the task does not take has its default. AttributeError for other names.
+    An option that the task does not take has its default.
 
     Parameters
     ----------
@@ -40,22 +44,58 @@ class RunOptions:
         If there is no such option.
     """
 
+    # Input.
+    text_field: str | None
+    id_field: str | None
+    title_field: str | None
+    title_from_first_line: bool
+    max_text: int
+    format: FormatName | None
+    encoding: str | None
+    on_error: Literal["keep", "drop", "stop"]
+    # Text and matching.
+    recipe: Recipe
+    ignore: Sequence[str]
+    measure: MeasureName | None
+    threshold: float | None
+    max_distance: int | None
+    exhaustive: bool
+    priority: str
+    against_only: bool
+    min_length: int | None
+    max_length: int | None
+    group_field: str | None
+    restore: str | None
+    #: None if documents are not compared.
+    rule: Rule | None
+    # Output.
+    form: Form
+    blocks: int | None
+    part_size: int | None
+    report: str | Path | None
+    annotate: bool
+    cluster_size: bool
+    copies: bool
+    dry_run: bool
+    force: bool
+    # Run.
+    workers: int
+    memory: int
+    work: str | Path | None
+    progress: Progress | None
+    language: Language | None
+
     def __init__(self, given: Mapping[str, Any], *, compares: bool = True) -> None:
         if unknown := given.keys() - _OPTIONS.keys():
             raise TypeError(f"no options of a run: {', '.join(sorted(unknown))}")
         self.given = given
+        for name, (_, option) in _OPTIONS.items():
+            value = given[name] if name in given else option.checked(option.default, name)
+            setattr(self, name, value)
         _check_lengths(self.min_length, self.max_length)
         self.recipe = chosen_recipe(given)
         bounds = {name: getattr(self, name) for name in ("threshold", "max_distance", "exhaustive")}
         self.rule = rule(self.recipe, **bounds) if compares else None
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _OPTIONS:
-            raise AttributeError(f"{name!r} is no option of a run")
-        if name in self.given:
-            return self.given[name]
-        _, option = _OPTIONS[name]
-        return option.checked(option.default, name)
 
     @property
     def reader(self) -> dict[str, Any]:
