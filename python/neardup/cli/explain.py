@@ -166,7 +166,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
 
 
 def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
-    """Print the features behind a fingerprint, the heaviest first. `digits` are those of a hash."""
+    """Print the features behind a fingerprint, the heaviest first. A hash has `digits` digits."""
     weighed = list(text.features[:most])
     rows = []
     columns = [Message("word"), Message("tag"), Message("count"), "tf"]

@@ -132,8 +132,8 @@ def _removed(
 ) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Apply the rule to a batch, and add the documents that it drops to `dropped`.
 
-    Returns its removals, the copies that are searched again because their first copy is dropped,
-    and how many of the removed documents have the text of another.
+    Returns its removals, and the copies to search again because their first copy is dropped.
+    The number counts the removed documents with the text of another.
     """
     pairs = inbox.rows("similar", JUDGED)
     copies = inbox.rows("copies", REPEAT)
