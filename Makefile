@@ -47,6 +47,8 @@ lint: .venv/test .venv/lint
 	$(BIN)/python -m mypy.stubtest neardup._core
 	cargo fmt --all --check
 	cargo clippy --locked --profile editable --workspace --all-targets -- -D warnings
+	cargo check --locked --quiet --benches --target-dir target/benches \
+	    --manifest-path crates/neardup-core/benches/Cargo.toml
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --profile editable --workspace --no-deps --quiet
 	$(BIN)/python docs/generate_cli_reference.py --check
 	$(BIN)/python translate.py missing
@@ -98,7 +100,7 @@ bench: .venv/test as-released
 
 # Each stage of the core by itself, in nanoseconds; ONLY=normalize runs that stage.
 bench-core:
-	cargo bench --locked --manifest-path crates/neardup-core/benches/Cargo.toml \
+	CRITERION_HOME=$(CURDIR)/target/criterion cargo bench --locked --manifest-path crates/neardup-core/benches/Cargo.toml \
 	    --target-dir target/benches -- $(ONLY)
 
 # Every benchmark once, on small inputs: shown, not stored.

@@ -9,6 +9,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use neardup_core::candidates::{Reach, Search};
 use neardup_core::cluster::Clusterer;
 use neardup_core::corpus::{Corpus, Document};
+use neardup_core::ids::DocId;
 use neardup_core::judge::{Bounds, Judge, Rule};
 use neardup_core::recipe::{Recipe, Resources, Scratch};
 use neardup_core::segment::ShingleLen;
@@ -211,7 +212,7 @@ fn candidates(c: &mut Criterion) {
     group.sample_size(10);
     let texts = texts(20_000, chinese);
     let corpus = corpus(&texts, recipe(sample()));
-    let order: Vec<u32> = (0..texts.len() as u32).collect();
+    let order: Vec<DocId> = DocId::range(0..texts.len()).collect();
     group.throughput(Throughput::Elements(order.len() as u64));
     group.bench_function("postings, documents", |b| {
         let new = || Clusterer::new(&corpus, RULE).expect("sketches in memory");
@@ -226,7 +227,7 @@ fn candidates(c: &mut Criterion) {
 }
 
 /// Pairs of versions of one text, with `edits` characters replaced in each.
-fn pairs(edits: usize) -> (Corpus, Vec<(u32, u32)>) {
+fn pairs(edits: usize) -> (Corpus, Vec<(DocId, DocId)>) {
     let mut random = Random(5);
     let mut all = Vec::new();
     for _ in 0..500 {
@@ -240,7 +241,7 @@ fn pairs(edits: usize) -> (Corpus, Vec<(u32, u32)>) {
             all.push(version.into_iter().collect());
         }
     }
-    let pairs = (0..500).map(|at| (2 * at, 2 * at + 1)).collect();
+    let pairs = (0..500).map(|at| (DocId(2 * at), DocId(2 * at + 1))).collect();
     (corpus(&all, recipe(sample())), pairs)
 }
 
