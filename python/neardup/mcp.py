@@ -30,9 +30,10 @@ from pydantic import Field, ValidationError
 
 from neardup.base import __version__
 from neardup.base.confinement import confined_to
+from neardup.base.locations import is_index
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
-from neardup.base.validation import bad, check_path, check_whole, is_index, show_value
+from neardup.base.validation import bad, check_path, check_whole, show_value
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index import Index
 from neardup.options.signatures import complete_options, suggestions

@@ -177,7 +177,7 @@ def test_unreadable_catalogue_hides_no_error(monkeypatch):
     def none_left(_language):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(messages, "_loaded", none_left)
+    monkeypatch.setattr(messages, "_load_translations", none_left)
     with pytest.raises(neardup.ParameterError) as caught:
         neardup.dedup(["a"], threshold=80)
     assert in_language(caught.value, "zh") == str(caught.value)

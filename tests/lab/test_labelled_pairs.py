@@ -20,8 +20,7 @@ from neardup.lab.experiments.labelled_pairs.cases import Cases, contradictions, 
 from neardup.lab.experiments.labelled_pairs.report import FILES, contents, parts
 from neardup.lab.report import plain
 from neardup.recipe.assets import compiled
-from neardup.recipe.checks import measures_of_texts
-from neardup.recipe.rule import measure_name
+from neardup.recipe.measures import MEASURES_OF_TEXTS, measure_name
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"
@@ -100,7 +99,7 @@ def test_recipes_decide_by_the_measures_of_texts(result):
     assert by_name["content(5)"] == ["general"]
     assert by_name["containment(5)"] == ["containment"]
     assert by_name["aligned"] == ["aligned"]
-    assert {measure_name(name, 5, "") for name in measures_of_texts()} <= set(by_name)
+    assert {measure_name(name, 5, "") for name in MEASURES_OF_TEXTS} <= set(by_name)
     measure = next(m for m in result.measures if m.name == "classic")
     assert measure.measured.recipe_cut_off == 3
     assert measure.own is not None

@@ -10,7 +10,7 @@ from tests.index.written import letters
 from tests.kit.progress import RecordedProgress
 
 from neardup import Index, InputError, ParameterError, check
-from neardup.base.validation import is_index
+from neardup.base.locations import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 from neardup.papers.library import combine_libraries
@@ -197,6 +197,8 @@ def test_a_missing_library(missing, folder):
 def test_index_is_recognized(make):
     assert is_index("postgresql://somewhere/db")
     assert is_index("postgres://somewhere/db")
+    assert is_index("postgresql+psycopg://somewhere/db")
+    assert not is_index("postgresql:somewhere")
     assert is_index(make("n.db", b"SQLite format 3\0" + bytes(100)))
     assert not is_index(make("n.txt", "SQLite format 4"))
     assert not is_index("nosuch")

@@ -21,6 +21,7 @@ from neardup import (
 )
 from neardup.cli.options import recipe_of
 from neardup.recipe import NAMES, assets
+from neardup.recipe.measures import MEASURES_OF_TEXTS
 from neardup.recipe.text_inputs import without_markup
 
 CHANGES = [
@@ -49,7 +50,7 @@ CHANGES = [
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
 ]
-#: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
+#: Digests of the built-in recipes: whoever changes one changes FORMAT or a measure's version.
 IDS = {
     "general": "4386034127ef",
     "strict": "4386034127ef",
@@ -150,7 +151,8 @@ def test_recipes_whose_results_did_not_change_keep_their_ids():
 @contextmanager
 def version_of_content(version):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(assets.MEASURES, "content", version)
+        content = dataclasses.replace(MEASURES_OF_TEXTS["content"], version=version)
+        patch.setitem(MEASURES_OF_TEXTS, "content", content)
         assets._digest.cache_clear()
         yield
     assets._digest.cache_clear()
@@ -163,7 +165,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
     )
     resemblance = {"measure": "resemblance"}
     recipes["general, resemblance"] = recipes["general"].replace(decide=resemblance)
-    with version_of_content(assets.MEASURES["content"] - 1):
+    with version_of_content(MEASURES_OF_TEXTS["content"].version - 1):
         before = {name: recipe.id for name, recipe in recipes.items()}
     changed = {name for name, recipe in recipes.items() if recipe.id != before[name]}
     assert changed == {"general", "strict", "classic, threshold"}
@@ -179,7 +181,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
 )
 def test_index_by_another_version_of_content_is_refused(options, is_refused, tmp_path):
     location = str(tmp_path / "index.db")
-    with version_of_content(assets.MEASURES["content"] - 1):
+    with version_of_content(MEASURES_OF_TEXTS["content"].version - 1):
         Index(location, **options).close()
         Index(location, **options).close()
     if not is_refused:

@@ -187,25 +187,15 @@ pub fn evidence<'py>(
 
 /// The measure with this name; `None` for the similarity of sketches.
 fn measured(name: &str, direction: &str, k: usize) -> PyResult<Option<Measure>> {
-    match name {
-        "resemblance" => Ok(Some(Measure::Resemblance { k })),
-        "content" => Ok(Some(Measure::Content { k })),
-        "containment" => {
-            let direction = match direction {
-                "contained" => Direction::FirstInSecond,
-                "either" => Direction::Either,
-                "both" => Direction::Both,
-                other => return Err(unknown("direction", "contained, either or both", other)),
-            };
-            Ok(Some(Measure::Containment { k, direction }))
-        }
-        "aligned" => Ok(Some(Measure::Aligned)),
-        "sketch" => Ok(None),
-        other => {
-            let expected = "content, resemblance, containment, aligned or sketch";
-            Err(unknown("measure", expected, other))
-        }
+    let along = Direction::named(direction)
+        .ok_or_else(|| unknown("direction", "contained, either or both", direction))?;
+    if name == "sketch" {
+        return Ok(None);
     }
+    let measure = Measure::named(name, k, along);
+    Ok(Some(measure.ok_or_else(|| {
+        unknown("measure", "a measure of texts, or sketch", name)
+    })?))
 }
 
 fn unknown(name: &'static str, expected: &str, got: &str) -> PyErr {

@@ -60,12 +60,12 @@ def walk(
 
 def watch_databases(path: str | os.PathLike[str]) -> Callable[[], None]:
     """Return a check of the SQLite databases opened since; SQLite opens them by name."""
-    before = None if _folders.get() is None else _descriptors()
+    before = None if _folders.get() is None else _list_descriptors()
 
     def check() -> None:
         if before is None:
             return
-        for descriptor in {number for number, _ in _descriptors() - before}:
+        for descriptor in {number for number, _ in _list_descriptors() - before}:
             try:
                 is_database = os.pread(descriptor, len(_SQLITE), 0) == _SQLITE
             except OSError:
@@ -81,7 +81,7 @@ def _open_inside(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | _FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _refused(path)
+            raise _refusal_error(path)
         _check(descriptor, path)
     except BaseException:
         os.close(descriptor)
@@ -99,16 +99,16 @@ def _check(descriptor: int, path: str | os.PathLike[str]) -> None:
         # Without such a list: what the name leads to now must be what was opened.
         place = os.path.realpath(path)
         if not os.path.samestat(os.fstat(descriptor), os.stat(place)):
-            raise _refused(path)
+            raise _refusal_error(path)
     if not any(Path(place).is_relative_to(folder) for folder in folders):
-        raise _refused(path)
+        raise _refusal_error(path)
 
 
-def _refused(path: str | os.PathLike[str]) -> PermissionError:
+def _refusal_error(path: str | os.PathLike[str]) -> PermissionError:
     return PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
-def _descriptors() -> set[tuple[int, str]]:
+def _list_descriptors() -> set[tuple[int, str]]:
     """Return the descriptors of this process with their files; numbers are used again."""
     found = set()
     for number in os.listdir(_OPEN) if os.path.isdir(_OPEN) else ():

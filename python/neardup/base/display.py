@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from neardup.base.messages import N_, Message
+from neardup.base.messages import Message
 
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -41,7 +41,7 @@ class ReprMixin:
             yield "first problem", problems[0]
 
     def __repr__(self) -> str:
-        rows = [(name, _shown(value)) for name, value in self._all_rows()]
+        rows = [(name, _format_value(value)) for name, value in self._all_rows()]
         width = max((len(name) for name, _ in rows), default=0)
         lines = [f"  {name:<{width}}  {value}".rstrip() for name, value in rows]
         return "\n".join([type(self).__name__, *lines])
@@ -49,7 +49,7 @@ class ReprMixin:
     def _repr_html_(self) -> str:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
+            f"<td style='text-align:left'>{html.escape(_format_value(value))}</td></tr>"
             for name, value in self._all_rows()
         )
         name = f"<caption style='text-align:left'>{type(self).__name__}</caption>"
@@ -105,35 +105,6 @@ def plain_table(
     )
 
 
-#: Measures that a translation explains.
-_MEASURES = {
-    "content": N_("content{shingle}"),
-    "resemblance": N_("resemblance{shingle}"),
-    "containment": N_("containment{shingle}"),
-    "aligned": N_("aligned{shingle}"),
-    "equal_bits": N_("equal_bits{shingle}"),
-    "equal_values": N_("equal_values{shingle}"),
-    "sampled_resemblance": N_("sampled_resemblance{shingle}"),
-    "identical": N_("identical{shingle}"),
-}
-
-
-def measure_words(measure: str) -> str:
-    """Return a measure for a sentence: other languages say what it is.
-
-    The names of measures that are named by a recipe are returned unchanged.
-
-    Examples
-    --------
-    >>> print(measure_words("content(5)"))
-    content(5)
-    """
-    name, bracket, shingle = measure.partition("(")
-    if name not in _MEASURES:
-        return measure
-    return Message(_MEASURES[name], shingle=bracket + shingle)
-
-
 def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the least similar removals as names and values of a screen."""
     for number, row in enumerate(rows):
@@ -157,7 +128,7 @@ def id_with_title(row: Mapping[str, Any], which: str) -> str:
     return Message('{id} "{title}"', id=id, title=cut)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if isinstance(value, float):

@@ -52,7 +52,7 @@ def raise_interrupts() -> None:
     """Until `restore` is called, an interrupt raises KeyboardInterrupt in the main thread."""
     global _arrived
     _arrived = None
-    _before.update({number: signal.getsignal(number) for number in _numbers()})
+    _before.update({number: signal.getsignal(number) for number in _find_signals()})
     _install(_raise)
 
 
@@ -83,11 +83,11 @@ def out_of_memory() -> None:
 
 
 def _install(handler: Callable[[int, FrameType | None], Any]) -> None:
-    for number in _numbers():
+    for number in _find_signals():
         signal.signal(number, handler)
 
 
-def _numbers() -> list[int]:
+def _find_signals() -> list[int]:
     """Return the signals that this process handles."""
     if threading.current_thread() is not threading.main_thread():
         # Python lets only the main thread install handlers.

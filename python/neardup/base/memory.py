@@ -36,8 +36,8 @@ def check_memory(value: Any, name: str = "memory") -> int:
     None means half of the memory of the machine or the container, and at least 1 GiB.
     """
     if value is None:
-        return max(_LEAST_DEFAULT, _of_machine() // 2)
-    size = _size(value)
+        return max(_LEAST_DEFAULT, _find_machine_memory() // 2)
+    size = _parse_size(value)
     if size is None or size < LEAST:
         raise bad(
             name,
@@ -51,7 +51,7 @@ def check_memory(value: Any, name: str = "memory") -> int:
 
 def check_max_text(value: Any, name: str = "max_text") -> int:
     """Return the size of the longest text in bytes, from what `check_memory` takes."""
-    size = _size(value)
+    size = _parse_size(value)
     if size is None or not 1 <= size <= _core.MAX_TEXT_BYTES:
         raise bad(
             name,
@@ -64,13 +64,13 @@ def check_max_text(value: Any, name: str = "max_text") -> int:
 
 def check_part_size(value: Any, name: str = "part_size") -> int:
     """Return the size of a part in bytes, from what `check_memory` takes."""
-    size = _size(value)
+    size = _parse_size(value)
     if size is None or size < LEAST_PART:
         raise bad(name, "a size of at least 1MB, such as '1GB' or '256 MiB'", value)
     return size
 
 
-def _size(value: Any) -> int | None:
+def _parse_size(value: Any) -> int | None:
     """Return a size in bytes; None if the value is none."""
     if isinstance(value, str):
         match = _SIZE.fullmatch(value.strip())
@@ -105,7 +105,7 @@ def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory
     )
 
 
-def _of_machine() -> int:
+def _find_machine_memory() -> int:
     """Return the memory of this machine, or of the container that the process is in."""
     sizes = []
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):

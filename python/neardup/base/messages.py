@@ -83,7 +83,7 @@ class Message(str):
 
     def __new__(cls, template: str, /, **values: Any) -> Message:
         code, plural = values.pop("code", None), values.pop("plural", None)
-        message = super().__new__(cls, _sentence(template, plural, values, "en"))
+        message = super().__new__(cls, _build_sentence(template, plural, values, "en"))
         message.template = template
         message.plural = plural
         message.code = code
@@ -194,7 +194,7 @@ def in_language(item: object, language: str, flags: Mapping[str, str] | None = N
     # Errors and problems have a message.
     item = getattr(item, "message", item)
     if isinstance(item, Message) and (language != "en" or flags):
-        return _sentence(item.template, item.plural, item.values, language, flags)
+        return _build_sentence(item.template, item.plural, item.values, language, flags)
     return str(item)
 
 
@@ -237,7 +237,7 @@ def system_words(error: OSError) -> str:
     return Message(words) if words in _SYSTEM_WORDS else words
 
 
-def _sentence(
+def _build_sentence(
     template: str,
     plural: str | None,
     values: dict[str, Any],
@@ -255,7 +255,7 @@ def _sentence(
     parameters = _Parameters(language, flags or {})
     shown: dict[str, Any] = {
         key: _Part(
-            _inside(in_language(value, language, flags), key, template),
+            _drop_point(in_language(value, language, flags), key, template),
             parameters,
             isinstance(value, Message),
         )
@@ -264,10 +264,10 @@ def _sentence(
         for key, value in values.items()
     }
     shown |= {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
-    return template.format_map(shown) if language == "en" else _chinese(template, shown)
+    return template.format_map(shown) if language == "en" else _build_chinese(template, shown)
 
 
-def _chinese(template: str, shown: dict[str, Any]) -> str:
+def _build_chinese(template: str, shown: dict[str, Any]) -> str:
     """Return a Chinese sentence with its values.
 
     A translation has a blank around values, which are Latin names and numbers as a rule. It is left
@@ -294,18 +294,18 @@ def translations(language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
     try:
-        return _loaded(language)
+        return _load_translations(language)
     except OSError:
         # No more files can be opened, or the translations were not built: English.
         return gettext.NullTranslations()
 
 
 @lru_cache
-def _loaded(language: str) -> gettext.GNUTranslations:
+def _load_translations(language: str) -> gettext.GNUTranslations:
     return gettext.translation("neardup", Path(__file__).with_name("locale"), [language])
 
 
-def _inside(words: str, key: str, template: str) -> str:
+def _drop_point(words: str, key: str, template: str) -> str:
     """Return a reason without its point if the sentence around it adds one."""
     adds_point = f"{{{key}}}." in template or f"{{{key}}}。" in template
     if key in _REASONS and adds_point and words.endswith((".", "。")) and words[-2:] != "..":
@@ -324,7 +324,7 @@ class _Parameters:
         """Return a parameter as the subject of a sentence."""
         if name in self.flags:
             return self.flags[name]
-        return _sentence(N_("The '{name}' parameter"), None, {"name": name}, self.language)
+        return _build_sentence(N_("The '{name}' parameter"), None, {"name": name}, self.language)
 
     def given(self, request: str) -> str:
         """Return how a parameter is given, as ``force=True`` or just by its name."""

@@ -48,7 +48,7 @@ def check_progress(value: Any) -> Progress:
     if value is None:
         return Progress()
     has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)
-    if isinstance(value, type) or not has_all or not _takes(value.stage, "read", None, None):
+    if isinstance(value, type) or not has_all or not _accepts(value.stage, "read", None, None):
         raise bad(
             "progress",
             "an object with the methods stage(name, documents, share), "
@@ -59,7 +59,7 @@ def check_progress(value: Any) -> Progress:
     return callbacks
 
 
-def _takes(function: Callable[..., Any], *arguments: Any) -> bool:
+def _accepts(function: Callable[..., Any], *arguments: Any) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError:

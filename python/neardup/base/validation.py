@@ -12,17 +12,11 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, timedelta, tzinfo
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
-from neardup.base.confinement import open_file
 from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
-
-#: Formats of files; here, since what reads them is loaded only when a run begins.
-FormatName = Literal["jsonl", "parquet", "arrow", "csv", "tsv", "text"]
-#: The measures that may decide about a pair; the core has those for texts as `Measure`.
-MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 
 _SHOWN = 60
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")
@@ -32,7 +26,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
     """Return the error for a value that is out of bounds.
 
-    `expected` is the code of the expected value, such as ``"expected.flag"``.
+    `expected` is the English sentence of the expected value, with `bounds` in it.
     """
     must = Message(expected, **bounds)
     return ParameterError(
@@ -210,29 +204,6 @@ def paths_of(value: Any, name: str, expected: str = N_("a path or a list of path
     if not paths or not all(map(_is_path, paths)):
         raise bad(name, "{what}, at least one", paths, what=Message(expected))
     return [os.fspath(path) for path in paths]
-
-
-def is_index(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a persistent index."""
-    if os.fspath(path).startswith(("postgresql:", "postgres:")):
-        return True
-    try:
-        # What is read from a pipe is gone.
-        if not os.path.isfile(path):
-            return False
-        with open_file(path) as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
-
-
-def index_files(location: str | os.PathLike[str]) -> list[str]:
-    """Return the files of an index, whether or not they exist; none on a server."""
-    if "://" in os.fspath(location):
-        return []
-    # SQLite follows a symbolic link and puts them next to its target.
-    path = os.path.realpath(location)
-    return [path + suffix for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 def check_span(value: Any, name: str) -> timedelta:

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
-from neardup.base.display import measure_words
 from neardup.base.messages import Message
 from neardup.base.progress import Clock, peak_memory
 from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
@@ -20,6 +19,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import complete_options
 from neardup.readers.batch import show
+from neardup.recipe.measures import measure_words
 from neardup.recipe.text_inputs import check_tagged
 
 if TYPE_CHECKING:

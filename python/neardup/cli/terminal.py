@@ -6,9 +6,10 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
-from neardup.base.display import measure_words, pad, plain_table, width_of
+from neardup.base.display import pad, plain_table, width_of
 from neardup.base.messages import LANGUAGES, Language, Message, in_language, language_of_environment
 from neardup.base.validation import check_choice
+from neardup.recipe.measures import measure_words
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from neardup.base.extras import require
 from neardup.base.files import printable
+from neardup.base.locations import index_files
 from neardup.base.messages import N_, Message
-from neardup.base.validation import check_flag, check_path, index_files
+from neardup.base.validation import check_flag, check_path
 from neardup.exceptions import OutputError, ParameterError
 from neardup.writers.output_conflicts import refuse_input_as_output
 from neardup.writers.sink import FileSink

@@ -17,8 +17,6 @@ from neardup.base.messages import Language
 from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import (
-    FormatName,
-    MeasureName,
     bad,
     check_field,
     check_path,
@@ -26,8 +24,10 @@ from neardup.base.validation import (
     check_whole,
     check_workers,
 )
+from neardup.readers.formats import FormatName
 from neardup.recipe import AnyRecipe
 from neardup.recipe.ignored import check_ignored
+from neardup.recipe.measures import MeasureName
 
 # Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"

@@ -170,7 +170,7 @@ def takes_options(function: _Function) -> _Function:
     ]
     shown.__signature__ = signature.replace(parameters=[*parameters, *of_options])
     if function.__doc__ is not None:  # None if Python runs without docstrings
-        documented = "".join(_documented(name, *known) for name, known in options.items())
+        documented = "".join(_describe_option(name, *known) for name, known in options.items())
         function.__doc__ = re.sub(
             r"^( +)\{options\}\n",
             lambda match: textwrap.indent(documented, match[1]),
@@ -181,13 +181,13 @@ def takes_options(function: _Function) -> _Function:
 
 
 @cache
-def _documented(name: str, kind: Any, option: Option) -> str:
+def _describe_option(name: str, kind: Any, option: Option) -> str:
     """Return the lines of an option for a docstring."""
     help = textwrap.fill(option.help, 84, initial_indent=" " * 4, subsequent_indent=" " * 4)
-    return f"{name} : {_shown(kind)}, default={option.default!r}\n{help}\n"
+    return f"{name} : {_format_type(kind)}, default={option.default!r}\n{help}\n"
 
 
-def _shown(kind: Any) -> str:
+def _format_type(kind: Any) -> str:
     """Return a type as docstrings show it: ``str or None``, or the values of a literal type."""
     parts = get_args(kind)
     if get_origin(kind) is Literal:
@@ -195,6 +195,6 @@ def _shown(kind: Any) -> str:
     if get_origin(kind) in (Union, UnionType):
         # Beside any str, single ones are for editors, which complete them.
         kinds = [part for part in parts if str not in parts or get_origin(part) is not Literal]
-        return " or ".join(map(_shown, kinds))
+        return " or ".join(map(_format_type, kinds))
     # Only the name of a class, without its module.
     return re.sub(r"\b\w+\.", "", "None" if kind is NoneType else inspect.formatannotation(kind))

@@ -1,13 +1,24 @@
-"""File formats, detected by a file's name and by its first bytes."""
+"""The formats of files: names, extensions, readers; detected by a name and by first bytes."""
 
 import os
 import re
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from neardup.base.messages import Message
-from neardup.base.validation import FormatName, bad, check_choice
+from neardup.base.validation import bad, check_choice
 
+FormatName = Literal["jsonl", "parquet", "arrow", "csv", "tsv", "text"]
 FORMATS: tuple[str, ...] = get_args(FormatName)
+
+#: Module and class of the reader of each format, which is imported for a file of the format.
+READERS = {
+    "jsonl": ("jsonl", "JsonLines"),
+    "parquet": ("parquet", "Parquet"),
+    "arrow": ("arrow", "ArrowFile"),
+    "csv": ("delimited", "DelimitedSource"),
+    "tsv": ("delimited", "TabSeparatedSource"),
+    "text": ("text_files", "TextFiles"),
+}
 
 _FORMAT_OF = {
     ".jsonl": "jsonl",

@@ -33,6 +33,7 @@ from neardup.readers.collection import Collection
 from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import (
+    READERS,
     TEXT_EXTENSIONS,
     Format,
     by_name,
@@ -58,16 +59,6 @@ if TYPE_CHECKING:
     from neardup.readers.text_files import TextFiles
 
 _STDIN = "-"
-
-#: Module and class of the reader of each format, which is imported for a file of the format.
-_READERS = {
-    "jsonl": ("jsonl", "JsonLines"),
-    "parquet": ("parquet", "Parquet"),
-    "arrow": ("arrow", "ArrowFile"),
-    "csv": ("delimited", "DelimitedSource"),
-    "tsv": ("delimited", "TabSeparatedSource"),
-    "text": ("text_files", "TextFiles"),
-}
 
 
 def is_of_texts(source: Source) -> TypeIs[TextFiles]:
@@ -394,7 +385,7 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    module, name = _READERS[format]
+    module, name = READERS[format]
     reader: Any = getattr(import_module(f"neardup.readers.{module}"), name)
     read: Callable[..., Source] = reader.single if format == "text" else reader
     source = read(file, detected.compression, fields)

@@ -14,6 +14,7 @@ from neardup.base.lazy import _core
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
+from neardup.recipe.measures import MEASURES_OF_TEXTS
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
@@ -29,11 +30,8 @@ from neardup.recipe.stages import (
 )
 from neardup.recipe.word_lists import words_of
 
-#: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
+#: Incremented whenever the bits of a recipe change; see :func:`_find_last_change`.
 FORMAT = 9
-
-#: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 8, "containment": 6, "aligned": 2}
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -41,12 +39,12 @@ _States = tuple[tuple[int, int, int], ...]
 
 def digest(recipe: Stages) -> str:
     """Return twelve hexadecimal digits of all settings and files that affect a recipe's results."""
-    return _digest(recipe, _states(recipe))
+    return _digest(recipe, _find_states(recipe))
 
 
 def compiled(recipe: Stages) -> _core.Recipe:
     """Return the core's recipe, with its files loaded."""
-    return _compiled(recipe, _states(recipe))
+    return _compile(recipe, _find_states(recipe))
 
 
 def core_settings(recipe: Stages) -> dict[str, Any]:
@@ -89,7 +87,7 @@ def units_name(recipe: Stages) -> str:
     return segment.units
 
 
-def _states(recipe: Stages) -> _States:
+def _find_states(recipe: Stages) -> _States:
     states = []
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)
@@ -146,16 +144,16 @@ def _digest(recipe: Stages, _: _States) -> str:
             path = path_of(setting, value)
             added = "+" if path != value and setting != "user_dictionary" else ""
             table[stage][setting] = added + hashlib.sha256(read_whole(path)).hexdigest()
-    measure = recipe.decide.measure
-    if measure in MEASURES and recipe.decide.threshold is not None:
+    name, measure = recipe.decide.measure, MEASURES_OF_TEXTS.get(recipe.decide.measure)
+    if measure and measure.version and recipe.decide.threshold is not None:
         # What a stored decision means changes with the measure.
-        table[measure] = MEASURES[measure]
-    format = _last_change(recipe)
+        table[name] = measure.version
+    format = _find_last_change(recipe)
     canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def _last_change(recipe: Stages) -> int:
+def _find_last_change(recipe: Stages) -> int:
     """Return the format in which a recipe's bits last changed.
 
     A recipe whose bits did not change keeps its id, so that data stored with it
@@ -182,7 +180,7 @@ def _last_change(recipe: Stages) -> int:
 
 
 @lru_cache(maxsize=8)
-def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
+def _compile(recipe: Stages, _: _States) -> _core.Recipe:
     settings, weigh = core_settings(recipe), recipe.weigh
     idf = None
     if settings["weigh"]["idf"] == "table":

@@ -34,14 +34,14 @@ def readable(
             except InputError as error:
                 place = place_of(batch.runs, row)
                 if ends:
-                    raise _at(place, error) from error
+                    raise _locate_error(place, error) from error
                 problems.append(_problem(place, error))
         units.append(encoded)
     column = pa.array(units, pa.large_string())
     return pc.if_else(column.is_null(), pa.scalar(None, pa.large_string()), texts), column, problems
 
 
-def _at(place: tuple[str, int | None], error: InputError) -> InputError:
+def _locate_error(place: tuple[str, int | None], error: InputError) -> InputError:
     """Return the error of a segmenter with the record that it failed on."""
     source, record = place
     if record is None or not source:

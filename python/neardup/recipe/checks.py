@@ -7,7 +7,6 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from neardup.base.validation import (
-    MeasureName,
     bad,
     check_choice,
     check_flag,
@@ -34,11 +33,6 @@ _WIDTHS, _WIDEST = (32, 64, 128, 256), {"news": 256, "bkdr": 64}
 #: The type of each setting of a stage.
 _hints = cache(partial(get_type_hints, include_extras=True))
 _UNITS = ("words", "unicode-words", *RUNS, *TAGGED, SEPARATED)
-
-
-def measures_of_texts() -> tuple[str, ...]:
-    """Return the measures of a recipe that compare two texts, not their sketches."""
-    return tuple(name for name in get_args(MeasureName) if name != "sketch")
 
 
 def check_recipe(recipe: Stages) -> None:

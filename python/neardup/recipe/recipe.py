@@ -127,12 +127,12 @@ class Recipe(Stages):
                 known = {f.name for f in dataclasses.fields(STAGES[key])}
                 for setting in value:
                     if setting not in known:
-                        raise _unknown(f"{key}.{setting}", known)
+                        raise _unknown_error(f"{key}.{setting}", known)
                 changes[key] = dataclasses.replace(getattr(self, key), **value)
             elif key in ("name", "description"):
                 changes[key] = value
             else:
-                raise _unknown(key, {"name", "description", *STAGES})
+                raise _unknown_error(key, {"name", "description", *STAGES})
         return dataclasses.replace(self, **changes)._from_file(self._file)
 
     def for_single_texts(self) -> Recipe:
@@ -200,11 +200,11 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
     if not isinstance(recipe, (str, os.PathLike)):
         raise bad("recipe", "a name, a path or a Recipe", recipe)
     if isinstance(recipe, str) and recipe in NAMES:
-        return _built_in(recipe)
+        return _load_built_in(recipe)
     path = Path(recipe)
     if path.suffix != ".toml":
         choices, kind = ", ".join(NAMES), str(recipe).lower()
-        names = [name for name in NAMES if _built_in(name).sketch.kind == kind]
+        names = [name for name in NAMES if _load_built_in(name).sketch.kind == kind]
         expected = Message("one of {choices} or a .toml file", choices=choices)
         if names:
             of_kind = {"kind": kind, "names": ", ".join(names)}
@@ -245,7 +245,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
 
 
 @lru_cache(maxsize=len(NAMES))
-def _built_in(name: str) -> Recipe:
+def _load_built_in(name: str) -> Recipe:
     text = Path(__file__).with_name("presets").joinpath(f"{name}.toml").read_text("utf-8")
     return _from_table(tomllib.loads(text), default_name=name, folder=None)
 
@@ -260,7 +260,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
         elif key in ("name", "description"):
             stages[key] = value
         else:
-            raise _unknown(key, {"name", "description", *STAGES})
+            raise _unknown_error(key, {"name", "description", *STAGES})
     if folder is not None:
         _resolve_paths(stages, folder)
     return Recipe(name=default_name).replace(**stages)
@@ -273,7 +273,7 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
             stages[stage][setting] = in_folder(setting, value, folder)
 
 
-def _unknown(name: str, known: set[str]) -> ParameterError:
+def _unknown_error(name: str, known: set[str]) -> ParameterError:
     choices = ", ".join(sorted(known))
     return ParameterError(
         Message(

@@ -13,6 +13,7 @@ from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
 from neardup.recipe.checks import check_bits
 from neardup.recipe.ignored import check_ignored
+from neardup.recipe.measures import MEASURES_OF_TEXTS, least_resemblance, least_shared, measure_name
 
 #: Share of the pairs exactly at the threshold that a search of fingerprints must
 #: find; pairs above it are found with higher probability. One more bit of distance
@@ -96,25 +97,16 @@ class Rule:
     def resemblance(self) -> float:
         """The resemblance that candidates are searched by: the least that the threshold implies.
 
-        A text may lie in one of any length, so it is 0 for ``containment``.
+        It is 0 where a sample must be filed under all of its keys.
         """
-        if self.measured == "containment":
-            return 0.0
-        if self.measured == "aligned":
-            least = self.shared / (2 - self.shared)
-            return 0.0 if self.scheme == "postings" and least < _FEW_KEYS_ENOUGH else least
-        return self.threshold or 0.0
+        least = least_resemblance(self.measured, self.threshold or 0.0, self.shingle)
+        is_counted = self.measured == "aligned" and self.scheme == "postings"
+        return 0.0 if is_counted and least < _FEW_KEYS_ENOUGH else least
 
     @property
     def shared(self) -> float:
-        """The share of shingles that two texts of equal length have in common at the threshold.
-
-        For ``aligned`` it is the least: edits that are spread evenly change the most shingles.
-        """
-        threshold = self.threshold or 0.0
-        if self.measured == "aligned":
-            return threshold**self.shingle
-        return 2 * threshold / (1 + threshold)
+        """The share of shingles that two texts of equal length have in common at the threshold."""
+        return least_shared(self.measured, self.threshold or 0.0, self.shingle)
 
     def banding(self, documents: int) -> tuple[int, int, float]:
         """Return bands, rows and the recall at the threshold; 0, 0, 1 without bands."""
@@ -140,33 +132,13 @@ class Rule:
         )
 
 
-def measure_name(measured: str, shingle: int, kind: str) -> str:
-    """Return the name of a similarity, with the length of its shingles."""
-    if measured == "aligned":
-        return measured
-    if measured != "sketch":
-        return f"{measured}({shingle})"
-    return {"simhash": "equal_bits", "minhash": "equal_values", "sample": "sampled_resemblance"}[
-        kind
-    ]
-
-
-#: The recipe whose threshold a measure of texts has in a recipe with another measure.
-_RECIPES = {
-    "content": "general",
-    "resemblance": "shingle",
-    "containment": "containment",
-    "aligned": "aligned",
-}
-
-
 def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
     """Return the recipe with another measure, and with the threshold of that measure."""
     if measure is None or measure == recipe.decide.measure:
         return recipe
     threshold = None
-    if measure in _RECIPES:
-        threshold = load_recipe(_RECIPES[measure]).decide.threshold
+    if measure in MEASURES_OF_TEXTS:
+        threshold = load_recipe(MEASURES_OF_TEXTS[measure].recipe).decide.threshold
     elif recipe.sketch.kind != "simhash":
         threshold = recipe.decide.threshold
     direction = Decide.direction
@@ -213,7 +185,7 @@ def with_bits(recipe: Recipe, bits: int | None) -> Recipe:
     return recipe.replace(sketch={"bits": width}, decide={"max_distance": distance})
 
 
-def _widest(threshold: float, bits: int, exceeds: bool) -> int:
+def _find_largest_distance(threshold: float, bits: int, exceeds: bool) -> int:
     """Return the largest distance at which the share of equal bits is at least, or above, it."""
     for distance in range(bits, -1, -1):
         equal = (bits - distance) / bits
@@ -261,7 +233,7 @@ def rule(
     if threshold is not None:
         threshold = check_threshold(threshold)
         if sketch.kind == "simhash" and decide.measure == "sketch":
-            widest = _widest(threshold, sketch.bits, decide.exceeds)
+            widest = _find_largest_distance(threshold, sketch.bits, decide.exceeds)
             if max_distance is not None:
                 widest = min(widest, check_max_distance(max_distance, sketch.bits))
             threshold, max_distance = None, widest

@@ -40,7 +40,7 @@ def load_segmenter(name: str) -> Segmenter:
             "'{module}' failed: {kind}: {reason}",
             **failed,
         )
-        if isinstance(error, ModuleNotFoundError) and _is_of(error.name, module_name):
+        if isinstance(error, ModuleNotFoundError) and _is_part_of(error.name, module_name):
             file = module_name.replace(".", "/") + ".py"
             message = Message(
                 "{parameter:named} must name a callable as module:function, but importing "
@@ -67,7 +67,7 @@ def load_segmenter(name: str) -> Segmenter:
     return segmenter
 
 
-def _is_of(missing: str | None, name: str) -> bool:
+def _is_part_of(missing: str | None, name: str) -> bool:
     """Return whether the missing module is the named one, or one of its packages."""
     return missing is not None and f"{name}.".startswith(f"{missing}.")
 
@@ -95,13 +95,13 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
                 "The segmenter failed on the text {text}: {reason}.",
                 code="segmenter_failed",
                 text=repr(text[:40]),
-                reason=_said(error),
+                reason=_describe_error(error),
             )
         ) from error
     return UNIT.join(encoded)
 
 
-def _said(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Return the kind and the message of an error, on one line."""
     kind = type(error).__name__
     if error.args and isinstance(error.args[0], Message):

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from neardup.base.validation import MeasureName, check_threshold
+from neardup.base.validation import check_threshold
 from neardup.recipe.ignored import check_ignored
+from neardup.recipe.measures import MeasureName
 
 BUNDLED = "bundled"
 EXTENDED = "extended"

@@ -40,18 +40,18 @@ def sketch_texts(
     """Return a corpus with the sketches of texts, without the texts."""
     core = compiled(recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=check_workers(workers))
-    items = _listed(texts, "texts")
-    title_list = None if titles is None else _listed(titles, "titles")
+    items = _list_texts(texts, "texts")
+    title_list = None if titles is None else _list_texts(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
         raise bad("titles", "one title per text, {count} of them", title_list, count=len(items))
     segmenter = load_segmenter(recipe.callable_name) if recipe.callable_name else None
     for begin in range(0, len(items), _TOGETHER):
         group = items[begin : begin + _TOGETHER]
-        column = _column(group, "texts", begin, missing=False)
+        column = _make_column(group, "texts", begin, missing=False)
         title_column = units = None
         if title_list is not None:
             some_titles = title_list[begin : begin + _TOGETHER]
-            title_column = _column(some_titles, "titles", begin, missing=True)
+            title_column = _make_column(some_titles, "titles", begin, missing=True)
         if segmenter is not None:
             segmented = [encoded_units(segmenter, core.normalize(text)) for text in group]
             units = texts_array(segmented)
@@ -60,7 +60,7 @@ def sketch_texts(
     return corpus
 
 
-def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
+def _make_column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
     """Return texts as an Arrow array; the error for another value names its position."""
     kinds = set(map(type, values)) - ({type(None)} if missing else set())
     if kinds <= {str}:
@@ -74,7 +74,7 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
     return texts_array(values)
 
 
-def _listed(values: Iterable[Any], name: str) -> list[Any]:
+def _list_texts(values: Iterable[Any], name: str) -> list[Any]:
     # A str is an iterable of str, but never intended.
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise bad(name, "a list of text", values)

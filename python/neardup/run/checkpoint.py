@@ -81,7 +81,7 @@ class Work:
         try:
             if self.is_over:
                 # The manifest is the last one, since it marks the folder as a work folder.
-                left = [*self._left_of_shards(), _ORDER, _MANIFEST]
+                left = [*self._list_shard_files(), _ORDER, _MANIFEST]
                 for name in left:
                     for each in (f"{name}.part", name):
                         (self.folder / each).unlink(missing_ok=True)
@@ -148,11 +148,11 @@ class Work:
         if not (self.folder / _MANIFEST).exists():
             self._update()
             return
-        content = self._content(_MANIFEST)
+        content = self._read_content(_MANIFEST)
         check_manifest(content, self.manifest, str(self.folder), "work")
         self.manifest = content
         while (self.folder / (name := f"sketches-{len(self.shards) + 1}.json")).exists():
-            self.shards.append(self._content(name))
+            self.shards.append(self._read_content(name))
 
     def _update(self, **changes: Any) -> None:
         self.manifest |= changes
@@ -164,7 +164,7 @@ class Work:
         stored = {"content": content, "digest": _digest_of(content)}
         replace_file(path, json.dumps(stored).encode(), temporary=f"{path}.part")
 
-    def _content(self, name: str) -> dict[str, Any]:
+    def _read_content(self, name: str) -> dict[str, Any]:
         """Return the content of a file that `_replace` wrote."""
         path = self.folder / name
         try:
@@ -177,7 +177,7 @@ class Work:
             raise change_error(str(self.folder), str(path))
         return content
 
-    def _left_of_shards(self) -> list[str]:
+    def _list_shard_files(self) -> list[str]:
         """Return the names of all files of shards, so that a kill leaves the first shards whole."""
         found = filter(None, map(_SHARD.fullmatch, os.listdir(self.folder)))
         # Of the same number, the record comes first.

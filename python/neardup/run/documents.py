@@ -73,19 +73,19 @@ def describe_documents(
         found[number] = {
             "text": text[:length],
             "length": len(text),
-            "title": None if batch.titles is None else _text(batch.titles[row].as_py()),
-            "date": _first(batch, DATES, row),
-            "source": _first(batch, SOURCES, row),
+            "title": None if batch.titles is None else _format_text(batch.titles[row].as_py()),
+            "date": _find_first(batch, DATES, row),
+            "source": _find_first(batch, SOURCES, row),
         }
     return found
 
 
-def _first(batch: Batch, names: Sequence[str], row: int) -> str | None:
+def _find_first(batch: Batch, names: Sequence[str], row: int) -> str | None:
     values = (batch.extra[name][row] for name in names if name in batch.extra)
-    return next(filter(None, map(_text, values)), None)
+    return next(filter(None, map(_format_text, values)), None)
 
 
-def _text(value: Any) -> str | None:
+def _format_text(value: Any) -> str | None:
     """Return text, a number or a time as one short line, and None for other values."""
     if isinstance(value, bool) or not (
         isinstance(value, (str, int, float)) or hasattr(value, "isoformat")

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.locations import is_index
 from neardup.base.messages import Message
-from neardup.base.validation import check_path, is_index, paths_of
+from neardup.base.validation import check_path, paths_of
 from neardup.exceptions import ParameterError
 from neardup.readers import Sources, open_sources
 from neardup.readers.sources import check_standard_input
@@ -89,7 +90,7 @@ class FileRun:
             progress=options.progress,
         )
         if work is not None:
-            self._work = self._stack.enter_context(Work(Path(work), self._state()))
+            self._work = self._stack.enter_context(Work(Path(work), self._describe_run()))
             replaceable |= self._work.discard()
         self._stack.enter_context(outputs)
         if self._work is not None:
@@ -99,7 +100,7 @@ class FileRun:
         self.sources = open_sources(self._inputs, **options.reader)
         edits = options.annotate or options.cluster_size or options.copies
         outputs.take(self.sources, copies="output" if self._task == "dedup" else None, edits=edits)
-        self.against = None if self._against is None else self._opened(self._against)
+        self.against = None if self._against is None else self._open_others(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
@@ -111,7 +112,7 @@ class FileRun:
         files = [*self._inputs, *others, *self._options.recipe.files, self._options.restore]
         return [*files, *read_by_indexes(others)]
 
-    def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
+    def _open_others(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
         sketches = [path for path in others if is_sketch_file(path)]
         if sketches:
@@ -152,7 +153,7 @@ class FileRun:
         sides = [side for side in (self.sources, self.against) if side is not None]
         self.pipeline.report_sources(*sides)
 
-    def _state(self) -> dict[str, Any]:
+    def _describe_run(self) -> dict[str, Any]:
         """The settings and inputs that the stages in a work folder depend on."""
         format = self._options.format
         return {

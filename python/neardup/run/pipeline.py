@@ -57,7 +57,7 @@ class Pipeline(Run):
         assert self.options.rule is not None, "this task compares"
         return self.options.rule
 
-    def _writing(self) -> AbstractContextManager[None]:
+    def _report_full_disk(self) -> AbstractContextManager[None]:
         """Raise an error that says where space is needed if there is none for temporary files."""
         if self.work is None:
             return writing_temporary_files(
@@ -86,7 +86,7 @@ class Pipeline(Run):
             # What is sketched is not counted and weighed again.
             recipe = dataclasses.replace(recipe, weigh=Weigh())
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
-        with self._writing():
+        with self._report_full_disk():
             corpus = self.corpus(recipe, keeps_texts=keeps_texts, looks_up=looks_up)
             collected = DocumentSet(options.recipe, corpus, ids=Ids(options.memory // 32))
             if stage is None:
@@ -171,12 +171,12 @@ class Pipeline(Run):
         for batch in self.push(source.batches(titles=True), collected):
             order.add(batch)
         if self._restored:
-            raise ChangedError(_files(source)[0].sources[-1].name)
+            raise ChangedError(_select_files(source)[0].sources[-1].name)
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
         collected.order = order.of(collected)
         if self._shards is not None:
-            self._shards.finish(self._facts(source, against, collected))
+            self._shards.finish(self._describe_documents(source, against, collected))
 
     def push(self, batches: Iterable[Batch], collected: DocumentSet) -> Iterator[Batch]:
         """Add documents to a corpus, except those that are there already, and yield each batch."""
@@ -215,7 +215,9 @@ class Pipeline(Run):
             new = self.problems[remembered:]
             self._shards.add(batch, new, self.problem_count - count)
 
-    def _facts(self, source: Collection, against: Others, collected: DocumentSet) -> dict[str, Any]:
+    def _describe_documents(
+        self, source: Collection, against: Others, collected: DocumentSet
+    ) -> dict[str, Any]:
         """Return what is known of all documents once they are read."""
         return {
             "frequencies": collected.frequencies,
@@ -224,7 +226,7 @@ class Pipeline(Run):
             "too_short": collected.too_short,
             "too_long": collected.too_long,
             "against": collected.against,
-            "sources": [side.found() for side in _files(source, against)],
+            "sources": [side.found() for side in _select_files(source, against)],
         }
 
     def _recall(
@@ -241,7 +243,7 @@ class Pipeline(Run):
         collected.order = self._shards.order()
         collected.too_short, collected.too_long = facts["too_short"], facts["too_long"]
         self.bytes_read, self.bytes_against = facts["bytes_read"], facts["bytes_against"]
-        for side, state in zip(_files(source, against), facts["sources"], strict=True):
+        for side, state in zip(_select_files(source, against), facts["sources"], strict=True):
             side.recall(state)
 
     def _restore(self, work: Work, shards: Shards) -> None:
@@ -272,15 +274,15 @@ class Pipeline(Run):
         order, corpus, against = collected.order, collected.corpus, collected.against
         note_left_alone(collected, self.options, self.progress)
         decided = Decisions(len(corpus))
-        with self._writing():
-            clusterer = self._clusterer(corpus, order)
+        with self._report_full_disk():
+            clusterer = self._make_clusterer(corpus, order)
             self.progress.stage("candidates, verify, cluster", len(order))
             first = int(np.count_nonzero(np.asarray(order) < against)) if against else 0
             files, advance = not self.options.against_only, self.progress.advance
             decided.decide(clusterer, corpus, order, advance, first=first, files=files)
         return decided
 
-    def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
+    def _make_clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
         rule = self.rule.compiled(len(corpus))
         if not corpus.is_outside():
             return _core.Clusterer(corpus, rule)
@@ -305,7 +307,7 @@ class Pipeline(Run):
         corpus = collected.corpus
         others = collected.against if across else None
         empty = tuple(np.zeros(0, kind) for kind in (np.uint32, np.uint32, np.float64, np.int32))
-        with self._writing():
+        with self._report_full_disk():
             search = _core.PairSearch(
                 corpus,
                 self.rule.compiled(len(corpus)),
@@ -345,6 +347,6 @@ class Pipeline(Run):
         return summary
 
 
-def _files(*sides: Any) -> list[Sources]:
+def _select_files(*sides: Any) -> list[Sources]:
     """Return those sides of a run that are files of documents."""
     return [side for side in sides if isinstance(side, Sources)]

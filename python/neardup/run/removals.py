@@ -42,7 +42,7 @@ class Removals:
         self.ids = _core.rows_of(parts, self.documents)
         self.kept_ids = _core.rows_of(parts, self.kept_for)
         self._measure, self._first, self._has_against = measure, collected.against, has_against
-        self.repeated_ids = _repeated(collected) if documents else 0
+        self.repeated_ids = _count_repeated_ids(collected) if documents else 0
         #: Columns of titles, if the records have some.
         self.titles: Mapping[str, Any] = {}
 
@@ -103,7 +103,7 @@ class Removals:
         )
 
 
-def _repeated(collected: DocumentSet) -> int:
+def _count_repeated_ids(collected: DocumentSet) -> int:
     """Return how many records have the id of another record of the same collection."""
     first, repeated = collected.against, 0
     sides: list[Sequence[Any]] = [collected.ids.parts()]

@@ -8,12 +8,13 @@ from typing import Any, Literal
 from neardup.base.messages import Language, Message
 from neardup.base.priority import fields_of
 from neardup.base.progress import Progress
-from neardup.base.validation import FormatName, MeasureName
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, FingerprintFilesParameters
 from neardup.options.options import INPUT, MATCHING, TEXT, Form
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import options_of
+from neardup.readers.formats import FormatName
+from neardup.recipe.measures import MeasureName
 from neardup.recipe.recipe import Recipe
 from neardup.recipe.rule import Rule, chosen_recipe, rule
 

@@ -144,7 +144,7 @@ class SketchFiles:
             with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
                 metadata = pa.ipc.open_file(file).schema.metadata or {}
         except (OSError, pa.ArrowException) as error:
-            raise _damaged(path, error) from error
+            raise _damage_error(path, error) from error
         if metadata.get(SKETCHES) != _VERSION.encode():
             raise InputError(
                 Message(
@@ -158,7 +158,7 @@ class SketchFiles:
             names = ("recipe", "shingle", "recipe_name")
             id, counted, name = (metadata[name.encode()].decode() for name in names)
         except (KeyError, UnicodeDecodeError) as error:
-            raise _damaged(path, error) from error
+            raise _damage_error(path, error) from error
         if name != recipe.name:
             raise InputError(
                 Message(
@@ -201,10 +201,10 @@ class SketchFiles:
                             collected.groups.append(batch["group"].to_numpy().copy())
                         yield batch
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
-                raise _damaged(source.name, error) from error
+                raise _damage_error(source.name, error) from error
 
 
-def _damaged(path: str, error: Exception) -> InputError:
+def _damage_error(path: str, error: Exception) -> InputError:
     return InputError(
         Message(
             "{file}: must be a whole file of neardup sketch, but is damaged ({reason}). Make it "

@@ -214,7 +214,9 @@ def run_report(
     content = {
         "summary": summary.to_dict(),
         # The recipe has its own part.
-        "settings": {n: _shown(v) for n, v in settings.items() if n not in ("recipe", "progress")},
+        "settings": {
+            n: _hide_passwords(v) for n, v in settings.items() if n not in ("recipe", "progress")
+        },
         "recipe": recipe,
         "plan": plan,
         "problems": list(map(str, problems)),
@@ -223,8 +225,8 @@ def run_report(
     return report_bytes(content)
 
 
-def _shown(value: Any) -> Any:
+def _hide_passwords(value: Any) -> Any:
     """Return a setting without the passwords of addresses."""
     if isinstance(value, (str, os.PathLike)):
         return without_secrets(os.fspath(value))
-    return list(map(_shown, value)) if isinstance(value, (list, tuple)) else value
+    return list(map(_hide_passwords, value)) if isinstance(value, (list, tuple)) else value

@@ -8,7 +8,6 @@ from functools import reduce
 from typing import Any, Unpack
 
 from neardup.base.arrays import texts_array
-from neardup.base.display import measure_words
 from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock
@@ -17,7 +16,8 @@ from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.align import align_pair, differences
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
-from neardup.recipe.rule import chosen_recipe, measure_name, rule
+from neardup.recipe.measures import measure_name, measure_words
+from neardup.recipe.rule import chosen_recipe, rule
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text, without_markup
 from neardup.tasks.comparison import Comparison, Evidence
 

@@ -10,7 +10,8 @@ higher one is again a sample of its document.
 
 In sorted order a sample is the beginning of the set of all features, and a smaller sample the
 beginning of a larger one: the keys by which a document is searched are the beginning of the sample by
-which it is compared, so both are selected and sorted once.
+which it is compared, so both are selected and sorted once. The wanted size of the sample by which it is
+compared is [`SAMPLE`](crate::constants::SAMPLE); a recipe sets the number of keys.
 
 A feature is held as the leading half of its hash, 32 bits. Two features of two texts of 200 are then
 equal by chance in one pair of texts in 100,000, and more often at higher levels: at the highest in one

@@ -34,6 +34,16 @@ pub struct Containment {
 }
 
 impl Direction {
+    /// The direction of this name in a recipe.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "contained" => Some(Direction::FirstInSecond),
+            "either" => Some(Direction::Either),
+            "both" => Some(Direction::Both),
+            _ => None,
+        }
+    }
+
     /// The share that counts in this direction.
     pub fn of(self, found: Containment) -> f64 {
         let (first, second) = (found.first_in_second, found.second_in_first);

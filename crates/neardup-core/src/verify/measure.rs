@@ -61,6 +61,17 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
+    /// The measure of this name, with `k` characters in a shingle; `direction` counts for containment only.
+    pub fn named(name: &str, k: usize, direction: Direction) -> Option<Self> {
+        match name {
+            "resemblance" => Some(Measure::Resemblance { k }),
+            "content" => Some(Measure::Content { k }),
+            "containment" => Some(Measure::Containment { k, direction }),
+            "aligned" => Some(Measure::Aligned),
+            _ => None,
+        }
+    }
+
     pub(super) fn verdict(self) -> Box<dyn Verdict> {
         match self {
             Measure::Resemblance { k } => Box::new(Resemblance { k }),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.extras import require
 from neardup.base.interrupt import CommandInterrupt
+from neardup.base.locations import index_files
 from neardup.base.messages import N_, Message
-from neardup.base.validation import index_files
 from neardup.cli.index import common
 from neardup.cli.options import (
     Bits,

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from neardup.base.display import measure_words
 from neardup.base.files import printable
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
 from neardup.cli.terminal import print_note, rule_words
 from neardup.options import options as o
+from neardup.recipe.measures import measure_words
 
 if TYPE_CHECKING:
     from neardup.index import Document, Event, Index, Match, Stats

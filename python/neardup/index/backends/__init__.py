@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from neardup.base.locations import database_of
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import ParameterError
@@ -25,20 +26,19 @@ def open_database(location: str | Path, *, must_exist: bool) -> Database:
 
 
 def _database(location: str | Path) -> Database:
-    if isinstance(location, str):
-        scheme, separator, rest = location.partition("://")
-        if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            from neardup.index.backends.postgresql import PostgreSQLSchema
+    scheme, separator, rest = str(location).partition("://")
+    if database_of(location) == "postgresql":
+        from neardup.index.backends.postgresql import PostgreSQLSchema
 
-            return PostgreSQLSchema(f"postgresql://{rest}")
-        if separator and scheme.replace("+", "").isalnum():
-            raise ParameterError(
-                Message(
-                    "{named[location]} must be the path of a file, or begin with "
-                    "postgresql://. Got {scheme}:// instead.",
-                    scheme=scheme,
-                )
+        return PostgreSQLSchema(f"postgresql://{rest}")
+    if isinstance(location, str) and separator and scheme.replace("+", "").isalnum():
+        raise ParameterError(
+            Message(
+                "{named[location]} must be the path of a file, or begin with "
+                "postgresql://. Got {scheme}:// instead.",
+                scheme=scheme,
             )
+        )
     if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
         raise bad("location", "a path or the URL of a PostgreSQL database", location)
     path = os.fspath(location)

@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from neardup.base.files import printable
+from neardup.base.locations import index_files
 from neardup.base.messages import Message
-from neardup.base.validation import index_files
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends.failures import Moment, explain_failure
 from neardup.index.backends.own_log import foreign_log, mark_anew, refuse_foreign_log

@@ -25,8 +25,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from neardup.base.confinement import watch_databases
 from neardup.base.files import printable
+from neardup.base.locations import index_files
 from neardup.base.messages import N_, Message, system_words
-from neardup.base.validation import index_files
 from neardup.index.backends.copies import copy_into
 from neardup.index.backends.database import OPEN, Database, identity_of
 from neardup.index.backends.own_log import next_mark, refuse_foreign_log, states_of

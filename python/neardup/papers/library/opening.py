@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.base.locations import is_index
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress
-from neardup.base.validation import FormatName, check_workers, is_index, paths_of
+from neardup.base.validation import check_workers, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.library.interface import Library
 from neardup.papers.library.stored import IndexLibrary
 from neardup.papers.library.text_files import FileLibrary
+from neardup.readers.formats import FormatName
 
 if TYPE_CHECKING:
     from neardup.index import Index

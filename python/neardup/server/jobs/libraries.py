@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.locations import is_index
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
-from neardup.base.validation import is_index
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, open_library

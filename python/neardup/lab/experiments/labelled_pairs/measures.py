@@ -23,8 +23,8 @@ from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.metrics import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
-from neardup.recipe.checks import measures_of_texts
-from neardup.recipe.rule import measure_name, rule
+from neardup.recipe.measures import MEASURES_OF_TEXTS, measure_name
+from neardup.recipe.rule import rule
 from neardup.recipe.text_inputs import prepare_text
 from neardup.tasks.compare import compare_documents
 from neardup.tasks.comparison import Comparison
@@ -159,7 +159,7 @@ def measure_all(
     shingle = load_recipe().decide.shingle
     by_name = {
         measure_name(measure, shingle, ""): judge.similarities(measure)
-        for measure in measures_of_texts()
+        for measure in MEASURES_OF_TEXTS
     }
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.

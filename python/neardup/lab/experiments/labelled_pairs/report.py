@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from neardup.base import __version__
-from neardup.base.display import measure_words
 from neardup.base.messages import Message
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.cases import contradictions
@@ -18,6 +17,7 @@ from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, Set
 from neardup.lab.figures import COLOURS, MARKERS, svg
 from neardup.lab.metrics import Scores, count_scores
 from neardup.lab.report import Part, Table, csv_table, markdown
+from neardup.recipe.measures import measure_words
 
 #: Names of all files of the results.
 FILES = ("report.md", "measures.csv", "pairs.csv", "precision_recall.svg")
