@@ -25,7 +25,7 @@ KINDS = {
     "long": re.compile(r"^(\S+\s+){20}\S"),
     "long message": re.compile(r"^(\S+\s+){15}\S"),
 }
-CODE = re.compile(r"(?s:^ *```.*?^ *```$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>|:[,.\d]+[f%](?=\})", re.M)
+CODE = re.compile(r"(?s:^ *```.*?^ *```$|^ *>>> .*?(?:\n\n|\Z)|^\w+\n-+$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>|:[,.\d]+[f%](?=\})", re.M)
 BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\|", re.MULTILINE)
 
 

@@ -1,8 +1,8 @@
 """The errors that neardup raises.
 
 All derive from `NeardupError`; most have a second parent, so that ``except ValueError``
-and ``except OSError`` work. A message is one sentence of fact, *must be … Got …
-instead*, followed by a remedy if one is known. Messages about data begin with the
+and ``except OSError`` work. A message is one sentence of fact: *must be … Got …
+instead*. A remedy follows if one is known. Messages about data begin with the
 file, the record and the field.
 
 Programs should use the class, `NeardupError.code` and `NeardupError.values`, not the

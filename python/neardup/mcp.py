@@ -102,8 +102,8 @@ class Tools:
         """Find groups of near-duplicate documents in files or among texts.
 
         Use it to see which of many documents repeat each other. Give `paths` (files or folders
-        with JSON lines, Parquet, Arrow, CSV, text, Markdown, HTML, Word or PDF) or `texts`. Of each
-        group the first document is kept, and the others are its duplicates with their
+        with JSON lines, Parquet, Arrow, CSV, text, Markdown, HTML, Word or PDF) or `texts`. The
+        first document of each group is kept. The others are its duplicates, with their
         similarity to it. The answer has `limit` groups from `offset` on, the largest first, with
         `members` duplicates each; `groups_total` and `duplicates_total` are the full counts.
         `without_features` counts documents with nothing to compare: empty ones, and with the
@@ -171,9 +171,9 @@ class Tools:
         Use it before a text is added or published, or to find its sources. `path` is an index made
         by `neardup index`, or a folder or file. For an index the answer lists the documents that
         the whole text repeats; if there are none, the most similar ones (`near_misses`). For a
-        folder it lists each passage that is in a document, from about 20 Chinese characters or 40
-        letters on, and the `rate`: the share of the text that is copied. At most `limit` of each
-        are listed.
+        folder it lists each passage that is in a document, and the `rate`: the share of the text
+        that is copied. A passage has at least about 20 Chinese characters or 40 letters. At most
+        `limit` of each are listed.
 
         Cost: an index answers in milliseconds, whatever its size. Each call reads a folder whole:
         put many documents into an index.
@@ -214,8 +214,8 @@ class Tools:
         """Compare two texts: are they near-duplicates, how similar, and where do they differ?
 
         Use it for two texts that you have. `verdict` is a sentence with the reason;
-        `containment_a` is the share of `a` that is in `b`. At most `limit` (up to 1000) of the
-        differences by words and of the common passages are listed, in the order of `a`.
+        `containment_a` is the share of `a` that is in `b`. The answer lists at most
+        `limit` (up to 1000) differences by words and common passages, in the order of `a`.
 
         Cost: milliseconds for articles, seconds for books.
         """

@@ -13,7 +13,7 @@ DATABASES = {
 
 
 def database_of(location: object) -> str | None:
-    """Return the database that an address names; None if it is no address of a known server.
+    """Return the database that an address names; None if it is not the address of a known server.
 
     Examples
     --------

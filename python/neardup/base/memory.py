@@ -89,11 +89,11 @@ def _parse_size(value: Any) -> int | None:
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:
     """Return the memory of each part of a run with a limit of `size` bytes.
 
-    Each part is a share of the limit: a sixteenth each for texts, and for the sketches if they may
-    leave memory; an eighth for the samples by which documents are compared, half as much for what
-    is derived from their texts, and a quarter as much for samples that are read from a file; an
-    eighth for the keys of documents while they are joined. The rest is for data that grows with
-    every document.
+    Each part is a share of the limit. Texts have a sixteenth, and so have sketches if they may
+    leave memory. The samples by which documents are compared have an eighth. Values that are
+    derived from texts have half of that, and samples read from a file a quarter. The keys of
+    documents have an eighth while they are joined. The rest is for data that grows with every
+    document.
     """
     share = size // 16
     return _core.Memory(

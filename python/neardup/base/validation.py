@@ -51,7 +51,7 @@ def show_value(value: Any) -> str:
 def list_differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Message | None:
     """Return the wanted settings that are not as stored, each with both values; None without any.
 
-    Of a collection only the name is told.
+    A setting that is a list or a table is named without its values.
     """
     listed: Message | None = None
     for name, value in wanted.items():

@@ -7,7 +7,7 @@ A format whose file is one text, such as Word, is not a `Source` but a case of
 2. Write a module with a subclass of `Source` that has `format`, `chunks` and `rows`.
    Optional: `check_fields`, if missing fields can be found before all is read; `names`,
    if all records have the same fields; `kept_bytes`, if records can be copied as they are.
-3. Name it in the help of `--format` and in that of the inputs of a command.
+3. Name it in the help of `--format` and of the inputs of a command.
 
 A source is read several times. The first pass calls `chunks`. The pass that writes the
 kept records calls `kept_bytes` if the formats agree, and else `rows`. All of them yield

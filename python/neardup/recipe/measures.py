@@ -54,7 +54,7 @@ _WORDS = {
 
 
 def measure_name(measure: str, shingle: int, kind: str) -> str:
-    """Return the name that outputs state for a measure; `kind` is that of the sketch.
+    """Return the name that outputs state for a measure; `kind` is the kind of sketch.
 
     Examples
     --------

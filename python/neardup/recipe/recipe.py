@@ -144,8 +144,8 @@ class Recipe(Stages):
 
         Notes
         -----
-        One text, or the beginning of a stream, has no corpus to count, so no word is
-        left out as rare either. The id tells which table was used.
+        A single text has no corpus to count, and neither has the beginning of a stream. So no
+        word is left out as rare either. The id tells which table was used.
         """
         if self.weigh.idf == CORPUS:
             # The bundled table has no document counts of words.

@@ -203,8 +203,8 @@ def rule(
 ) -> Rule:
     """Return the rule of a call, or else of the recipe.
 
-    With a threshold, texts decide unless the measure is that of the sketches; for fingerprints,
-    the distance is derived from it unless it is given too. A distance alone decides.
+    With a threshold, texts decide, unless the measure compares sketches. For fingerprints, the
+    distance is derived from the threshold, unless it is set too. A distance alone decides.
     """
     decide, sketch = recipe.decide, recipe.sketch
     if sketch.kind != "simhash" and max_distance is not None:

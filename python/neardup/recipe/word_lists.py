@@ -1,7 +1,7 @@
 """Stop words, marker words and user dictionaries: bundled, from a file, or a file added to those.
 
-A setting names a bundled list, a file, or with a plus before it a file that is added to the
-bundled list: ``"+own.txt"``.
+A setting names a bundled list or a file. A file with a plus before it is added to the bundled
+list: ``"+mine.txt"``.
 """
 
 from __future__ import annotations
