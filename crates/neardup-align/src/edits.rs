@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_moved_is_held_fast_once() {
+    fn moved_text_is_matched_once() {
         let (first, second) = (noise(500, 1), noise(900, 2));
         let (one, other) = (
             [&first[..], &second].concat(),

@@ -30,7 +30,7 @@ fn spans(found: &[Passage]) -> Vec<(u32, u32, u32, u32)> {
 }
 
 #[test]
-fn a_piece_that_lost_its_beginning_hides_no_other() {
+fn piece_without_beginning_hides_no_other() {
     // The paper has the first sentence twice, once with another going on, and so two chains begin
     // with the same runs of the source.
     let (first, second, third) = (noise(30, 1), noise(60, 2), noise(56, 3));
@@ -41,7 +41,7 @@ fn a_piece_that_lost_its_beginning_hides_no_other() {
 }
 
 #[test]
-fn a_text_that_repeats_itself_takes_linear_time() {
+fn repetitive_text_takes_linear_time() {
     // Quadratic work would take minutes here.
     for text in [
         "一".repeat(300_000),
@@ -55,7 +55,7 @@ fn a_text_that_repeats_itself_takes_linear_time() {
 }
 
 #[test]
-fn a_text_that_repeats_itself_with_edits_takes_linear_time() {
+fn repetitive_text_with_edits_takes_linear_time() {
     let text = "春江潮水连海平海上明月".repeat(60_000);
     let mut edited: Vec<char> = text.chars().collect();
     for at in (5..edited.len()).step_by(13) {
@@ -94,7 +94,7 @@ fn a_letter_of_the_source_counts_once() {
 }
 
 #[test]
-fn letters_that_a_later_piece_adds_count() {
+fn letters_added_by_a_later_piece_count() {
     // The second piece repeats 12 letters of the first, and adds 10.
     let (first, second) = (noise(12, 1), noise(10, 2));
     let source = format!("{}{first}{second}{}", noise(90, 3), noise(90, 4));
@@ -144,7 +144,7 @@ fn short_passages_are_found_if_asked_for() {
 }
 
 #[test]
-fn spans_reproduce_what_was_copied_whatever_stands_around() {
+fn spans_reproduce_the_copied_text_in_any_surroundings() {
     for seed in 0..40 {
         let copied = noise(30 + 5 * seed as usize, 100 + seed);
         let before = format!("<p>é{}&\u{1F600}\u{0}", noise(seed as usize, 200 + seed));
@@ -196,7 +196,7 @@ fn one_paragraph_in_a_book_is_found() {
 }
 
 #[test]
-fn a_passage_that_many_have_brings_the_first_of_them() {
+fn common_passage_brings_its_first_source() {
     let aligner = aligner();
     let text = noise(100, 1);
     let sketch = aligner.sketch(&text).unwrap();
@@ -226,7 +226,7 @@ fn a_passage_that_many_have_brings_the_first_of_them() {
 }
 
 #[test]
-fn runs_find_what_they_find_when_merged() {
+fn runs_find_as_much_as_merged() {
     let aligner = aligner();
     // Stretches that recur in most documents have lists that cross the ends of runs.
     let parts: Vec<String> = (0..6).map(|seed| noise(60, 100 + seed)).collect();

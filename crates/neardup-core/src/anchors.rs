@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_occur_once_in_both_are_anchors() {
+    fn rows_once_in_both_texts_are_anchors() {
         assert_eq!(of("abcd", "xabcdy", 3), [(0, 1), (1, 2)]);
         // "ab" occurs twice in the first text, "cd" twice in the second.
         assert_eq!(of("abxabcd", "abcdycd", 2), [(4, 1)]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn of_rows_in_another_order_the_longest_run_is_kept() {
+    fn rows_in_another_order_keep_the_longest_run() {
         assert_eq!(
             of("12abcdefgh", "abcdefgh12", 2),
             (2..9).map(|at| (at, at - 2)).collect::<Vec<_>>()

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_rare_comes_back_from_bytes() {
+    fn common_shingles_return_from_bytes() {
         let bytes = background().to_bytes();
         let back = Background::from_bytes(&bytes).unwrap();
         assert_eq!(back.to_bytes(), bytes);

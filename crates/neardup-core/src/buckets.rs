@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_share_what_a_merge_shares() {
+    fn blocks_share_as_much_as_a_merge() {
         let list = |seed: u64, count: u64, of: u64| {
             let numbers = (0..count).map(|at| xxh3_64(&(seed << 32 | at).to_le_bytes()) % of);
             let mut numbers: Vec<u32> = numbers.map(|number| number as u32).collect();

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_were_appended_at_once_lie_together() {
+    fn values_appended_at_once_lie_together() {
         let parts: Vec<Vec<u32>> = (0..300).map(|i| vec![i; 50]).collect();
         let mut spilled = Spilled::new(usize::MAX, None);
         for part in &parts {

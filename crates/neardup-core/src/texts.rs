@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_went_in_comes_out_in_memory_and_from_the_file() {
+    fn texts_return_unchanged_from_memory_and_file() {
         let records: Vec<(String, String, String)> = (0..500)
             .map(|i| {
                 (
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_not_there_is_an_error() {
+    fn missing_record_is_an_error() {
         let store = TextStore::new(10, None, false);
         let error = store.text(3, &mut Vec::new()).unwrap_err();
         assert_eq!(

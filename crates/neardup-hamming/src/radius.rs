@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_is_the_smallest_that_reaches_the_recall() {
+    fn distance_is_the_smallest_with_the_recall() {
         for threshold in [0.3, 0.5, 0.66, 0.8, 0.95] {
             for bits in [32, 64, 128, 256] {
                 let at = radius(threshold, bits, 0.99).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn it_covers_what_was_measured() {
+    fn radius_covers_the_measured_pairs() {
         // The 99th percentiles of the measurement that the module describes.
         for (resemblance, measured) in [(0.81, 28_u32), (0.66, 37), (0.535, 42), (0.501, 45)] {
             let got = radius(resemblance, 128, 0.99).unwrap();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_is_named() {
+    fn value_out_of_bounds_is_named() {
         assert!(radius(0.0, 64, 0.99).is_err());
         assert!(radius(f64::NAN, 64, 0.99).is_err());
         assert!(radius(0.5, 64, 1.0).is_err());

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_an_error() {
+    fn malformed_question_is_an_error() {
         BUFFER.replace(b"{\"texts\": [\"\\ud800\"]}".to_vec());
         compare();
         let found: Value = BUFFER.with_borrow(|buffer| serde_json::from_slice(buffer).unwrap());

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_reads_on() {
+    fn text_around_a_cut_reads_on() {
         for (marked, left) in [
             ("One. [Two.] Three.", "One. Three."),
             ("[One.] Two.", "Two."),

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_a_program_broke_are_joined() {
+    fn lines_broken_by_a_program_are_joined() {
         let wrapped = "The ferry leaves at\nnine from the old\nHarbour. It is\nnever late.\n\n  Rain is\nexpected.";
         let expected = [
             "The ferry leaves at\nnine from the old\nHarbour.",

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_what_a_similar_set_must_meet() {
+    fn prefix_meets_every_similar_set() {
         for (threshold, length) in [(0.5, 3), (0.51, 2), (1.0, 1)] {
             let scheme = KeyScheme::new(Search::Prefix { threshold }, 0).unwrap();
             // Two of four must be shared, so one of any three is.

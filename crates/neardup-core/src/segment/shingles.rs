@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_a_shingle_decides_about_its_length() {
+    fn surrounding_script_decides_the_length_of_a_shingle() {
         let (english, chinese) = ("the ferry leaves at noon, ", "渡船中午十二点开到对岸去");
         let mixed = format!("{english}{chinese}");
         let both = shingles(&mixed, 5);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_what_it_was() {
+    fn signature_equals_the_golden_one() {
         let minhash = MinHash::new(16).unwrap();
         let golden = signature(&minhash, hashes(1, 300));
         assert_eq!(
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn order_repetition_and_what_came_before_do_not_matter() {
+    fn signature_ignores_order_repetition_and_earlier_texts() {
         let minhash = MinHash::new(128).unwrap();
         let set = hashes(3, 500);
         let expected = signature(&minhash, set.clone());
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_that_of_the_theory() {
+    fn error_is_as_large_as_in_theory() {
         const PAIRS: usize = 1000;
         let minhash = MinHash::new(128).unwrap();
         for (size, common) in [

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_level_keeps_all_that_the_higher_keeps() {
+    fn lower_level_keeps_all_of_the_higher() {
         let (small, _) = sample(0..1_000, 32);
         let (large, level) = sample(0..8_000, 32);
         let shared: Vec<Hash> = small

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_unit_that_is_edited_counts() {
+    fn every_edited_unit_counts() {
         let body = "渡口管理处说本班船的票";
         assert_eq!(of(body, body), 1.0);
         assert_eq!(

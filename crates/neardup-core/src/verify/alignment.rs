@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_text_has_more_differs_from_nothing() {
+    fn additional_text_differs_from_nothing() {
         let text = "渡船早上8人开";
         assert_eq!(counts(text, "渡船明天早上8人开"), [7, 1, 0, 0]);
         assert_eq!(counts(text, "渡船3号早上8人开"), [7, 1, 0, 0]);
@@ -582,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_and_has_no_anchors_counts_as_rewritten() {
+    fn long_gap_without_anchors_counts_as_rewritten() {
         // Each row of units occurs many times.
         for (times, equal) in [(1300, 3900), (1400, 0)] {
             let first = format!("东{}", "渡船停".repeat(times));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_many_texts_share_counts_less() {
+    fn template_counts_less() {
         let form = text(0..60);
         let (a, b) = (
             format!("{form}{}", text(100..140)),

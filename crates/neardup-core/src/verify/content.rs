@@ -185,7 +185,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_replace_each_other_take_nothing() {
+    fn numbers_without_counterpart_take_nothing() {
         let nothing = ShingleFrequencies::default();
         let body = text(0..60);
         for (a, b) in [
@@ -217,7 +217,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_form_that_many_texts_share_counts_less() {
+    fn template_counts_less() {
         let (form, a, b) = (text(0..60), text(100..140), text(200..240));
         let same = text(300..310);
         let (a, b) = (format!("{form}{same}{a}"), format!("{form}{same}{b}"));
@@ -283,7 +283,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_stands_in_place_of_text_of_many_is_an_edit() {
+    fn text_in_place_of_boilerplate_is_an_edit() {
         let form = text(0..200);
         let table = table(&[(&form, 100)]);
         let edited =
@@ -292,7 +292,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_word_that_turns_the_meaning_makes_another_text_of_equal_words() {
+    fn negation_makes_another_text_of_equal_words() {
         let nothing = ShingleFrequencies::default();
         let body = text(0..80);
         for (a, b, negated) in [

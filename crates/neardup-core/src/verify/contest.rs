@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_win_is_aligned() {
+    fn only_possible_winners_are_aligned() {
         let most = [0.5, 0.9, 0.9, 0.6, 0.8].map(|most| Some(Most::of(most)));
         let mut contest = Contest::of(10, &most);
         assert_eq!(contest.next(1).collect::<Vec<_>>(), [11]);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn bytes_return_unchanged() {
         let counts = [
             (0, 3),
             (1, 1),

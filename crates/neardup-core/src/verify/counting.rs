@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rare_grows_with_the_root_of_the_collection() {
+    fn bound_of_rare_grows_with_the_root_of_the_collection() {
         let of = |texts| ShingleFrequencies::from_counts(0, texts, []).rare();
         let sizes = [0, 1, 39_999, 40_000, 57_599, 57_600, 1_000_000];
         assert_eq!(sizes.map(of), [4, 4, 4, 5, 5, 6, 25]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_that_of_all_texts_wherever_their_samples_are() {
+    fn table_is_equal_wherever_samples_are() {
         let mut texts = texts(300);
         let all = counted(&texts);
         assert!(all.len() > 30);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_names_and_what_recurs_keep_their_weight() {
+    fn numbers_names_and_recurring_units_keep_their_weight() {
         let with = |other: fn(u32) -> String| edited(200, 3, 30, other);
         let digits = |more: u32| move |at: u32| (at + more).to_string();
         let (a, b) = (edited(200, 3, 30, digits(1)), edited(200, 3, 30, digits(2)));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn shingles_allow_what_single_characters_break() {
+    fn shingles_allow_single_broken_characters() {
         for similarity in [0.0, 0.2, 0.4, 0.7, 0.9, 0.99, 1.0] {
             let least = least_for(similarity);
             assert!(lifted(least + 1e-8) >= similarity && least <= similarity);

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn containment_of_nothing_is_that_of_sets_or_none() {
+    fn empty_text_has_no_containment_but_that_of_sets() {
         let overlap = |a: &str, b: &str| Shingles::of(a, 2).overlap(&Shingles::of(b, 2));
         let both = |o: Overlap| (o.containment_a(), o.containment_b());
         assert_eq!(both(overlap("", "")), (1.0, 1.0));

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn bytes_return_unchanged() {
         let samples = samples();
         let of_document = |document, number| stored(&samples, document, number);
         let bytes = bytes_of(&samples, 0, &[5, 6, 1 << 40]);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn those_wanted_are_selected() {
+    fn wanted_samples_are_selected() {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
         let selected = select_samples(&bytes, &[1, 2, 3, 9]).unwrap();

@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_numbers() {
+    fn number_words_have_values() {
         for (word, expected) in [
             ("june", true),
             ("Jun", true),
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn day_that_may_be_the_month_equals_either_reading() {
+    fn ambiguous_day_and_month_equals_either_reading() {
         let same = |a: &str, b: &str| {
             let [a, b] = [a, b].map(Units::of);
             let [a, b] = Units::rows(&a, &b);

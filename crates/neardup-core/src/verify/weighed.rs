@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_text_of_many_each_text_is_weighed_by_what_few_carry() {
+    fn boilerplate_leaves_the_weight_to_unique_text() {
         let many = RARE + MANY + 1;
         let of_few = [(9, 1), (3, RARE + 4), (2, many)];
         for (form, unique) in [(many - 1, None), (many, Some(17)), (5000, Some(17))] {
@@ -435,14 +435,14 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_lower_one_of_what_is_common() {
+    fn median_of_common_shingles_is_the_lower_one() {
         let median = |shared| weigh(shared, &[], &[]).unwrap().median;
         assert_eq!(median(&[(50, 1), (20, 6), (20, 30)]), 6);
         assert_eq!(median(&[(50, 1), (20, 6), (21, 30)]), 30);
     }
 
     #[test]
-    fn edits_of_a_text_that_is_posted_often_are_excused() {
+    fn edits_of_a_text_posted_often_are_excused() {
         // (texts that contain the template, and what the often posted text has in the place of five
         // rare shingles, excused)
         for (form, usual, excused) in [(10, 8, 5), (10, 7, 0), (20, 16, 5), (20, 15, 0), (5, 4, 5)]
@@ -472,14 +472,14 @@ mod tests {
     }
 
     #[test]
-    fn what_one_text_has_alone_weighs_at_least_what_is_usual() {
+    fn unique_text_weighs_at_least_the_usual() {
         let found = weigh(&[(50, 20)], &[(5, 2000)], &[(3, 6)]).unwrap();
         assert_eq!(found.alone_a, 5 * u64::from(weight(20, RARE)));
         assert_eq!(found.alone_b, 3 * u64::from(weight(6, RARE)));
     }
 
     #[test]
-    fn what_is_shared_rules_out_pairs_below_a_threshold() {
+    fn shared_weight_rules_out_pairs_below_a_threshold() {
         let hashes: Vec<Hash> = (0..100).map(Hash).collect();
         let counts = hashes.iter().map(|&hash| (hash, 100));
         let table = ShingleFrequencies::from_counts(0, 100, counts);

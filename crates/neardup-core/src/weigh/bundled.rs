@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_what_the_extractor_computes_with() -> Result<()> {
+    fn bundled_table_equals_that_of_the_extractor() -> Result<()> {
         let bundled = Bundled::get()?;
         let (jieba, extractor) = (Jieba::new(), TfIdf::default());
         for word in [

@@ -198,7 +198,7 @@ fn shuffled(
 }
 
 #[test]
-fn the_exchange_finds_what_keys_in_memory_find() {
+fn exchange_finds_the_pairs_of_keys_in_memory() {
     let count = 1500;
     let banding = Banding::new(16, 2).unwrap();
     let kinds = [

@@ -128,7 +128,7 @@ fn schemes(bits: u32, max_distance: u32) -> Vec<Scheme> {
 }
 
 #[test]
-fn every_scheme_finds_what_the_definition_says() {
+fn every_scheme_finds_the_pairs_of_the_definition() {
     for bits in WIDTHS {
         for (kind, fingerprints) in collections(bits, 700, 1) {
             let distances = [0, 1, 3, 6, 24, bits - 1, bits];
@@ -271,7 +271,7 @@ fn nothing_and_one_have_no_pairs() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_by_name() {
+fn unfit_value_is_refused_by_name() {
     let fingerprints = Fingerprints::from_rows(64, &[1, 2]).unwrap();
     let message = |error: neardup_hamming::Error| error.to_string();
     assert_eq!(

@@ -84,7 +84,7 @@ fn random_pairs_of_all_distances_are_all_pairs() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn unfit_plan_is_refused() {
     for plan in [plan, plan_look_ups] {
         for bits in [0, 257] {
             assert!(plan(10, bits, 0).is_err(), "{bits}");

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_reached_is_done_as_well_as_possible() {
+    fn unreachable_recall_gives_the_best_banding() {
         let got = Banding::derive(0.02, 0.99, 128, 1000).unwrap();
         assert_eq!(got, Banding::new(128, 1).unwrap());
         assert!((got.recall(0.02) - 0.9247).abs() < 1e-4);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_is_what_real_signatures_do() {
+    fn curve_equals_that_of_real_signatures() {
         const PAIRS: u32 = 2000;
         let minhash = MinHash::new(128).unwrap();
         let mut minima = Minima::default();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_is_named() {
+    fn value_out_of_bounds_is_named() {
         let named = |result: Result<Banding>, name: &str| {
             let message = result.unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

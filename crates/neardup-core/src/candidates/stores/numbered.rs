@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_since_a_place_is_found_alone() {
+    fn additions_since_a_place_are_found_alone() {
         let documents = documents();
         let search = Search::Postings {
             threshold: 0.3,
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_full_lists_leave_out_is_counted() {
+    fn skipped_documents_of_capped_lists_are_counted() {
         // 100 documents, each with 8 template keys and 10 keys that two documents have.
         let documents: Vec<Vec<u32>> = (0..100)
             .map(|document: u32| {
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_that_have_few_rare_keys_in_common_are_found_by_the_others() {
+    fn copies_with_few_rare_keys_are_found_by_common_ones() {
         // 100 copies of 30 keys, each with 5 replaced by unique keys.
         let documents: Vec<Vec<u32>> = (0..100_u32)
             .map(|copy| {
