@@ -1,6 +1,6 @@
-"""Count sentences that are hard to read: ``python check_english.py [--store | --show KIND]``.
+"""Count what is hard to read: ``python check_english.py [--store | --show KIND]``.
 
-It fails if a kind has more than docs/english.json stores; CONTRIBUTING.md has the rules."""
+It fails if docs/english.json stores less of a kind; CONTRIBUTING.md has the rules."""
 
 import ast
 import json
@@ -24,20 +24,33 @@ KINDS = {
     "bare decimal": re.compile(r"(?<![\w.])\.\d"),
     "long": re.compile(r"^(\S+\s+){20}\S"),
     "long message": re.compile(r"^(\S+\s+){15}\S"),
+    "clause": re.compile(r"^def test_(of_|(\w+_)?(what|who|whose|that|those|which)_)"),
+    "participle": re.compile(
+        r"^(def (?!test_)|class )(\w*_)?\w*([a-z]ed|told|found|given|kept|made|shown)$"
+    ),
 }
-CODE = re.compile(r"(?s:^ *```.*?^ *```$|^ *>>> .*?(?:\n\n|\Z)|^\w+\n-+$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>|:[,.\d]+[f%](?=\})", re.M)
+CODE = re.compile(
+    r"(?s:^ *```.*?^ *```$|^ *>>> .*?(?:\n\n|\Z)|^\w+\n-+$)|^    .*$|\]\([^)]*\)|<[^<>\n]*>"
+    r"|:[,.\d]+[f%](?=\})",
+    re.MULTILINE,
+)
 BREAK = re.compile(r"(?<=[.!?:;])[*_\"')]*\s+|\n\s*\n|^#.*$|^ *[-*] |^\d+\. | ?\|", re.MULTILINE)
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield (place, text) of pages, docstrings, messages and the words of HTML pages."""
-    files = subprocess.check_output(["git", "ls-files", "*.md", "python/*.py"], text=True)
+    """Yield (place, text) of pages, docstrings, names, messages and the words of HTML pages."""
+    places = ["*.md", "python/*.py", "tests/*.py"]
+    files = subprocess.check_output(["git", "ls-files", *places], text=True)
     for name in files.split():
         text = Path(name).read_text("utf-8")
         if name.endswith(".py"):
             has = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
             nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, has)]
-            yield from (("docstrings", ast.get_docstring(node) or "") for node in nodes)
+            if not name.startswith("tests/"):
+                yield from (("docstrings", ast.get_docstring(node) or "") for node in nodes)
+            for node in filter(lambda node: not isinstance(node, ast.Module), nodes):
+                word = "class" if isinstance(node, ast.ClassDef) else "def"
+                yield "names", f"{word} {node.name}"
         elif not re.search(r"zh|cli-reference", name):
             yield ("guides" if re.match(r"README|docs/guide", name) else "pages"), text
     for message in chinese():
