@@ -345,24 +345,15 @@ class _TreeReader:
                     of_cell = self._styles.looks.formats(cell.find(f"{W}tcPr"))
                     inside = _TreeReader(self._styles, of_row | of_cell)
                     inside.blocks(cell)
-                    found = inside.paragraphs
+                    cell_text = inside.paragraphs
                     hidden += [
                         replace(part, begin=length + part.begin, end=length + part.end)
-                        for part in found.hidden
+                        for part in cell_text.hidden
                     ]
-                    pictures += [length + picture for picture in found.pictures]
-                    cells.append(found.text)
+                    pictures += [length + picture for picture in cell_text.pictures]
+                    cells.append(cell_text.text)
                     length += len(cells[-1]) + 1
-            text = "\t".join(cells)
-            lead = len(text) - len(text.lstrip("\t"))
-            self.paragraphs.add(
-                text.strip("\t"),
-                hidden=[
-                    replace(part, begin=max(part.begin - lead, 0), end=max(part.end - lead, 0))
-                    for part in hidden
-                ],
-                pictures=[max(picture - lead, 0) for picture in pictures],
-            )
+            self.paragraphs.add("\t".join(cells), hidden=hidden, pictures=pictures, edges="\t\n")
 
     def _level(self, paragraph: Any) -> int:
         outline = paragraph.find(f"{W}pPr/{W}outlineLvl")

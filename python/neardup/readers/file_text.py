@@ -30,7 +30,7 @@ from neardup.readers.document_text import (
     refuse,
 )
 from neardup.readers.encodings import Encodings, invalid
-from neardup.readers.formats import by_name
+from neardup.readers.formats import SIGNATURES, by_name
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 __all__ = [
@@ -60,6 +60,7 @@ _TOO_GARBLED = 0.5
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
 _PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
 _UNPACK = N_("Unpack it, and name the files or their folder.")
+_COMPRESSED, _UNPACK_FIRST = N_("compressed data ({kind})"), N_("Unpack it first.")
 #: Other files by their first bytes: name, kind, and the way out.
 _OTHERS = (
     (b"{\\rtf", N_("an RTF document"), "", _DOCX),
@@ -67,10 +68,7 @@ _OTHERS = (
     (b"\xff\xd8\xff", _PICTURE, "JPEG", _RECOGNIZE),
     (b"II*\0", _PICTURE, "TIFF", _RECOGNIZE),
     (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
-    (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
-    (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
-    (b"\xfd7zXZ", N_("compressed data ({kind})"), "xz", N_("Unpack it first.")),
-    (b"BZh91AY&SY", N_("compressed data ({kind})"), "bzip2", N_("Unpack it first.")),
+    *((begin, _COMPRESSED, kind, _UNPACK_FIRST) for kind, begin in SIGNATURES.items()),
     (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
     (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
 )
