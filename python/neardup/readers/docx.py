@@ -80,7 +80,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
         document = package.main_document_part.document
         body = getattr(document.element, "body", None)
         styles = _Styles.of(document)
-        notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
+        notes = [*_related(document.part, "/footnotes"), *_related(document.part, "/endnotes")]
     except UnreadableFileError:
         raise
     except Exception as error:  # A parser may raise anything for a damaged file.
@@ -180,7 +180,9 @@ class _Styles:
         base = {"": ""}
         # A damaged theme has no colours.
         with contextlib.suppress(Exception):
-            looks = Looks.of(_notes(document, "theme"), _notes(document, "settings"))
+            looks = Looks.of(
+                _related(document.part, "/theme"), _related(document.part, "/settings")
+            )
         own = {"": looks.formats(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))}
         quotes: set[str] = set()
         default = ""
@@ -240,10 +242,6 @@ def _outline(element: Any) -> int:
     return int(value) + 1 if value in tuple("012345678") else 0
 
 
-def _notes(document: Any, kind: str) -> Iterator[Any]:
-    return _related(document.part, f"/{kind}")
-
-
 def _related(part: Any, kind: str) -> Iterator[Any]:
     """Yield the trees of the parts that a part refers to by a kind of relation."""
     from docx.oxml.parser import parse_xml
@@ -255,7 +253,7 @@ def _related(part: Any, kind: str) -> Iterator[Any]:
 
 def _properties(document: Any) -> Iterator[tuple[str, str]]:
     """Yield what a document states of itself, each with the name of the property."""
-    roots = [*_related(document.part.package, "-properties"), *_notes(document, "settings")]
+    roots = [*_related(document.part.package, "-properties"), *_related(document.part, "/settings")]
     for root in roots:
         for element in root.iter():
             if isinstance(element.tag, str):

@@ -253,21 +253,16 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None
 
 def _replaced(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
     text = data.decode(encoding, "replace")
-    return DecodedText(text, encoding, certainty, _lost(text.count(_LOST)))
-
-
-def _lost(count: int) -> tuple[Message, ...]:
-    return (
-        (
+    notes: tuple[Message, ...] = ()
+    if lost := text.count(_LOST):
+        notes = (
             Message.counted(
                 "1 place cannot be decoded and became U+FFFD.",
                 "{count} places cannot be decoded and became U+FFFD.",
-                count=count,
+                count=lost,
             ),
         )
-        if count
-        else ()
-    )
+    return DecodedText(text, encoding, certainty, notes)
 
 
 def _utf8(data: bytes, usual: _Usual) -> DecodedText | None:

@@ -395,8 +395,9 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     head = decoded.text[:_CHUNK]
     few, lost = max(8, 0.02 * len(head)), head.count("\ufffd")
     # NULs between characters are damage that leaves the text readable.
+    has_many_nuls = len(decoded.text) > 8 and decoded.text.count("\0") > 0.1 * len(decoded.text)
     odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
-    if odd > few or _has_many_nuls(decoded.text):
+    if odd > few or has_many_nuls:
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a file that is not an archive (zip)"))
         shown = show(data[:12])
@@ -414,10 +415,6 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
-
-
-def _has_many_nuls(text: str) -> bool:
-    return len(text) > 8 and text.count("\0") > 0.1 * len(text)
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:
