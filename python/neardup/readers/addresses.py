@@ -146,29 +146,24 @@ def _refusing(address: str) -> Iterator[None]:
         yield
     except NeardupError:
         raise
-    except FileNotFoundError as error:
-        cause = error.__cause__
-        if is_web(address) and cause is not None and getattr(cause, "status", 0) != 404:
-            # The library says this of a server that does not answer, too.
-            message = Message(
-                "{file}: cannot be fetched: {said}",
-                code="transfer_failed",
-                file=printable(address),
-                said=words_of_error(cause, address),
-            )
-            raise InputError(message) from error
-        raise InputError(
-            Message(
-                "{file}: no such file or directory.", code="no_such_file", file=printable(address)
-            )
-        ) from error
     except Exception as error:
+        cause: BaseException = error
+        is_missing = isinstance(error, FileNotFoundError)
+        if is_missing and is_web(address) and error.__cause__ is not None:
+            # The library says this of a server that does not answer, too.
+            cause = error.__cause__
+            is_missing = getattr(cause, "status", 0) == 404
+        file = printable(address)
+        if is_missing:
+            raise InputError(
+                Message("{file}: no such file or directory.", code="no_such_file", file=file)
+            ) from error
         raise InputError(
             Message(
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
-                file=printable(address),
-                said=words_of_error(error, address),
+                file=file,
+                said=words_of_error(cause, address),
             )
         ) from error
 

@@ -20,7 +20,7 @@ from neardup.readers.columns import PART_ROWS, row_ranges
 from neardup.readers.fields import Fields
 from neardup.readers.formats import ARROW_FILE, ARROW_STREAM, FEATHER_1, SKETCHES
 from neardup.readers.paths import types_at
-from neardup.readers.streams import ReopenableFile
+from neardup.readers.streams import Part, ReopenableFile
 
 #: Bytes of the beginning that a message shows.
 _SHOWN = 20
@@ -107,36 +107,10 @@ def _compact(column: Any) -> Any:
 
 def _opened(handle: BinaryIO, is_stream: bool, numbers: list[int] | None) -> Any:
     """Return Arrow's reader of a file or of a stream, for the columns of these numbers."""
-    file = pa.PythonFile(_Within(handle), mode="r")
+    # Arrow asks for what a damaged length says; a part is read no further than its end.
+    part = Part(handle, 0, handle.seek(0, io.SEEK_END))
+    file = pa.PythonFile(part, mode="r")
     # Arrow takes an empty list for all columns.
     options = pa.ipc.IpcReadOptions(included_fields=numbers or [])
     opener: Any = pa.ipc.open_stream if is_stream else pa.ipc.open_file
     return opener(file, options=options)
-
-
-class _Within(io.RawIOBase):
-    """A file from its beginning, read no further than its end.
-
-    A damaged length would otherwise be reserved in memory.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.length = file.seek(0, io.SEEK_END)
-        file.seek(0)
-
-    def read(self, size: int = -1, /) -> bytes:
-        rest = self.length - self._file.tell()
-        return self._file.read(min(size, rest) if size >= 0 else rest)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True

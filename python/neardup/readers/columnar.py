@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Problems, refusal, show
-from neardup.readers.columns import UNCONVERTIBLE, batch_of_columns, choose_columns, with_leaves
+from neardup.readers.batch import Batch, Problem, refusal, show
+from neardup.readers.columns import UNCONVERTIBLE, ColumnReader, choose_columns, with_leaves
 from neardup.readers.fields import Fields
 from neardup.readers.source import Row, Source
 
@@ -39,24 +39,12 @@ class ColumnarFile(Source):
         # A fixed number of rows at a time, so that damage does not depend on the size.
         del size
         columns = choose_columns(self.schema, fields, self.name)
-        problems = Problems()
-        done = 0
+        reader = ColumnReader(columns, fields, titles, self.name)
         for batch in self.batches(columns.needed(titles)):
             if isinstance(batch, Problem):
-                yield self.unreadable_rest(done, batch.reason, fields)
+                yield self.unreadable_rest(reader.done, batch.reason, fields)
                 return
-            yield batch_of_columns(
-                batch.column,
-                columns,
-                fields,
-                titles,
-                self.name,
-                done,
-                lambda number: f"{self.name}:{number}",
-                batch.nbytes,
-                problems,
-            )
-            done += batch.num_rows
+            yield reader.read(batch.column, batch.nbytes)
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch | Problem]:
         """Yield record batches, and at damage a Problem in place of the rest."""

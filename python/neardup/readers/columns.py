@@ -144,6 +144,9 @@ def _text_sizes(column: Any) -> Any:
 _Wrong = tuple[int, str, Any]
 _NOT_TEXT, _NOT_UTF8, _SURROGATE = "not_a_text", "invalid_utf8", "lone_surrogate"
 
+_Column = Callable[[str], "pa.Array[Any] | list[Any]"]
+_Explain = Callable[[int, str, Any], tuple[Hashable, Callable[[], Problem]]]
+
 
 def text_column(
     column: pa.Array[Any] | list[Any],
@@ -228,59 +231,72 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def batch_of_columns(
-    column: Callable[[str], pa.Array[Any] | list[Any]],
-    columns: Columns,
-    fields: Fields,
-    titles: bool,
-    source: str,
-    done: int,
-    unnamed: Callable[[int], str | None],
-    size: int,
-    problems: Problems,
-    explain: Callable[[int, str, Any], tuple[Hashable, Callable[[], Problem]]] | None = None,
-) -> Batch:
-    """Return a batch from columns by their names, after `done` records of a source.
+class ColumnReader:
+    """Reads batches of chosen columns; the state of one pass over a source.
 
-    `unnamed` returns the id of a record without one, by its number from 1. `problems` are those of
-    the source. `explain` returns the kind and the problem of a row that has no text.
+    `id_of` returns the id of a record without one, by its number from 1.
     """
 
-    def named(
-        name: str, at: Callable[[dict[str, Any], str], Any] = value_at
+    def __init__(
+        self,
+        columns: Columns,
+        fields: Fields,
+        titles: bool,
+        source: str,
+        id_of: Callable[[int], str | None] | None = None,
+    ) -> None:
+        self._columns, self._fields, self._titles, self._source = columns, fields, titles, source
+        self._id_of = id_of or (lambda number: f"{source}:{number}")
+        self._problems = Problems()
+        #: Records read so far.
+        self.done = 0
+
+    def read(
+        self, column: _Column, size: int | None = None, explain: _Explain | None = None
+    ) -> Batch:
+        """Read the next records; `column` returns a column by its name.
+
+        They take `size` bytes, by default those of their texts. `explain` returns the kind and
+        the problem of a row that has no text.
+        """
+        columns, problems, first = self._columns, self._problems, self.done + 1
+        texts, wrong = text_column(self._values_at(columns.text, column, text_at))
+        for row, code, value in wrong:
+            if explain is not None:
+                problems.add(row, *explain(row, code, value))
+            else:
+                place = self._source, first + row, columns.text
+                problems.add(row, code, partial(problem_of_text, *place, code, value))
+        titles = None
+        if self._titles and columns.title is not None:
+            titles, _ = text_column(self._values_at(columns.title, column))
+        without_text = {row for row, _, _ in wrong}
+        values: list[Any] = [None] * len(texts)
+        if columns.id is not None:
+            values = _objects(self._values_at(columns.id, column), only_valid=True)
+        ids = list(map(as_id, values))
+        for row, key in enumerate(ids):
+            if key is None:
+                ids[row] = self._id_of(first + row)
+                if self._fields.id is not None and row not in without_text:
+                    no_id = partial(_no_id, self._source, first + row, self._fields.id, values[row])
+                    problems.add(row, "id", no_id)
+        extra = {name: _objects(self._values_at(name, column)) for name in columns.extra}
+        self.done += len(texts)
+        size = texts.nbytes if size is None else size
+        runs = [(0, self._source, first)]
+        return Batch(texts, texts_array(ids), titles, extra, problems.take(), size, runs)
+
+    def _values_at(
+        self, name: str, column: _Column, at: Callable[[Any, str], Any] = value_at
     ) -> pa.Array[Any] | list[Any]:
-        roots = columns.roots.get(name)
+        """Return the column of a name, or the values at a path within columns."""
+        roots = self._columns.roots.get(name)
         if roots is None:
             return column(name)
         rows = zip(*(_objects(column(root)) for root in roots), strict=True)
         found = (at(dict(zip(roots, row, strict=True)), name) for row in rows)
         return [None if value is MISSING else value for value in found]
-
-    texts, wrong = text_column(named(columns.text, text_at))
-    for i, code, value in wrong:
-        kind, problem = (
-            explain(i, code, value)
-            if explain is not None
-            else (code, partial(problem_of_text, source, done + i + 1, columns.text, code, value))
-        )
-        problems.add(i, kind, problem)
-    title = None
-    if titles and columns.title is not None:
-        title, _ = text_column(named(columns.title))
-    ids: list[str | None] = []
-    reported = {index for index, _, _ in wrong}
-    values = [None] * len(texts) if columns.id is None else _values(named(columns.id), True)
-    for index, value in enumerate(values):
-        key = as_id(value)
-        if key is None:
-            key = unnamed(done + index + 1)
-            if fields.id is not None and index not in reported:
-                number = done + index + 1
-                problems.add(index, "id", partial(_no_id, source, number, fields.id, value))
-        ids.append(key)
-    extra = {name: _values(named(name), False) for name in columns.extra}
-    runs = [(0, source, done + 1)]
-    return Batch(texts, texts_array(ids), title, extra, problems.take(), size, runs)
 
 
 def _no_id(source: str, number: int, field: str, value: Any) -> Problem:
@@ -288,10 +304,17 @@ def _no_id(source: str, number: int, field: str, value: Any) -> Problem:
     return Problem(source, number, field, reason, show(value))
 
 
-def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:
-    """Return the values of a column, None for one that Python has no object for."""
+def _objects(column: pa.Array[Any] | list[Any], *, only_valid: bool = False) -> list[Any]:
+    """Return the values of a column, None for one that Python has no object for.
+
+    With `only_valid`, None also for a text that is not UTF-8.
+    """
     if isinstance(column, list):
+        if only_valid:
+            return [None if isinstance(v, str) and not _is_encodable(v) else v for v in column]
         return column
+    if only_valid and is_text(column.type):
+        column, _ = text_column(column)
     values: list[Any] = []
     try:
         values = column.to_pylist()
@@ -301,13 +324,3 @@ def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:
             with suppress(*UNCONVERTIBLE):
                 values[-1] = value.as_py()
     return values
-
-
-def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:
-    if isinstance(column, list):
-        if valid:
-            return [None if isinstance(v, str) and not _is_encodable(v) else v for v in column]
-        return column
-    if valid and is_text(column.type):
-        column, _ = text_column(column)
-    return _objects(column)

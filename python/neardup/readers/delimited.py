@@ -8,20 +8,18 @@ be held is skipped to its own end, in parts.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
-from neardup.base.arrays import texts_array
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import NAME_ENCODING, Batch, Problem, Problems, refusal, show
+from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show
 from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.lines import short_blocks, whole_lines
-from neardup.readers.paths import text_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
@@ -296,10 +294,23 @@ class DelimitedSource(LineSource):
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         if not self.header:
             return
+        from neardup.readers.columns import ColumnReader
+
         columns = Columns.choose(self.header, fields, self.name)
-        problems = Problems()
-        done = held = 0
+        reader = ColumnReader(columns, fields, titles, self.name)
+        places = {name: place for place, name in enumerate(self.header)}
         rows: list[_Row] = []
+        held = 0
+
+        def column(name: str) -> list[str | None]:
+            place = places[name]
+            return [row.values[place] if row.fault is None else None for row in rows]
+
+        def explain(at: int, code: str, _: Any) -> tuple[str, Callable[[], Problem]]:
+            row = rows[at]
+            return row.fault or code, partial(self._problem, row, fields, reader.done + at + 1)
+
+        damage = None
         try:
             for row in self._records(size):
                 rows.append(row)
@@ -307,53 +318,14 @@ class DelimitedSource(LineSource):
                     row.rest.skip()
                 held += len(row.raw)
                 if held >= size or len(rows) >= _ROWS:
-                    yield self._piece(rows, columns, fields, titles, done, problems)
-                    done += len(rows)
+                    yield reader.read(column, held, explain)
                     rows, held = [], 0
         except DamagedStreamError as error:
-            if rows:
-                yield self._piece(rows, columns, fields, titles, done, problems)
-            yield self.unreadable_rest(done + len(rows), error.args[0], fields)
-            return
+            damage = error.args[0]
         if rows:
-            yield self._piece(rows, columns, fields, titles, done, problems)
-
-    def _piece(
-        self,
-        rows: list[_Row],
-        columns: Columns,
-        fields: Fields,
-        titles: bool,
-        done: int,
-        problems: Problems,
-    ) -> Batch:
-        def column(name: str | None) -> list[Any]:
-            if name is None:
-                return [None] * len(rows)
-            if name in columns.roots:
-                records = [dict(zip(self.header, row.values, strict=False)) for row in rows]
-                return [
-                    text_at(record, name) if row.fault is None else None
-                    for row, record in zip(rows, records, strict=True)
-                ]
-            position = self.header.index(name)
-            return [row.values[position] if row.fault is None else None for row in rows]
-
-        ids = column(columns.id)
-        for i, row in enumerate(rows):
-            if row.fault is not None:
-                problems.add(i, row.fault, partial(self._problem, row, fields, done + i + 1))
-        return Batch(
-            texts_array(column(columns.text)),
-            texts_array(
-                [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)]
-            ),
-            texts_array(column(columns.title)) if titles and columns.title is not None else None,
-            {name: column(name) for name in columns.extra},
-            problems.take(),
-            sum(len(row.raw) for row in rows),
-            [(0, self.name, done + 1)],
-        )
+            yield reader.read(column, held, explain)
+        if damage is not None:
+            yield self.unreadable_rest(reader.done, damage, fields)
 
     def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
         if row.fault == _TOO_LONG:

@@ -259,14 +259,16 @@ class Paragraphs:
         quoted: bool = False,
         hidden: Sequence[HiddenText] = (),
         pictures: Sequence[int] = (),
+        edges: str = "\n",
     ) -> None:
         """Add a paragraph, or a heading if it has a level; skip a blank one.
 
-        `hidden` and `pictures` have offsets within the paragraph.
+        `hidden` and `pictures` have offsets within the paragraph. The characters of `edges` are
+        left out at its ends.
         """
         original, text = text, plain(text)
-        lead = len(text) - len(text.lstrip("\n"))
-        text = text.strip("\n")
+        lead = len(text) - len(text.lstrip(edges))
+        text = text.strip(edges)
         length = len(text) if text.strip() else 0
 
         offsets = {*pictures, *(offset for part in hidden for offset in (part.begin, part.end))}

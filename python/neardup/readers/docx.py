@@ -80,7 +80,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
         document = package.main_document_part.document
         body = getattr(document.element, "body", None)
         styles = _Styles.of(document)
-        notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
+        notes = [*_related(document.part, "/footnotes"), *_related(document.part, "/endnotes")]
     except UnreadableFileError:
         raise
     except Exception as error:  # A parser may raise anything for a damaged file.
@@ -180,7 +180,9 @@ class _Styles:
         base = {"": ""}
         # A damaged theme has no colours.
         with contextlib.suppress(Exception):
-            looks = Looks.of(_notes(document, "theme"), _notes(document, "settings"))
+            looks = Looks.of(
+                _related(document.part, "/theme"), _related(document.part, "/settings")
+            )
         own = {"": looks.formats(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))}
         quotes: set[str] = set()
         default = ""
@@ -240,10 +242,6 @@ def _outline(element: Any) -> int:
     return int(value) + 1 if value in tuple("012345678") else 0
 
 
-def _notes(document: Any, kind: str) -> Iterator[Any]:
-    return _related(document.part, f"/{kind}")
-
-
 def _related(part: Any, kind: str) -> Iterator[Any]:
     """Yield the trees of the parts that a part refers to by a kind of relation."""
     from docx.oxml.parser import parse_xml
@@ -255,7 +253,7 @@ def _related(part: Any, kind: str) -> Iterator[Any]:
 
 def _properties(document: Any) -> Iterator[tuple[str, str]]:
     """Yield what a document states of itself, each with the name of the property."""
-    roots = [*_related(document.part.package, "-properties"), *_notes(document, "settings")]
+    roots = [*_related(document.part.package, "-properties"), *_related(document.part, "/settings")]
     for root in roots:
         for element in root.iter():
             if isinstance(element.tag, str):
@@ -345,24 +343,15 @@ class _TreeReader:
                     of_cell = self._styles.looks.formats(cell.find(f"{W}tcPr"))
                     inside = _TreeReader(self._styles, of_row | of_cell)
                     inside.blocks(cell)
-                    found = inside.paragraphs
+                    cell_text = inside.paragraphs
                     hidden += [
                         replace(part, begin=length + part.begin, end=length + part.end)
-                        for part in found.hidden
+                        for part in cell_text.hidden
                     ]
-                    pictures += [length + picture for picture in found.pictures]
-                    cells.append(found.text)
+                    pictures += [length + picture for picture in cell_text.pictures]
+                    cells.append(cell_text.text)
                     length += len(cells[-1]) + 1
-            text = "\t".join(cells)
-            lead = len(text) - len(text.lstrip("\t"))
-            self.paragraphs.add(
-                text.strip("\t"),
-                hidden=[
-                    replace(part, begin=max(part.begin - lead, 0), end=max(part.end - lead, 0))
-                    for part in hidden
-                ],
-                pictures=[max(picture - lead, 0) for picture in pictures],
-            )
+            self.paragraphs.add("\t".join(cells), hidden=hidden, pictures=pictures, edges="\t\n")
 
     def _level(self, paragraph: Any) -> int:
         outline = paragraph.find(f"{W}pPr/{W}outlineLvl")

@@ -25,6 +25,7 @@ from neardup.base.lazy import _core, np
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
+from neardup.readers.formats import SIGNATURES
 from neardup.readers.frequent_characters import (
     common_count,
     common_or_ascii,
@@ -81,8 +82,7 @@ _COMMON_LEADS = range(0xB0, 0xD8)
 _TWO_BYTES = re.compile(rb"(?:[\xc2-\xc5\xce-\xd1\xd7-\xdb][\x80-\xbf])+")
 #: Bytes of a file, and files of a run, by which the encoding of others is chosen.
 _HEAD, _HEADS = 1 << 12, 10_000
-#: PDF, zip, gzip, zstd, xz and bzip2.
-_NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
+_NOT_TEXT = (b"%PDF", b"PK", *SIGNATURES.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Encodings:
                 head = file.read(_HEAD)
             # Half a character at the end would count against the right encoding.
             head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
-            if not head.startswith(_NO_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
+            if not head.startswith(_NOT_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
                 sample += head + b"\n"
             if len(sample) >= _SAMPLE:
                 break
@@ -253,21 +253,16 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None
 
 def _replaced(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
     text = data.decode(encoding, "replace")
-    return DecodedText(text, encoding, certainty, _lost(text.count(_LOST)))
-
-
-def _lost(count: int) -> tuple[Message, ...]:
-    return (
-        (
+    notes: tuple[Message, ...] = ()
+    if lost := text.count(_LOST):
+        notes = (
             Message.counted(
                 "1 place cannot be decoded and became U+FFFD.",
                 "{count} places cannot be decoded and became U+FFFD.",
-                count=count,
+                count=lost,
             ),
         )
-        if count
-        else ()
-    )
+    return DecodedText(text, encoding, certainty, notes)
 
 
 def _utf8(data: bytes, usual: _Usual) -> DecodedText | None:

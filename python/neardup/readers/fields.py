@@ -32,6 +32,16 @@ DEFAULT_TITLE = "title"
 _COLUMNS = 1 << 16
 DEFAULT_ID = "id"
 
+#: For a named field that a table lacks: what it must have, and the way out.
+_ID_FIELD = (
+    N_("must have the id column '{column}'"),
+    N_("Name the field with {given[id_field]}.{hint}"),
+)
+_TITLE_FIELD = (
+    N_("must have the title column '{column}'"),
+    N_("Name the field with {given[title_field]}.{hint}"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -184,14 +194,39 @@ class Columns:
         if len(columns) > _COLUMNS:
             reason = Message("must have at most {most:,} columns", code="too_large", most=_COLUMNS)
             raise InputError(refusal(source, reason, f"{len(columns):,}"))
-        times = Counter(columns)
-        names = [*columns, *(path for path in inside if path not in times)]
+        in_table = set(columns)
+        names = [*columns, *(path for path in inside if path not in in_table)]
         times = Counter(names)
-        text = next((name for name in fields.texts if name in times), None)
-        listed = listing(names)
+        text = cls._choose_text(names, fields, source)
+        extra = fields.extra
+        if fields.optional:
+            extra = tuple(name for name in extra if times[name] == 1)
+        named = [
+            (fields.id, *_ID_FIELD),
+            (fields.title, *_TITLE_FIELD),
+            *((name, N_("must have the column '{column}'"), "") for name in extra),
+        ]
+        for name, must, advice in named:
+            if name is not None and name not in times:
+                reason = Message(must, code="no_such_field", column=show(name))
+                remedy = Message(advice, hint=nearest([name], names)) if advice else ""
+                raise InputError(refusal(source, reason, listing(names), remedy))
+        for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *extra):
+            if times[name] > 1:
+                reason = Message("must have one column '{column}'", column=show(name))
+                raise InputError(refusal(source, reason, listing(names)))
+        title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in times else None)
+        key = fields.id or (DEFAULT_ID if DEFAULT_ID in times else None)
+        paths = [name for name in (text, title, key, *extra) if name and name not in in_table]
+        return cls(text, title, key, extra, {path: roots_of(path, columns) for path in paths})
+
+    @staticmethod
+    def _choose_text(names: Collection[str], fields: Fields, source: str) -> str:
+        """Return the name of the text field; refuse a table that lacks it, or a part of it."""
+        text = next((name for name in fields.texts if name in names), None)
         missing = None
         if text is None and fields.text is not None:
-            missing = next((part for part in parts_of(fields.text) if part not in times), None)
+            missing = next((part for part in parts_of(fields.text) if part not in names), None)
             text = fields.text if missing is None else None
         if text is None:
             wanting = fields.wanting(missing)
@@ -199,36 +234,8 @@ class Columns:
                 "must have a text column {wanting}", code="no_text_field", wanting=wanting
             )
             remedy = fields.name_text(names, missing)
-            raise InputError(refusal(source, reason, listed, remedy))
-        for kind, name in (("id", fields.id), ("title", fields.title)):
-            if name is not None and name not in times:
-                hint, column = nearest([name], names), show(name)
-                if kind == "id":
-                    must = N_("must have the id column '{column}'")
-                    remedy = Message("Name the field with {given[id_field]}.{hint}", hint=hint)
-                else:
-                    must = N_("must have the title column '{column}'")
-                    remedy = Message("Name the field with {given[title_field]}.{hint}", hint=hint)
-                reason = Message(must, code="no_such_field", column=column)
-                raise InputError(refusal(source, reason, listed, remedy))
-        extra = fields.extra
-        if fields.optional:
-            extra = tuple(name for name in extra if times[name] == 1)
-        for name in extra:
-            if name not in times:
-                reason = Message(
-                    "must have the column '{column}'", code="no_such_field", column=show(name)
-                )
-                raise InputError(refusal(source, reason, listed))
-        for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *extra):
-            if times[name] > 1:
-                reason = Message("must have one column '{column}'", column=show(name))
-                raise InputError(refusal(source, reason, listed))
-        title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
-        key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
-        own = set(columns)
-        paths = [name for name in (text, title, key, *extra) if name and name not in own]
-        return cls(text, title, key, extra, {path: roots_of(path, columns) for path in paths})
+            raise InputError(refusal(source, reason, listing(names), remedy))
+        return text
 
     def needed(self, titles: bool) -> list[str]:
         """Return the names of the columns that are read."""

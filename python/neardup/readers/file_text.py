@@ -30,7 +30,7 @@ from neardup.readers.document_text import (
     refuse,
 )
 from neardup.readers.encodings import Encodings, invalid
-from neardup.readers.formats import by_name
+from neardup.readers.formats import SIGNATURES, by_name
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 __all__ = [
@@ -60,6 +60,7 @@ _TOO_GARBLED = 0.5
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
 _PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
 _UNPACK = N_("Unpack it, and name the files or their folder.")
+_COMPRESSED, _UNPACK_FIRST = N_("compressed data ({kind})"), N_("Unpack it first.")
 #: Other files by their first bytes: name, kind, and the way out.
 _OTHERS = (
     (b"{\\rtf", N_("an RTF document"), "", _DOCX),
@@ -67,10 +68,7 @@ _OTHERS = (
     (b"\xff\xd8\xff", _PICTURE, "JPEG", _RECOGNIZE),
     (b"II*\0", _PICTURE, "TIFF", _RECOGNIZE),
     (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
-    (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
-    (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
-    (b"\xfd7zXZ", N_("compressed data ({kind})"), "xz", N_("Unpack it first.")),
-    (b"BZh91AY&SY", N_("compressed data ({kind})"), "bzip2", N_("Unpack it first.")),
+    *((begin, _COMPRESSED, kind, _UNPACK_FIRST) for kind, begin in SIGNATURES.items()),
     (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
     (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
 )
@@ -397,8 +395,9 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     head = decoded.text[:_CHUNK]
     few, lost = max(8, 0.02 * len(head)), head.count("\ufffd")
     # NULs between characters are damage that leaves the text readable.
+    has_many_nuls = len(decoded.text) > 8 and decoded.text.count("\0") > 0.1 * len(decoded.text)
     odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
-    if odd > few or _has_many_nuls(decoded.text):
+    if odd > few or has_many_nuls:
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a file that is not an archive (zip)"))
         shown = show(data[:12])
@@ -416,10 +415,6 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
-
-
-def _has_many_nuls(text: str) -> bool:
-    return len(text) > 8 and text.count("\0") > 0.1 * len(text)
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:

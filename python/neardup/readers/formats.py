@@ -10,14 +10,14 @@ from neardup.base.validation import bad, check_choice
 FormatName = Literal["jsonl", "parquet", "arrow", "csv", "tsv", "text"]
 FORMATS: tuple[str, ...] = get_args(FormatName)
 
-#: Module and class of the reader of each format, which is imported for a file of the format.
+#: Module of the reader of each format, imported for a file of the format; and what opens it.
 READERS = {
     "jsonl": ("jsonl", "JsonLines"),
     "parquet": ("parquet", "Parquet"),
     "arrow": ("arrow", "ArrowFile"),
     "csv": ("delimited", "DelimitedSource"),
     "tsv": ("delimited", "TabSeparatedSource"),
-    "text": ("text_files", "TextFiles"),
+    "text": ("text_files", "open_text_file"),
 }
 
 _FORMAT_OF = {
@@ -46,20 +46,18 @@ TEXT_EXTENSIONS = tuple(e for e, f in _FORMAT_OF.items() if f == "text")
 
 # First bytes.
 _PDF = b"%PDF-"
-_COMPRESSED = {
-    "gzip": re.compile(rb"\x1f\x8b"),
-    # A frame, or one to skip.
-    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
-    "xz": re.compile(rb"\xfd7zXZ\0"),
-    # A block, or the end of an empty stream.
-    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
-}
-#: How each usually begins.
-_SIGNATURES = {
+#: How compressed data usually begin, and how else they may.
+SIGNATURES = {
     "gzip": b"\x1f\x8b",
     "zstd": b"\x28\xb5\x2f\xfd",
     "xz": b"\xfd7zXZ\0",
     "bzip2": b"BZh91AY&SY",
+}
+_OTHER_BEGINNINGS = {
+    # A frame to skip.
+    "zstd": re.compile(rb"[\x50-\x5f]\x2a\x4d\x18"),
+    # A block, or the end of an empty stream.
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
 }
 #: The key of the metadata of files of sketches, whose texts are not those of the documents.
 SKETCHES = b"neardup_sketches"
@@ -99,10 +97,11 @@ def by_content(head: bytes, named: Format) -> Format:
         return Format(columnar, None)
     if head.startswith(_PDF) and named.format is None:
         return Format("text", None)
-    for compression, begin in _COMPRESSED.items():
-        if begin.match(head):
+    for compression, begin in SIGNATURES.items():
+        other = _OTHER_BEGINNINGS.get(compression)
+        if head.startswith(begin) or (other and other.match(head)):
             return Format(named.format, compression)
-    if named.compression and _SIGNATURES[named.compression].startswith(head) and head:
+    if named.compression and SIGNATURES[named.compression].startswith(head) and head:
         # It was cut inside its first bytes.
         return named
     if named.compression and (not head or _looks_like_text(head)):

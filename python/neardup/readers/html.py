@@ -166,11 +166,6 @@ def _main_part(shown: list[_Part], main: str) -> list[_Part]:
     return [part for part in shown[begin : places[-1] + 1] if not part.aside]
 
 
-def _line(text: str) -> str:
-    """Return white space as a browser shows it, without line ends between Chinese characters."""
-    return " ".join(_BETWEEN.sub("", text).split())
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
     text: str
@@ -274,7 +269,9 @@ class _Page:
         self._level, level = 0, self._level
         if not self._chunks:
             return
-        cells = (_line(cell) for cell in "".join(self._chunks).split("\t"))
+        # White space as a browser shows it, without line ends between Chinese characters.
+        cells = ("".join(self._chunks)).split("\t")
+        cells = [" ".join(_BETWEEN.sub("", cell).split()) for cell in cells]
         text = "\t".join(cell for cell in cells if cell)
         if text:
             self.parts.append(_Part(text, level, self._aside > 0))

@@ -104,6 +104,9 @@ class Selection:
     files: list[InputFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
+    #: What is skipped: links to folders; and pipes, devices and links in archives.
+    links: set[str] = field(default_factory=set)
+    pipes: set[str] = field(default_factory=set)
 
 
 def names_several(name: str) -> bool:
@@ -179,53 +182,49 @@ def select_files(
     """
     check_format(format)
     selection = Selection(printable(name))
-    links: list[str] = []
-    pipes: list[str] = []
-    if is_archive(name) and not has_magic(name) and not os.path.isdir(name):
-        candidates = [(name, name, False)]
-    elif is_address(name):
-        candidates = _at_address(name)
-    else:
-        candidates, links, pipes = _in_folder(name) if os.path.isdir(name) else _matching(name)
-    others: list[InputFile] = []
+    data: list[InputFile] = []
     texts: list[InputFile] = []
-    for path, inside, chosen, opener in _with_members(candidates, selection, pipes, opened):
-        named = by_name(inside)
-        file = InputFile(path, inside, named, opener)
-        if is_archive(inside) and opened:
+    others: list[InputFile] = []
+    candidates = _find_candidates(name, selection)
+    for file, is_named in _with_members(candidates, selection, opened):
+        if is_archive(file.inside) and opened:
             reason = Message("archives in archives are not read")
             remedy = Message("Unpack the outer one.")
-            selection.problems.append(skipped(path, reason, None, remedy))
-        elif is_archive(inside):
-            selection.files.append(file)
-        elif extensions and extension_of(inside) in extensions:
-            texts.append(file)
-        elif format is not None:
-            fits = named.format is None and (chosen or file.may_be(format))
-            fits = fits or named.format == format
-            file = replace(file, format=named._replace(format=format))
-            (others if not fits else texts if format == "text" else selection.files).append(file)
-        elif extensions:
-            others.append(file)
-        elif named.format == "text":
-            texts.append(file)
-        elif named.format is not None:
-            selection.files.append(file)
-        elif _is_data(inside):
-            selection.problems.append(skipped(path, Message("the format is not read")))
+            selection.problems.append(skipped(file.path, reason, None, remedy))
+        elif is_archive(file.inside):
+            data.append(file)
+        elif chosen := _choose_format(file, format, extensions, is_named=is_named):
+            if format is not None:
+                file = replace(file, format=file.format._replace(format=chosen))
+            (texts if chosen == "text" else data).append(file)
+        elif format is None and not extensions and _is_data(file.inside):
+            selection.problems.append(skipped(file.path, Message("the format is not read")))
         else:
             others.append(file)
-    about = descriptions([f.path for f in selection.files], [f.path for f in texts])
+    about = descriptions([file.path for file in data], [file.path for file in texts])
     skips = set(about)
-    every = [file for file in (*selection.files, *texts) if file.path not in skips]
-    selection.files = sorted(every, key=lambda file: _order(file.path))
+    files = [file for file in (*data, *texts) if file.path not in skips]
+    selection.files = sorted(files, key=lambda file: _order(file.path))
     selection.notes += notes_on(about, [file.path for file in selection.files])
-    is_of_texts = format is None and all(file.format.format == "text" for file in every)
+    is_of_texts = format is None and all(file.format.format == "text" for file in files)
     _note_others(selection, others, is_of_texts=is_of_texts)
-    _note_unread(selection, links, pipes)
+    _note_unread(selection)
     if not selection.files:
         raise _nothing(selection, others, format, extensions)
     return selection
+
+
+def _choose_format(
+    file: InputFile, format: str | None, extensions: Sequence[str], *, is_named: bool
+) -> str | None:
+    """Return the format in which a file is read, None if it is not; see `select_files`."""
+    by_extension = file.format.format
+    if extension_of(file.inside) in extensions:
+        return "text"
+    if format is None:
+        return None if extensions else by_extension
+    fits = by_extension is None and (is_named or file.may_be(format))
+    return format if fits or by_extension == format else None
 
 
 def _note_others(selection: Selection, others: list[InputFile], *, is_of_texts: bool) -> None:
@@ -249,7 +248,8 @@ def _has_texts(files: Sequence[InputFile]) -> bool:
     return any(file.may_be("text") for file in islice(unknown, _SAMPLED))
 
 
-def _note_unread(selection: Selection, links: list[str], pipes: list[str]) -> None:
+def _note_unread(selection: Selection) -> None:
+    links, pipes = (sorted(paths, key=_order) for paths in (selection.links, selection.pipes))
     if links:
         note = Message.counted(
             "1 link to a folder is not followed: {names}. To read it, name it as an input.",
@@ -277,7 +277,7 @@ def skipped(path: str, reason: str, content: str | None = None, remedy: str = ""
 
 def files_below(path: str) -> list[str]:
     """Return the files inside a folder."""
-    return [inside for _, inside, _ in _in_folder(path)[0]]
+    return [inside for _, inside, _ in _find_in_folder(path, Selection(path))]
 
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
@@ -285,14 +285,14 @@ _Candidate = tuple[str, str, bool]
 
 
 def _with_members(
-    candidates: list[_Candidate], selection: Selection, pipes: list[str], opened: bool
-) -> Iterator[tuple[str, str, bool, Callable[[], ReopenableFile] | None]]:
-    """Yield files, those in archives in the place of the archives, with calls that open them."""
+    candidates: list[_Candidate], selection: Selection, opened: bool
+) -> Iterator[tuple[InputFile, bool]]:
+    """Yield files, each with whether a pattern names it; instead of an archive, the files in it."""
     refused: list[InputError] = []
     read = 0
-    for path, inside, chosen in candidates:
+    for path, inside, is_named in candidates:
         if not (opened and is_archive(inside)):
-            yield path, inside, chosen, None
+            yield InputFile(path, inside, by_name(inside)), is_named
             read += 1
             continue
         try:
@@ -302,38 +302,43 @@ def _with_members(
             selection.problems.append(skipped(path, *parts_of(error)))
             continue
         read += 1
-        pipes += (f"{path}/{name}" for name in archive.others)
+        selection.pipes.update(f"{path}/{name}" for name in archive.others)
         if archive.problem is not None:
             selection.problems.append(archive.problem)
         elif not archive.files and len(candidates) > 1:
             reason = Message("no records", code="no_records")
             selection.problems.append(Problem(printable(path), None, None, reason, None))
-        for name in sorted(archive.files):
+        for name, opener in sorted(archive.files.items()):
             if not any(map(_HIDDEN.match, name.split("/"))):
-                yield f"{path}/{name}", f"{inside}/{name}", False, archive.files[name]
+                member = f"{inside}/{name}"
+                yield InputFile(f"{path}/{name}", member, by_name(member), opener), False
     if refused and not read:
         raise refused[0]
 
 
-def _at_address(address: str) -> list[_Candidate]:
-    """Return the files of a folder or pattern elsewhere."""
-    files = files_at(address)
+def _find_candidates(name: str, selection: Selection) -> list[_Candidate]:
+    """Return the files of a folder or pattern, or the archive; add what is not followed."""
+    if is_archive(name) and not has_magic(name) and not os.path.isdir(name):
+        return [(name, name, False)]
+    if os.path.isdir(name):
+        return _find_in_folder(name, selection)
+    files = files_at(name) if is_address(name) else _find_matches(name, selection)
     if not files:
-        raise InputError(Message("{file}: no file matches this pattern.", file=address))
-    return [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
+        raise InputError(Message("{file}: no file matches this pattern.", file=printable(name)))
+    if is_address(name):
+        files = [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
+    return files
 
 
-def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
-    """Return the files of a folder, the links to folders in it, and its other entries."""
+def _find_in_folder(path: str, selection: Selection) -> list[_Candidate]:
     files: list[_Candidate] = []
-    links: list[str] = []
-    pipes: list[str] = []
     for folder, inner, names in walk(path, onerror=_refuse):
         if _WORK_MANIFEST in names:
             inner.clear()
             continue
         inner[:] = [name for name in inner if not _HIDDEN.match(name)]
-        links += [p for name in inner if os.path.islink(p := os.path.join(folder, name))]
+        places = (os.path.join(folder, name) for name in inner)
+        selection.links.update(filter(os.path.islink, places))
         for name in names:
             place = os.path.join(folder, name)
             if _HIDDEN.match(name):
@@ -341,31 +346,22 @@ def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
             if _is_file(place):
                 files.append((place, os.path.relpath(place, path), False))
             else:
-                pipes.append(place)
-    in_order = sorted(files, key=lambda file: _order(file[1]))
-    return in_order, sorted(links, key=_order), sorted(pipes, key=_order)
+                selection.pipes.add(place)
+    return sorted(files, key=lambda file: _order(file[1]))
 
 
-def _matching(pattern: str) -> tuple[list[_Candidate], list[str], list[str]]:
-    """Return the files that match a pattern, each once, and other entries as for a folder."""
+def _find_matches(pattern: str, selection: Selection) -> list[_Candidate]:
+    """Return the files that match a pattern, each once, and those of matching folders."""
     files: dict[str, _Candidate] = {}
-    links: dict[str, None] = {}
-    pipes: dict[str, None] = {}
     for path in matches_of(pattern):
         if os.path.isdir(path):
-            inside, linked, piped = _in_folder(path)
-            links.update(dict.fromkeys(linked))
-            pipes.update(dict.fromkeys(piped))
-            for place, _, _ in inside:
+            for place, _, _ in _find_in_folder(path, selection):
                 files.setdefault(place, (place, place, False))
         elif _is_file(path):
             files[path] = (path, path, True)
         else:
-            pipes[path] = None
-    if not files:
-        raise InputError(Message("{file}: no file matches this pattern.", file=printable(pattern)))
-    in_order = sorted(files.values(), key=lambda file: _order(file[0]))
-    return in_order, sorted(links, key=_order), sorted(pipes, key=_order)
+            selection.pipes.add(path)
+    return sorted(files.values(), key=lambda file: _order(file[0]))
 
 
 def _is_file(path: str) -> bool:

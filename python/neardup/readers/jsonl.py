@@ -40,7 +40,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.json_faults import NOT_UTF8, fault_of, parse
+from neardup.readers.json_faults import NOT_UTF8, parse
 from neardup.readers.lines import short_blocks, whole_lines
 from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
@@ -169,11 +169,8 @@ class JsonLines(LineSource):
             return
 
     def _row(self, line: bytes, number: int, no_object: Message) -> Row:
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            record = None
-        if not isinstance(record, dict):
+        record = parse(line)
+        if isinstance(record, Message):
             why = no_object
         elif _is_deep(line):
             why = Message(
@@ -255,13 +252,9 @@ class LineReader:
         self.objects += count - len(unclear)
         rows: list[list[str | None]] = []
         for row, line in unclear:
-            error = None
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError as failure:
-                record, error = None, failure
-            if not isinstance(record, dict):
-                self._problems.add(row, fault_of(line, error), partial(self._no_object, row, line))
+            record = parse(line)
+            if isinstance(record, Message):
+                self._problems.add(row, record.code, partial(self._no_object, row, line, record))
                 continue
             if _is_deep(line):
                 self._problems.add(row, "deep", partial(self._too_deep, row, line))
@@ -302,9 +295,7 @@ class LineReader:
             [(0, self.source, first)],
         )
 
-    def _no_object(self, row: int, line: bytes) -> Problem:
-        reason = parse(line)
-        assert isinstance(reason, Message)
+    def _no_object(self, row: int, line: bytes, reason: Message) -> Problem:
         remedy = ""
         if reason.code == NOT_UTF8:
             reason = reason if self._encoding == "utf-8" else invalid(self._encoding)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -65,7 +66,8 @@ class _Column:
 
 def lay_out(pages: list[list[Line]]) -> Paragraphs:
     """Join lines to paragraphs, and recognize headings by their size."""
-    pages = [_with_page_numbers(_unbroken(page)) for page in pages]
+    pages = [_join_parts(page, _between_letters) for page in pages]
+    pages = [_join_parts(page, _before_page_number) for page in pages]
     body, leading = body_of(pages)
     levels = _levels(pages, body)
     out = Paragraphs()
@@ -109,47 +111,37 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
     return out
 
 
-def _unbroken(page: list[Line]) -> list[Line]:
-    """Join the parts of a line: some files position every letter."""
-    whole: list[Line] = []
-    for line in page:
-        before = whole[-1] if whole else None
-        if before is None or not _beside(before, line):
-            whole.append(line)
-            continue
-        gap = line.left - before.right
-        if gap < 0.6 * line.size:
-            between = "" if gap < 0.2 * line.size else " "
-            whole[-1] = replace(before, text=before.text + between + line.text, right=line.right)
-        else:
-            whole.append(line)
-    return whole
+def _join_parts(page: list[Line], between: Callable[[float, Line], str | None]) -> list[Line]:
+    """Join lines that are next to each other, in the same size.
 
-
-def _with_page_numbers(page: list[Line]) -> list[Line]:
-    """Join a page number to the title on the same line."""
+    `between` returns what separates the second one, by the gap; None for two lines.
+    """
     whole: list[Line] = []
     for line in page:
         before = whole[-1] if whole else None
         if (
             before is not None
-            and _PAGE_NUMBER.fullmatch(line.text)
-            and _beside(before, line)
-            and line.left - before.right > 1.5 * line.size
+            and 0 < line.size == before.size
+            and abs(before.base - line.base) < 0.1 * line.size
+            and (gap := line.left - before.right) > -0.2 * line.size
+            and (sign := between(gap, line)) is not None
         ):
-            whole[-1] = replace(before, text=f"{before.text}\t{line.text}", right=line.right)
+            whole[-1] = replace(before, text=before.text + sign + line.text, right=line.right)
         else:
             whole.append(line)
     return whole
 
 
-def _beside(line: Line, other_line: Line) -> bool:
-    """Return whether a line is to the right of another, in the same size."""
-    return (
-        0 < other_line.size == line.size
-        and abs(line.base - other_line.base) < 0.1 * line.size
-        and other_line.left - line.right > -0.2 * line.size
-    )
+def _between_letters(gap: float, line: Line) -> str | None:
+    """Join the parts of a line: some files position every letter."""
+    if gap >= 0.6 * line.size:
+        return None
+    return "" if gap < 0.2 * line.size else " "
+
+
+def _before_page_number(gap: float, line: Line) -> str | None:
+    """Join a page number to the title on the same line."""
+    return "\t" if gap > 1.5 * line.size and _PAGE_NUMBER.fullmatch(line.text) else None
 
 
 def _entries(page: list[Line]) -> list[bool]:

@@ -1,7 +1,7 @@
 """The interface of a reader of a format: a subclass of `Source`, on this page.
 
 A format whose file is one text, such as Word, is not a `Source` but a case of
-`file_text.read_record`, which `text_files` reads by. For a format of records:
+`file_text.read_record`, which `text_files` calls. For a format of records:
 
 1. Add its name, its extensions and its reader in `formats`.
 2. Write a module with a subclass of `Source` that has `format`, `chunks` and `rows`.
@@ -26,7 +26,7 @@ from typing import Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show, without_records
-from neardup.readers.encodings import BEGINNING, DecodedText, Encodings, extends_ascii, invalid
+from neardup.readers.encodings import BEGINNING, extends_ascii, invalid
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, DamagedStreamError, ReopenableFile, recode
 
@@ -114,23 +114,21 @@ class LineSource(Source):
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         super().__init__(file, compression, fields)
         self._recoded: str | None = None
+        head = b""
         with suppress(DamagedStreamError):
             head = next(file.chunks(compression, BEGINNING), b"")
-            found = self._found(fields.encodings, head[:BEGINNING])
-            self.notes_on_encoding = fields.encodings.notes_on(found)
-            if found.encoding == "utf-8":
-                self.mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
-            elif self.only_utf8 or not extends_ascii(found.encoding):
-                self._recoded = found.encoding
-            else:
-                self.encoding = found.encoding
-
-    def _found(self, encodings: Encodings, head: bytes) -> DecodedText:
         try:
-            return encodings.of_table(head)
+            decoded = fields.encodings.of_table(head[:BEGINNING])
         except UnicodeDecodeError as error:
-            reason, remedy = invalid(encodings.named or ""), Message(NAME_ENCODING)
+            reason, remedy = invalid(fields.encodings.named or ""), Message(NAME_ENCODING)
             raise InputError(refusal(self.name, reason, show(head[:20]), remedy)) from error
+        self.notes_on_encoding = fields.encodings.notes_on(decoded)
+        if decoded.encoding == "utf-8":
+            self.mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
+        elif self.only_utf8 or not extends_ascii(decoded.encoding):
+            self._recoded = decoded.encoding
+        else:
+            self.encoding = decoded.encoding
 
     def _content(self, size: int) -> Iterator[bytes]:
         """Yield the unpacked content, in UTF-8 if it is recoded."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -249,6 +249,8 @@ def open_sources(
     names = paths_of(inputs, "inputs")
     check_standard_input(names, "inputs")
     extensions = TEXT_EXTENSIONS if only_text_in_folders else ()
+    # Without an extension that is known, a file named by itself is of this format.
+    named, otherwise = (None, format) if only_text_in_folders else (format, None)
     selected = [
         select_files(name, format, extensions=extensions) if names_several(name) else None
         for name in names
@@ -269,11 +271,7 @@ def open_sources(
             # Ids of text files are paths, which two folders may have in common.
             sources += _open_selection(name, selection, fields, short_ids=len(names) == 1)
         else:
-            sources.append(
-                _open_named(name, None, fields, otherwise=format)
-                if only_text_in_folders
-                else _open_named(name, format, fields)
-            )
+            sources.append(_open_named(name, named, fields, otherwise))
     return Sources(sources, fields, selections)
 
 
@@ -306,35 +304,35 @@ def _open_selection(
     name: str, selection: Selection, fields: Fields, *, short_ids: bool
 ) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
-    sources: list[Source] = []
-    from neardup.readers.text_files import TextFiles
+    from neardup.readers.text_files import TextFiles, open_text
 
-    texts: list[tuple[InputFile, str, str]] = []
+    sources: list[Source] = []
     refused: list[tuple[InputFile, InputError]] = []
-    read = 0
-    for file in selection.files:
-        if file.format.format == "text":
-            key = file.inside if short_ids else file.path
-            texts.append((file, printable(key.replace(os.sep, "/")), path_in_outputs(name, file)))
+    for are_texts, files in groupby(selection.files, lambda file: file.format.format == "text"):
+        if are_texts:
+            texts = [
+                open_text(
+                    file,
+                    printable((file.inside if short_ids else file.path).replace(os.sep, "/")),
+                    path_in_outputs(name, file),
+                )
+                for file in files
+            ]
+            sources.append(TextFiles(selection.name, texts, fields))
             continue
-        try:
-            source = _open(file.open(), file.format, fields)
-            source.inside = path_in_outputs(name, file)
-        except InputError as error:
-            refused.append((file, error))
-            continue
-        if texts:
-            sources.append(TextFiles.several(selection.name, texts, fields))
-            texts = []
-        sources.append(source)
-        read += 1
-    if texts:
-        sources.append(TextFiles.several(selection.name, texts, fields))
+        for file in files:
+            try:
+                source = _open(file.open(), file.format, fields)
+                source.inside = path_in_outputs(name, file)
+                sources.append(source)
+            except InputError as error:
+                refused.append((file, error))
+    several = [source for source in sources if is_of_texts(source)]
+    read = len(sources) - len(several)
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
         selection.problems.append(skipped(file.path, *parts_of(refusal)))
-    several = [source for source in sources if is_of_texts(source)]
     if several and read:
         count = sum(len(source.files) for source in several)
         data = Message.counted("1 data file", "{count:,} data files", count=read)
@@ -375,7 +373,8 @@ def _open(
     detected = file.format(named)
     format = detected.format or otherwise
     if format is None:
-        got = _extension(file.name)
+        extension = os.path.splitext(os.path.basename(file.name))[1]
+        got = Message("'{extension}'", extension=extension) if extension else Message("none")
         message = Message(
             "{file}: must have a known extension ({known}), but has {found}. Name the format "
             "with {given[format]}: {given[format='text']} reads any text.",
@@ -386,18 +385,10 @@ def _open(
         )
         raise ParameterError(message)
     module, name = READERS[format]
-    reader: Any = getattr(import_module(f"neardup.readers.{module}"), name)
-    read: Callable[..., Source] = reader.single if format == "text" else reader
-    source = read(file, detected.compression, fields)
+    reader = getattr(import_module(f"neardup.readers.{module}"), name)
+    source: Source = reader(file, detected.compression, fields)
     source.check_fields(fields)
     return source
-
-
-def _extension(name: str) -> Message:
-    extension = os.path.splitext(os.path.basename(name))[1]
-    if not extension:
-        return Message("none")
-    return Message("'{extension}'", extension=extension)
 
 
 def _files(sources: list[Source]) -> dict[Any, str]:

@@ -183,15 +183,12 @@ class ReopenableFile:
         with refusing(self.name):
             return os.stat(self.path)
 
-    def _open_path(self) -> BinaryIO:
-        with refusing(self.name):
-            return open_file(self.path)
-
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""
         if self._spool is not None:
             return io.BufferedReader(Part(self._spool, 0, self._length), 1 << 16)
-        return self._open_path()
+        with refusing(self.name):
+            return open_file(self.path)
 
     def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
         with refusing(self.name):
@@ -320,12 +317,18 @@ class Part(io.RawIOBase):
         self._position = offset
         return offset
 
-    def readinto(self, buffer: Any) -> int:
-        self._file.seek(self._begin + self._position)
+    def read(self, size: int = -1, /) -> bytes:
+        # A damaged length, which a caller may ask for, is not reserved in memory.
         left = max(0, self._size - self._position)
-        count = self._file.readinto(memoryview(buffer)[:left])  # type: ignore[attr-defined]
-        self._position += count
-        return int(count)
+        self._file.seek(self._begin + self._position)
+        data = self._file.read(left if size < 0 else min(size, left))
+        self._position += len(data)
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
         if self._owned:

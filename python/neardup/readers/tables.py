@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import Any, Self
+from typing import Any, Self, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from neardup.readers.batch import (
 from neardup.readers.collection import Collection
 from neardup.readers.columns import (
     PART_ROWS,
-    batch_of_columns,
+    ColumnReader,
     choose_columns,
     is_text,
     problem_of_text,
@@ -52,10 +52,13 @@ from neardup.readers.fields import (
 from neardup.readers.paths import MISSING, paths_in, roots_of, value_at
 
 _NAME = "input"
-_TEXT = Columns("text", None, None, ())
+#: The name of a single column.
+_TEXT = "text"
 
 #: Returns the kept rows in the kind of the input, from a flag for each row.
 _Kept = Callable[[npt.NDArray[np.bool_]], Any]
+#: A column as Arrow, or as a list if Arrow cannot represent its values.
+_Loaded = Union["pa.ChunkedArray[Any]", list[Any]]
 
 
 class TableSource(Collection):
@@ -66,7 +69,7 @@ class TableSource(Collection):
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
         self._data, self._kept = _opened(data, parameter)
         self._fields = fields
-        self._chunks = _chunks_of(self._data, fields, parameter)
+        self._chunks = _choose(self._data, fields, parameter)
         self.records: int = _length(self._data)
 
     def batches(
@@ -86,7 +89,7 @@ class TableSource(Collection):
         """Return the same table with other extra fields, None where it lacks them."""
         same = copy.copy(self)
         same._fields = replace(self._fields, extra=tuple(names), optional=True)
-        same._chunks = _chunks_of(same._data, same._fields, "data")
+        same._chunks = _choose(same._data, same._fields, "data")
         return same
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:
@@ -101,7 +104,7 @@ class TableSource(Collection):
         names = _names(data)
         if name not in names:
             return [None] * len(rows)
-        column = _loaded(_pick(data, names, name))
+        column = _load(_pick(data, names, name))
         values = (column[row] for row in rows)
         return list(values) if isinstance(column, list) else [value.as_py() for value in values]
 
@@ -159,7 +162,7 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         same = list if isinstance(data, list) else tuple
         return data, lambda keep: same(compress(data, keep.tolist()))
     if isinstance(data, np.ndarray) and data.ndim == 1:
-        return data, lambda keep: data[keep]
+        return data.tolist(), lambda keep: data[keep]
     if isinstance(data, pa.RecordBatchReader):
         table = data.read_all()
         return table, lambda keep: rows_where(table, keep).to_reader()
@@ -267,45 +270,47 @@ def _are_records(data: Sequence[Any], parameter: str) -> bool:
     )
 
 
-def _chunks_of(data: Any, fields: Fields, parameter: str) -> Callable[[bool], Iterator[Batch]]:
-    """Choose the columns, and return a function that reads them."""
-    if isinstance(data, np.ndarray):
-        data = data.tolist()
-    if isinstance(data, (list, tuple)):
-        if _are_records(data, parameter):
-            check_text_field(data, fields, _NAME)
-            return lambda titles: _dict_chunks(data, fields, titles)
-        return lambda titles: _column_chunks({"text": list(data)}, _TEXT, Fields(), titles)
-    columns: dict[str, pa.ChunkedArray[Any] | list[Any]]
-    if isinstance(data, (pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
-        columns, fields = {"text": _loaded(data)}, Fields()
-        names = ["text"]
+def _choose(data: Any, fields: Fields, parameter: str) -> Callable[[bool], Iterator[Batch]]:
+    """Choose the fields to read; return the call that reads them, with or without titles."""
+    if isinstance(data, (list, tuple)) and _are_records(data, parameter):
+        check_text_field(data, fields, _NAME)
+        return partial(_read_records, data, fields)
+    if _is_one_column(data):
+        # It has no fields that could be named.
+        fields, names, columns = Fields(), [_TEXT], {_TEXT: _load(data)}
     else:
         names = _names(data)
-        named = {*fields.texts, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE}
-        named.update(fields.extra)
-        named.update(*(roots_of(name, names) for name in list(named)))
-        # What is there twice is refused if it is chosen.
-        times = Counter(names)
-        once = [name for name in names if name in named and times[name] == 1]
-        columns = {name: _loaded(_pick(data, names, name)) for name in once}
+        columns = {name: _load(_pick(data, names, name)) for name in _needed(names, fields)}
     if not _length(data):
         # Without values, pandas guesses a type; every type is acceptable.
-        columns = {name: pa.chunked_array([], pa.string()) for name in columns}
-    types = {name: pa.string() if isinstance(c, list) else c.type for name, c in columns.items()}
-    schema = pa.schema([(name, types.get(name, pa.null())) for name in names])
+        columns = dict.fromkeys(columns, pa.chunked_array([], pa.string()))
+    schema = pa.schema([(name, _type_of(columns.get(name))) for name in names])
     if isinstance(data, (pa.Table, pa.RecordBatch)) and _length(data):
         schema = data.schema
     lists = [(name, column) for name, column in columns.items() if isinstance(column, list)]
     mixed = [p for n, column in lists for v in column[:SAMPLED_RECORDS] for p in paths_in({n: v})]
     chosen = choose_columns(schema, fields, _NAME, mixed)
     columns = {name: columns[name] for name in chosen.needed(titles=True)}
-    return lambda titles: _column_chunks(columns, chosen, fields, titles)
+    return partial(_read_columns, columns, chosen, fields)
+
+
+def _needed(names: list[str], fields: Fields) -> list[str]:
+    """Return the columns that may be chosen, or lead to a field that may be."""
+    named = {*fields.texts, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra}
+    named.update(*(roots_of(name, names) for name in list(named)))
+    # What is there twice is refused if it is chosen.
+    times = Counter(names)
+    return [name for name in names if name in named and times[name] == 1]
+
+
+def _is_one_column(data: Any) -> bool:
+    is_array = isinstance(data, (list, tuple, pa.Array, pa.ChunkedArray))
+    return is_array or type(data).__name__ == "Series"
 
 
 def _names(data: Any) -> list[str]:
     """Return the names of the columns; a single column has none."""
-    if isinstance(data, (np.ndarray, pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
+    if _is_one_column(data):
         return []
     is_frame = _is_of(data, "pandas") or _is_of(data, "polars")
     # Labels of pandas columns need not be text.
@@ -318,8 +323,10 @@ def _pick(data: Any, names: list[str], name: str) -> Any:
     return data[name] if _is_of(data, "polars") else data.column(name)
 
 
-def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
+def _load(column: Any) -> _Loaded:
     """Return a column as Arrow, or as a list if Arrow cannot represent its values."""
+    if isinstance(column, (list, tuple)):
+        return list(column)
     if _is_of(column, "polars"):
         column = column.to_arrow()
     elif _is_of(column, "pandas"):
@@ -340,10 +347,16 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _column_chunks(
-    columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
+def _type_of(column: _Loaded | None) -> pa.DataType:
+    if column is None:
+        return pa.null()
+    return pa.string() if isinstance(column, list) else column.type
+
+
+def _read_columns(
+    columns: dict[str, _Loaded], chosen: Columns, fields: Fields, titles: bool
 ) -> Iterator[Batch]:
-    problems = Problems()
+    reader = ColumnReader(chosen, fields, titles, _NAME, _position)
     for begin, end in _ranges(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
@@ -357,11 +370,7 @@ def _column_chunks(
             )
             return only
 
-        chunk = batch_of_columns(
-            column, chosen, fields, titles, _NAME, begin, _position, 0, problems
-        )
-        chunk.bytes_read = chunk.texts.nbytes
-        yield chunk
+        yield reader.read(column)
 
 
 def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
@@ -377,7 +386,7 @@ def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
             yield first + begin, first + end
 
 
-def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Batch]:
+def _read_records(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Batch]:
     chosen = Columns(
         # The text field may differ between records; this names all candidates.
         fields.text or fields.wanting(),
@@ -386,28 +395,22 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         fields.extra,
     )
     all_texts = [fields.text_in(row)[1] if isinstance(row, dict) else None for row in data]
-    problems = Problems()
+    reader = ColumnReader(chosen, fields, titles, _NAME, _position)
     for begin, end in _ranges([all_texts]):
-        rows = data[begin:end]
-        records = [row if isinstance(row, dict) else {} for row in rows]
-        texts = all_texts[begin:end]
 
-        def column(name: str, texts: list[Any] = texts, records: list[Any] = records) -> list[Any]:
+        def column(name: str, part: slice = slice(begin, end)) -> list[Any]:
             if name == chosen.text:
-                return texts
+                return all_texts[part]
+            records = (row if isinstance(row, dict) else {} for row in data[part])
             values = (value_at(record, name) for record in records)
             return [None if value is MISSING else value for value in values]
 
         def explain(
-            i: int, code: str, value: Any, rows: Any = rows, begin: int = begin
+            row: int, code: str, value: Any, begin: int = begin
         ) -> tuple[Hashable, Callable[[], Problem]]:
-            return _explained(rows[i], begin + i + 1, code, value, fields)
+            return _explain(data[begin + row], begin + row + 1, code, value, fields)
 
-        chunk = batch_of_columns(
-            column, chosen, fields, titles, _NAME, begin, _position, 0, problems, explain
-        )
-        chunk.bytes_read = chunk.texts.nbytes
-        yield chunk
+        yield reader.read(column, explain=explain)
     if fields.title is not None:
         records = [row for row in data if isinstance(row, dict)]
         if records and not any(fields.title in record for record in records):
@@ -415,7 +418,7 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
             yield without_records([problem], fields.extra)
 
 
-def _explained(
+def _explain(
     row: Any, number: int, code: str, value: Any, fields: Fields
 ) -> tuple[Hashable, Callable[[], Problem]]:
     """Return the kind of what is wrong with a row without text, and what makes its problem."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -79,26 +79,6 @@ class TextFiles(Source):
         self.empty: list[str] = []
         self._fields = fields
 
-    @classmethod
-    def single(cls, file: ReopenableFile, compression: str | None, fields: Fields) -> TextFiles:
-        """Return a source of one file, whose id is its path as given."""
-        return cls(file.name, [TextFile(file.name, file, compression)], fields)
-
-    @classmethod
-    def several(
-        cls, name: str, files: Iterable[tuple[InputFile, str, str]], fields: Fields
-    ) -> TextFiles:
-        """Return a source of files named after their folder, each with its id and output path."""
-        texts = []
-        for named, key, inside in files:
-            try:
-                file = named.open()
-                text = TextFile(key, file, file.format(named.format).compression, inside)
-            except InputError as error:
-                text = TextFile(key, _unreadable(printable(named.path), error))
-            texts.append(text)
-        return cls(name, texts, fields)
-
     def done(self, records: int) -> float:
         return records / max(1, len(self.texts))
 
@@ -156,6 +136,20 @@ class TextFiles(Source):
                 files, held = [], 0
         if files:
             yield files
+
+
+def open_text_file(file: ReopenableFile, compression: str | None, fields: Fields) -> TextFiles:
+    """Return a source of one file, whose id is its path as given."""
+    return TextFiles(file.name, [TextFile(file.name, file, compression)], fields)
+
+
+def open_text(named: InputFile, key: str, inside: str) -> TextFile:
+    """Open a text file of a folder, with its id and its path in a folder of outputs."""
+    try:
+        file = named.open()
+        return TextFile(key, file, file.format(named.format).compression, inside)
+    except InputError as error:
+        return TextFile(key, _unreadable(printable(named.path), error))
 
 
 def _unreadable(name: str, error: InputError) -> Problem:

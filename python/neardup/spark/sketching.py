@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from neardup.base.lazy import NDArray, _core
 from neardup.readers.batch import Batch, Problem, Problems
-from neardup.readers.columns import batch_of_columns, choose_columns
+from neardup.readers.columns import ColumnReader, choose_columns
 from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReader
 from neardup.recipe import Recipe
@@ -128,12 +128,8 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
         reading = LineReader("", settings.fields, True)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields, "input")
-    return batch_of_columns(
-        *(records.column, columns, settings.fields, True, "", 0),
-        lambda _: None,
-        records.nbytes,
-        Problems(),
-    )
+    reader = ColumnReader(columns, settings.fields, True, "", id_of=lambda _: None)
+    return reader.read(records.column, records.nbytes)
 
 
 def texts_of(records: pa.RecordBatch, places: NDArray[np.int64], settings: Settings) -> Any:

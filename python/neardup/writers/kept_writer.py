@@ -65,12 +65,10 @@ class Writer(ABC):
             self._output = output
             self._write_head()
 
-    @abstractmethod
-    def _begin(self, sources: list[Source]) -> None:
-        """Find out what comes before the records of a file."""
+    def _begin(self, sources: list[Source]) -> None:  # noqa: B027
+        """Find out what comes before the records of a file, if anything does."""
 
-    @abstractmethod
-    def _head(self) -> None:
+    def _head(self) -> None:  # noqa: B027
         """Write what comes before the records of a file."""
 
     @abstractmethod
@@ -124,12 +122,6 @@ class Writer(ABC):
 
 class Lines(Writer):
     """Writes JSON Lines, without a schema."""
-
-    def _begin(self, sources: list[Source]) -> None:
-        pass
-
-    def _head(self) -> None:
-        pass
 
     def write(self, source: Source, keep: Keep) -> None:
         if source.format == "jsonl":

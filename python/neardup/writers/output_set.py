@@ -149,7 +149,28 @@ class OutputSet:
         return [(*part, digest) for part, digest in [*files, *folders] if part is not None]
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        _commit_or_abort(self._outputs, self._folders, kind, self.on_complete)
+        remote = [output for output in self._outputs if output.is_remote]
+        here = [output for output in self._outputs if not output.is_remote]
+        try:
+            if kind is None:
+                for output in self._outputs:
+                    output.finish()
+                for folder in self._folders:
+                    folder.finish()
+                self.on_complete()
+                with ignore_interrupts():
+                    # First where an answer may be missing: a file here hardly ever fails.
+                    _commit([*remote, *self._folders, *here])
+        finally:
+            # After a commit, no file is left to remove. A second Ctrl-C must not leave some of
+            # the files. It may leave what was sent and has no name, if the connection is lost.
+            with ignore_interrupts():
+                for output in here:
+                    output.abort()
+                for folder in self._folders:
+                    folder.abort()
+            for output in remote:
+                output.abort()
         for folder in self._folders:
             for note in folder.notes() if kind is None else ():
                 self._progress.note(note)
@@ -158,36 +179,6 @@ class OutputSet:
 def _given(outputs: Named) -> dict[str, str]:
     """Return the paths of the outputs that are wanted."""
     return {n: check_path(path, n) for n, path in outputs.items() if path is not None}
-
-
-def _commit_or_abort(
-    outputs: list[Output],
-    folders: list[OutputFolder],
-    failed: type[BaseException] | None,
-    on_complete: Callable[[], None],
-) -> None:
-    here = [output for output in outputs if not output.is_remote]
-    remote = [output for output in outputs if output.is_remote]
-    try:
-        if failed is None:
-            for output in outputs:
-                output.finish()
-            for folder in folders:
-                folder.finish()
-            on_complete()
-            with ignore_interrupts():
-                # First where an answer may be missing: a file here hardly ever fails.
-                _commit([*remote, *folders, *here])
-    finally:
-        # After a commit, no file is left to remove. A second Ctrl-C must not leave some
-        # of the files; what was sent and has no name is not worth waiting for a lost connection.
-        with ignore_interrupts():
-            for output in here:
-                output.abort()
-            for folder in folders:
-                folder.abort()
-        for output in remote:
-            output.abort()
 
 
 def _commit(outputs: Sequence[Output | OutputFolder]) -> None:

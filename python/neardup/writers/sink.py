@@ -104,14 +104,9 @@ class FileSink:
         check_folder(self.name, folder)
 
     def _create(self, folder: str, token: str | None) -> BinaryIO:
-        remove_left(self._path)
+        names = _generate_names(self._path, folder, token)
         while True:
-            mark = secrets.token_hex(4)
-            if token is not None:
-                mark = _digest(token + self._path)
-            temporary = os.path.join(folder, _temporary_name(self._path, mark))
-            if token is not None:
-                Path(temporary).unlink(missing_ok=True)
+            temporary = next(names)
             with contextlib.suppress(FileExistsError):
                 file = self._open(temporary, os.O_EXCL)
                 locked = _lock(file.fileno())
@@ -269,13 +264,9 @@ class StagingFolder:
             # A shell would stay in the folder that is replaced.
             is_fixed = is_fixed or os.path.samefile(path, os.curdir)
         self._is_beside = not (is_fixed and os.path.isdir(path))
-        folder = parent if self._is_beside else path
-        remove_left(path, folder)
+        names = _generate_names(path, parent if self._is_beside else path, token)
         while True:
-            mark = secrets.token_hex(4) if token is None else _digest(token + path)
-            self.path = os.path.join(folder, _temporary_name(path, mark))
-            if token is not None:
-                shutil.rmtree(self.path, ignore_errors=True)
+            self.path = next(names)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(self.path)
                 with contextlib.suppress(FileNotFoundError):
@@ -332,12 +323,24 @@ def check_folder(name: str, folder: str) -> None:
         )
 
 
-def remove_left(path: str, folder: str | None = None) -> None:
-    """Remove the temporary files and folders that killed processes left of an output.
+def _generate_names(path: str, folder: str, token: str | None) -> Iterator[str]:
+    """Yield temporary paths of an output in a folder; with a token, the same again and again."""
+    remove_left(path, folder)
+    while True:
+        mark = secrets.token_hex(4) if token is None else _digest(token + path)
+        temporary = os.path.join(folder, _temporary_name(path, mark))
+        if token is not None:
+            with contextlib.suppress(FileNotFoundError):
+                remove(temporary)
+        yield temporary
+
+
+def remove_left(path: str, folder: str) -> None:
+    """Remove the temporary files and folders of an output that killed processes left in a folder.
 
     Their names have a digest that nobody else makes, and no process holds their lock.
     """
-    folder, begin = folder or os.path.dirname(path), _temporary_stem(path)
+    begin = _temporary_stem(path)
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             mark = name[len(begin) :][:8]
