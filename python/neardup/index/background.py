@@ -40,7 +40,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     The session must be in a write transaction.
     """
     corpus = empty_corpus(settings, workers=workers, counts=True)
-    for rows in session.whole.newest_texts(NEWEST, _READ):
+    for rows in session.texts.newest(NEWEST, _READ):
         stored = session.texts.of_all(rows)
         batch = Batch(stored, stored)
         texts, units, _ = readable(batch, settings.recipe, compiled(settings.recipe))

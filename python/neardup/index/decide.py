@@ -21,7 +21,7 @@ from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
-from neardup.index.store.rows import Postings, as_signed, damage
+from neardup.index.store.rows import Postings, damage
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
@@ -196,7 +196,8 @@ class Decider:
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be indexed by, as signed integers."""
-        return [as_signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
+        keys = (self.key_scheme.keys_of(corpus, row) for row in range(len(corpus)))
+        return [np.array(of_row, np.uint64).view(np.int64).tolist() for of_row in keys]
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ class FingerprintScan:
 
     def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
-        new = session.whole.fingerprints(last, self._least)
+        new = session.documents.fingerprints(last, self._least)
         rows = _rows([sketch for _, sketch in new], self._bits)
         if self._fingerprints is None:
             self._fingerprints = _core.Fingerprints(rows, bits=self._bits)

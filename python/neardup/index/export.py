@@ -90,7 +90,7 @@ def _write_documents(
 
 
 def _records(session: Session, state: int | None) -> Iterator[list[dict[str, Any]]]:
-    for rows in session.whole.with_texts(state, _TOGETHER):
+    for rows in session.documents.stream_with_texts(state, _TOGETHER):
         records = []
         for row in rows:
             record: dict[str, Any] = {
@@ -113,7 +113,7 @@ def _name(name: str) -> str:
 def _more_columns(session: Session, state: int | None) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
-    for rows in session.whole.extras(state, _TOGETHER):
+    for rows in session.documents.stream_extras(state, _TOGETHER):
         for row in rows:
             for name, value in extra_of(row).items():
                 types = kinds.setdefault(_name(name), set())
@@ -124,7 +124,7 @@ def _more_columns(session: Session, state: int | None) -> dict[str, pa.DataType]
 
 
 def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
-    for rows in session.whole.dropped(_TOGETHER):
+    for rows in session.documents.stream_dropped(_TOGETHER):
         for row in rows:
             yield {
                 "id": row["id"],

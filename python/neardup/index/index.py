@@ -311,7 +311,7 @@ class Index(Queries, Browsing, Decisions, Retention):
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
         # Loads readers of all formats, which take longer than a query.
-        from neardup.index.ingest.files import add_files
+        from neardup.index.ingest.reading import add_files
 
         engine, outputs = self._engine, {"removed": removed, "report": report}
         return add_files(engine.files, lambda: engine, inputs, outputs, Index.add_files, options)

@@ -28,7 +28,7 @@ def check(engine: Engine, progress: Progress) -> None:
     if fault is not None:
         raise _damaged(engine, fault)
     with engine.reading() as session:
-        numbers = session.whole.numbers()
+        numbers = session.documents.numbers().tolist()
         _check_counters(engine, session, max(numbers, default=0))
         # Raises if the background statistics are damaged.
         engine.decider(session)
@@ -45,7 +45,7 @@ def _damaged(engine: Engine, fault: Message) -> IndexFormatError:
 
 def _check_counters(engine: Engine, session: Session, last: int) -> None:
     counters = session.statistics.counters()
-    rows = session.whole.count_states()
+    rows = session.documents.count_states()
     expected = {name: rows.get(state, 0) for state, name in enumerate(STATES)}
     for name, count in expected.items():
         if counters[name] != count:

@@ -14,6 +14,7 @@ from neardup.base.validation import bad, check_flag, check_string, check_whole
 from neardup.index.decide import restore
 from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_text
 from neardup.index.results import Document, Explanation, Match, NewDocument, Stats
+from neardup.index.store.documents import match_from_row
 from neardup.index.store.rows import SKIPPED_DOCUMENTS, extra_of, unknown_document
 from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, stamp
 from neardup.options.index_groups import QueryParameters
@@ -252,8 +253,10 @@ def dropped_for(
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
-    for number, id, match in session.documents.dropped_for(ids, engine.rule.measure):
-        by_number[number].append((id, match))
+    for row in session.documents.dropped_for(list(ids)):
+        number = row["kept_number"]
+        match = match_from_row(row, ids[number], engine.rule.measure)
+        by_number[number].append((row["id"], match))
     return {number: tuple(dropped) for number, dropped in by_number.items()}
 
 
@@ -272,7 +275,7 @@ class StoredTexts(Collection):
 
     def _chunks(self, titles: bool) -> Iterator[Batch]:
         with self._engine.reading() as session:
-            for rows in session.whole.with_texts(KEPT, _TEXTS):
+            for rows in session.documents.stream_with_texts(KEPT, _TEXTS):
                 texts = session.texts.of_all(rows)
                 named = pa.array([row["title"] for row in rows], pa.large_string())
                 yield Batch(
@@ -288,7 +291,7 @@ def stats_of(engine: Engine) -> Stats:
     settings, rule = engine.settings, engine.rule
     with engine.reading() as session:
         counters = session.statistics.counters()
-        first, last = session.whole.arrivals()
+        first, last = session.documents.arrivals()
         background = engine.decider(session, counters["background"]).background
     kept, dropped = (counters[name] for name in STATES)
     texts = 0 if background is None else background.counts()[0]

@@ -128,8 +128,9 @@ class Retention:
                 if not first:
                     break
                 # Those that were dropped for one of them, and expire too, go in one transaction.
-                repeated = session.documents.dropped_before(first, until)
-                rows = {row["number"]: row for row in [*first, *repeated]}
+                repeated = session.documents.dropped_for([row["number"] for row in first])
+                also = [row for row in repeated if row["at"] < until]
+                rows = {row["number"]: row for row in [*first, *also]}
                 decided += take_out(self._engine, session, list(rows.values()), "expired")
                 removed += len(rows)
         # What one transaction decided, a later one may have decided again.
@@ -173,7 +174,7 @@ def decide_again(engine: Engine, session: Session, id: str, details: dict[str, s
     """Decide a document that a person kept as if it were added now, and those dropped for it."""
     row = session.documents.existing(id)
     _unfile(engine, session, [row])
-    others = list(session.documents.dropped_numbers([row["number"]]))
+    others = [dropped["number"] for dropped in session.documents.dropped_for([row["number"]])]
     session.documents.set_dropped(row["number"])
     session.statistics.count({"kept": -1, "dropped": 1})
     _decide(engine, session, [row["number"]])
@@ -192,7 +193,8 @@ def take_out(
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
     _unfile(engine, session, kept)
-    others = session.documents.dropped_numbers([row["number"] for row in kept])
+    dropped = session.documents.dropped_for([row["number"] for row in kept])
+    others = {row["number"]: row["kept_number"] for row in dropped}
     session.documents.delete(list(ids))
     if action != "expired":
         session.events.log(action, [(number, id, {}) for number, id in ids.items()])
@@ -238,13 +240,10 @@ def _log(session: Session, decided: NewDecisions, reasons: Sequence[Mapping[str,
 def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> None:
     """Delete the keys of kept documents."""
     decider = engine.decider(session)
-    # All keys that they may be indexed by: which keys were too frequent is not recorded.
-    postings: dict[str, list[int]] = {"key": [], "number": []}
     if kept and decider.key_scheme.has_keys():
-        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
-            postings["key"] += keys
-            postings["number"] += [row["number"]] * len(keys)
-    session.postings.delete(postings)
+        # All keys that they may be indexed by: which keys were too frequent is not recorded.
+        pairs = zip(kept, decider.keys_of(engine.restored(kept)), strict=True)
+        session.postings.delete([(key, row["number"]) for row, keys in pairs for key in keys])
 
 
 def stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:

@@ -43,7 +43,6 @@ from neardup.base.progress import Progress
 from neardup.exceptions import IndexUnavailableError, OutputError
 from neardup.index.engine import Engine
 from neardup.index.store.rows import extra_of
-from neardup.index.store.shingles import Present
 from neardup.writers.sink import FileSink
 
 #: Position of a document that is no longer in the index.
@@ -280,7 +279,7 @@ def stored_shingles(
             progress.advance(made)
     newer = _sorted(engine, made_by, after, file is not None, workers)
     with engine.reading() as session:
-        present = session.shingles.present()
+        present = session.documents.numbers()
     parts = newer if sorted_before is None else [sorted_before, *newer]
     count = 0 if sorted_before is None else len(sorted_before.numbers)
     joined = _joined(parts, present)
@@ -353,13 +352,13 @@ def _merged(
         part.advise("MADV_RANDOM")
 
 
-def _joined(parts: Sequence[SortedShingles], present: Present) -> StoredShingles:
-    """Return the documents of some parts that are in the index."""
+def _joined(parts: Sequence[SortedShingles], present: NDArray[np.int64]) -> StoredShingles:
+    """Return the documents of some parts that are in the index, whose numbers are `present`."""
     numbers, times = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     runs = []
     count = 0
     for part in parts:
-        is_there = np.isin(part.numbers, present.numbers, assume_unique=True)
+        is_there = np.isin(part.numbers, present, assume_unique=True)
         positions = np.where(is_there, count - 1 + np.cumsum(is_there), GONE)
         runs.append((part.filed, part.fence, positions.astype(np.uint32)))
         numbers.append(part.numbers[is_there])

@@ -88,7 +88,7 @@ def add(
     """
     require(N_("An index"), "index", "sqlalchemy")
     from neardup.index import Index
-    from neardup.index.ingest.files import add_files
+    from neardup.index.ingest.reading import add_files
 
     index: Index | None = None
     with ExitStack() as stack:
@@ -147,7 +147,7 @@ def _so_far(done: int) -> Message:
 
 
 def _summary(index: Index, added: AddResult) -> None:
-    from neardup.index.ingest.files import counts_of
+    from neardup.index.ingest.reading import counts_of
 
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,15 +17,19 @@ import pyarrow.compute as pc
 
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
-from neardup.base.progress import Progress, share_of
+from neardup.base.progress import Clock, Progress, peak_memory, share_of
+from neardup.base.report import report_bytes
+from neardup.base.validation import paths_of
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST
 from neardup.index.ingest.first_import import Stored, first_import
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
+from neardup.index.query import stats_of
 from neardup.index.results import AddResult, Decision, Match
 from neardup.index.values import NUL, id_fault, json_of, lacks_zone, plain_text, stamp, stamp_of
 from neardup.options.reader_parameters import reader_parameters
+from neardup.options.signatures import complete_options
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, Run, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
@@ -32,28 +37,76 @@ from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.fit import fit_notes
+from neardup.writers import OutputSet, removed_schema, write_rows
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
 
 
+def add_files(
+    files: Iterable[str],
+    open_engine: Callable[[], Engine],
+    inputs: Sequence[str | Path],
+    named: Mapping[str, str | Path | None],
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+) -> AddResult:
+    """Add the documents of files; see `Index.add_files`.
+
+    `open_engine` returns the index, which has these files, once the inputs and the outputs are
+    open. `named` has the outputs, and `given` the options of `function`.
+    """
+    clock, options = Clock(), complete_options(function, given)
+    paths = paths_of(inputs, "inputs")
+    rows, texts = {"removed": named["removed"]}, {"report": named["report"]}
+    with OutputSet([*paths, *files], rows=rows, texts=texts, force=options["force"]) as outputs:
+        sources = open_sources(paths, **reader_parameters(options, _extra_fields(options)))
+        engine = open_engine()
+        added = _Addition(engine, sources, options, needs_ids=False).run()
+        problem_count = added.problem_count + sources.report_to(options["progress"])
+        added = replace(added, problem_count=problem_count)
+        if "removed" in outputs.files:
+            write_rows(outputs.files["removed"], added.removed, removed_schema())
+        if "report" in outputs.files:
+            settings = {"inputs": paths, "removed": named["removed"], "workers": engine.workers}
+            others = {n: v for n, v in given.items() if n not in ("progress", "force")}
+            content = _make_report(engine, added, sources, settings | others)
+            content["summary"] |= {"seconds": clock.seconds(), "peak_memory": peak_memory()}
+            outputs.files["report"].write(report_bytes(content))
+    return added
+
+
+def counts_of(added: AddResult) -> dict[str, int]:
+    """Return what became of the records: refused ones, and kept or dropped ones, are all."""
+    read = len(added.keep)
+    return {
+        "read": read,
+        "refused": read - added.new - added.already,
+        "already": added.already,
+        "new": added.new,
+        "replaced": added.replaced,
+        "kept": int(added.keep.sum()),
+        "dropped": added.removed.num_rows,
+        "problems": added.problem_count,
+    }
+
+
+def _make_report(
+    engine: Engine, added: AddResult, sources: Sources, settings: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "summary": {"task": "index add", **counts_of(added)},
+        "settings": settings,
+        "index": dataclasses.asdict(stats_of(engine)),
+        "problems": list(map(str, [*added.problems, *sources.problems][:REMEMBERED])),
+    }
+
+
 def _extra_fields(options: Mapping[str, Any]) -> list[str]:
     """Return the fields to read in addition to text, title and id."""
     named = [options[name] for name in ("at_field", "source_field") if options[name] is not None]
     return [*named, *options["extra_fields"]]
-
-
-def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sources:
-    """Open the files of an addition, with its checked options."""
-    return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
-
-
-def add_files(engine: Engine, sources: Sources, options: Mapping[str, Any]) -> AddResult:
-    """Add the documents of opened files; see `Index.add_files`."""
-    added = _Addition(engine, sources, options, needs_ids=False).run()
-    of_sources = sources.report_to(options["progress"])
-    return replace(added, problem_count=added.problem_count + of_sources)
 
 
 def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> AddResult:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from operator import itemgetter
 
+import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from neardup.index.backends import Database
 from neardup.index.results import Match
@@ -23,6 +26,9 @@ _KEPT: sa.ColumnElement[int] = sa.literal_column(str(KEPT))
 
 #: What candidates are compared by and named with.
 _SKETCHED = ("number", "id", "identity", "features", "sketch")
+
+#: What is known of a decision.
+_DECIDED = ("number", "id", "state", "at", "kept_number", "similarity", "distance", "reason")
 
 
 # SQLAlchemy renders a statement once, and finds it again if it is the same object. Building one
@@ -107,29 +113,16 @@ class Documents(Statements):
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
         matches: dict[int, Match | None] = {row["number"]: None for row in rows}
         for row in dropped:
-            matches[row["number"]] = _match(row, ids[row["kept_number"]], measure)
+            matches[row["number"]] = match_from_row(row, ids[row["kept_number"]], measure)
         return matches
 
-    def dropped_for(
-        self, kept_ids: Mapping[int, str], measure: str
-    ) -> Iterator[tuple[int, str, Match]]:
-        """Yield documents dropped for some: the number of the kept one, id and match."""
+    def dropped_for(self, kept: Sequence[int]) -> Sequence[sa.RowMapping]:
+        """Return the documents dropped for some kept ones, by number, without their sketches."""
         columns = documents.c
-        names = ("number", "id", "kept_number", "similarity", "distance", "reason")
-        query = sa.select(*(columns[name] for name in names)).where(
+        query = sa.select(*(columns[name] for name in _DECIDED)).where(
             self.is_one_of(columns.kept_number), columns.state == DROPPED
         )
-        rows = self.run(query.order_by(columns.number), list(kept_ids))
-        for row in rows.mappings():
-            kept = row["kept_number"]
-            yield kept, row["id"], _match(row, kept_ids[kept], measure)
-
-    def dropped_numbers(self, kept: Sequence[int]) -> dict[int, int]:
-        """Return the number of each document dropped for these, in order, and its kept one."""
-        columns = documents.c
-        is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
-        query = sa.select(columns.number, columns.kept_number).where(is_meant)
-        return {row[0]: row[1] for row in self.run(query.order_by(columns.number), kept)}
+        return self.run(query.order_by(columns.number), kept).mappings().all()
 
     def dropped(self, ids: Sequence[str] | None) -> list[int]:
         """Return the numbers of all dropped documents, or of those with some ids, in order."""
@@ -147,13 +140,60 @@ class Documents(Statements):
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
         return self.connection.execute(query).mappings().all()
 
-    def dropped_before(self, kept: Sequence[sa.RowMapping], time: int) -> Sequence[sa.RowMapping]:
-        """Return the documents dropped for some that arrived before a stamp, without texts."""
-        query = sa.select(documents).where(
-            self.is_one_of(documents.c.kept_number), documents.c.at < time
+    def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
+        """Return number and sketch of kept documents with later numbers and enough features."""
+        query = sa.select(documents.c.number, documents.c.sketch).where(
+            documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
-        numbers = [row["number"] for row in kept]
-        return self.run(query.order_by(documents.c.number), numbers).mappings().all()
+        rows = self.connection.execute(query.order_by(documents.c.number))
+        return [(number, sketch) for number, sketch in rows]
+
+    def numbers(self) -> NDArray[np.int64]:
+        """Return the numbers of all documents, in order."""
+        # Unordered: an index of the table has them, so no document is read.
+        cursor = self.connection.execute(sa.select(documents.c.number)).cursor
+        assert cursor is not None
+        parts = [np.zeros(0, np.int64)]
+        # There may be a million rows: the driver's plain tuples are fastest.
+        while rows := cursor.fetchmany(10_000):
+            parts.append(np.fromiter(chain.from_iterable(rows), np.int64, len(rows)))
+        return np.sort(np.concatenate(parts))
+
+    def count_states(self) -> dict[int, int]:
+        """Return how many documents there are in each state."""
+        query = sa.select(documents.c.state, sa.func.count()).group_by(documents.c.state)
+        return {row[0]: row[1] for row in self.connection.execute(query)}
+
+    def arrivals(self) -> tuple[int | None, int | None]:
+        """Return the times of the first and the last arrival."""
+        # Two statements: each takes one lookup in a database index.
+        first, last = (
+            self.connection.execute(sa.select(edge(documents.c.at))).scalar_one()
+            for edge in (sa.func.min, sa.func.max)
+        )
+        return first, last
+
+    def stream_with_texts(self, state: int | None, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
+        """Yield the documents in a state, or all, with texts, in the order of numbers."""
+        query = documents_with_texts.order_by(documents.c.number)
+        if state is not None:
+            query = query.where(documents.c.state == state)
+        return self.stream(query, rows)
+
+    def stream_extras(self, state: int | None, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
+        """Yield the further fields of the documents in a state, or of all that have some."""
+        query = sa.select(documents.c.extra).where(documents.c.extra.is_not(None))
+        if state is not None:
+            query = query.where(documents.c.state == state)
+        return self.stream(query.order_by(documents.c.number), rows)
+
+    def stream_dropped(self, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
+        """Yield the dropped documents, each with the `kept_id` of the one that it repeats."""
+        kept = documents.alias()
+        joined = documents.join(kept, kept.c.number == documents.c.kept_number)
+        query = sa.select(documents, kept.c.id.label("kept_id")).select_from(joined)
+        query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
+        return self.stream(query, rows)
 
     def set_dropped(self, number: int) -> None:
         """Make a kept document one that is about to be decided again."""
@@ -174,6 +214,6 @@ class Documents(Statements):
                 self.run(sa.delete(table).where(self.is_one_of(table.c.number)), numbers)
 
 
-def _match(row: sa.RowMapping, kept_id: str, measure: str) -> Match:
+def match_from_row(row: sa.RowMapping, kept_id: str, measure: str) -> Match:
     """Return the match that the row of a dropped document holds."""
     return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -82,12 +82,11 @@ class PostingLists(Statements):
         self.connection.execute(sa.delete(recent_keys))
         return -recent
 
-    def delete(self, postings: Mapping[str, Sequence[int]]) -> None:
-        """Delete postings given as columns ``key`` and ``number``."""
-        if not postings["key"]:
+    def delete(self, postings: Sequence[tuple[int, int]]) -> None:
+        """Delete postings, each given as its key and the number of its document."""
+        if not postings:
             return
-        pairs = zip(postings["key"], postings["number"], strict=True)
-        rows = [{"key_": key, "number_": number} for key, number in pairs]
+        rows = [{"key_": key, "number_": number} for key, number in postings]
         for table in _tables(self._kind):
             statement = sa.delete(table).where(
                 table.c.key == sa.bindparam("key_"), table.c.number == sa.bindparam("number_")

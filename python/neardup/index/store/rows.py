@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,31 +45,19 @@ class Postings:
         return cls(*(np.zeros(0, np.int64) for _ in range(3)))
 
 
-def as_signed(keys: Sequence[int]) -> list[int]:
-    """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
-    converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
-    return converted
-
-
 def packer() -> zstandard.ZstdCompressor:
     """Return a compressor for texts and background statistics; not shared between threads."""
     return zstandard.ZstdCompressor(level=3)
 
 
-def remedy(location: str) -> Message:
-    """Return a message that says how to deal with damage."""
-    return Message(
+def damage(template: str, location: str, **values: Any) -> IndexFormatError:
+    """Return the error that a part of an index is damaged, with the remedy."""
+    remedy = Message(
         "Restore a backup of {location}, or make a new index from its sources.",
         location=location,
     )
-
-
-def damage(template: str, location: str, **values: Any) -> IndexFormatError:
-    """Return the error that a part of an index is damaged, with the remedy."""
     return IndexFormatError(
-        Message(
-            template, code="index_damaged", location=location, remedy=remedy(location), **values
-        )
+        Message(template, code="index_damaged", location=location, remedy=remedy, **values)
     )
 
 

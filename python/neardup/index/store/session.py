@@ -19,7 +19,6 @@ from neardup.index.store.rows import RECENT, Postings, damage
 from neardup.index.store.shingles import Shingles
 from neardup.index.store.statistics import Statistics
 from neardup.index.store.texts import Texts
-from neardup.index.store.whole import Whole
 
 
 class Session:
@@ -34,7 +33,6 @@ class Session:
         self.statistics = Statistics(connection, database)
         self.pages = Pages(connection, database)
         self.shingles = Shingles(connection, database)
-        self.whole = Whole(connection, database)
 
     def insert(
         self,

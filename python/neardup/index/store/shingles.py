@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.statements import Statements
 
 
-class Present(NamedTuple):
-    """The documents of an index: numbers, ascending, and when each was added."""
-
-    numbers: NDArray[np.int64]
-    times: NDArray[np.int64]
-
-
 class Shingles(Statements):
     """Statements on the table of passages; `made_by` says how their shingles are made."""
-
-    def present(self) -> Present:
-        """Return which documents there are."""
-        # An index of the table has both columns, so no document is read.
-        query = sa.select(documents.c.number, documents.c.at)
-        parts = [np.zeros((0, 2), np.int64)]
-        cursor = self.connection.execute(query).cursor
-        assert cursor is not None
-        # There may be a million rows: the driver's plain tuples are fastest.
-        while rows := cursor.fetchmany(10_000):
-            flat = (value for row in rows for value in row)
-            parts.append(np.fromiter(flat, np.int64, 2 * len(rows)).reshape(-1, 2))
-        unsorted = np.concatenate(parts)
-        numbers, times = unsorted[np.argsort(unsorted[:, 0])].T.copy()
-        return Present(numbers, times)
 
     def count_missing(self, made_by: str, after: int) -> int:
         """Return how many documents with a text, numbered after `after`, have none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import zstandard
 
 from neardup.base.messages import N_
-from neardup.index.schema import texts
+from neardup.index.schema import documents, texts
 from neardup.index.store.rows import damage
 from neardup.index.store.statements import Statements
 
@@ -48,6 +48,17 @@ class Texts(Statements):
             )
             reason = str(error)
             raise damage(template, self.location, number=number, reason=reason) from error
+
+    def newest(self, limit: int, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
+        """Yield the texts of the newest documents that have features."""
+        query = (
+            sa.select(texts)
+            .select_from(documents.join(texts, texts.c.number == documents.c.number))
+            .where(documents.c.features > 0)
+            .order_by(documents.c.number.desc())
+            .limit(limit)
+        )
+        return self.stream(query, rows)
 
     def of_all(self, rows: Sequence[Any]) -> pa.LargeStringArray:
         """Return the texts of rows that have number and compressed text."""
