@@ -108,9 +108,7 @@ def get_check(request: Request, job: str) -> JobState:
 def get_report(request: Request, job: str, language: Language = None, paper: Paper = 1) -> Response:
     """Return the report of a finished check."""
     _check_done(state_of(request, job))
-    page = request.app.state.jobs.report(job, f"{paper}.{_language(request, language)}.html")
-    if page is None:
-        raise _gone()
+    page = _read_file(request, job, f"{paper}.{_language(request, language)}.html")
     headers = {"Content-Security-Policy": REPORT_POLICY}
     return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
@@ -129,9 +127,7 @@ def get_report(request: Request, job: str, language: Language = None, paper: Pap
 def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
     """Return the report of a finished check as a JSON download."""
     _check_done(state_of(request, job))
-    report = request.app.state.jobs.report(job, f"{paper}.report.json")
-    if report is None:
-        raise _gone()
+    report = _read_file(request, job, f"{paper}.report.json")
     headers = {"Content-Disposition": 'attachment; filename="report.json"'}
     return Response(report, headers=headers, media_type="application/json")
 
@@ -145,9 +141,7 @@ def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
 def get_table(request: Request, job: str, language: Language = None) -> Response:
     """Return the table of a finished check of several papers as a CSV download."""
     _check_several(state_of(request, job))
-    table = request.app.state.jobs.report(job, f"{_language(request, language)}.{TABLE}")
-    if table is None:
-        raise _gone()
+    table = _read_file(request, job, f"{_language(request, language)}.{TABLE}")
     headers = {"Content-Disposition": f'attachment; filename="{TABLE}"'}
     return Response(table, headers=headers, media_type="text/csv; charset=utf-8")
 
@@ -197,6 +191,14 @@ async def get_libraries(request: Request) -> Libraries:
 
 def _language(request: Request, language: str | None) -> str:
     return language or str(request.app.state.settings.language)
+
+
+def _read_file(request: Request, job: str, name: str) -> bytes:
+    """Return a file of a finished check; raise `ProblemError` 404 if it has expired."""
+    content: bytes | None = request.app.state.jobs.report(job, name)
+    if content is None:
+        raise _gone()
+    return content
 
 
 def _check_several(state: JobState) -> None:

@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Literal
 from neardup.base.messages import Message
 from neardup.papers.paper_check import PaperCheck
 from neardup.papers.reading import Reading
-from neardup.papers.settings import CheckSettings
 from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
@@ -30,7 +29,7 @@ from neardup.server.problems import ProblemError
 if TYPE_CHECKING:
     from neardup.papers.library import Library
     from neardup.papers.report import Report
-    from neardup.papers.settings import Paper
+    from neardup.papers.settings import CheckSettings, Paper
     from neardup.readers.file_text import FileText
     from neardup.server.jobs.submission import Submission
     from neardup.server.jobs.uploads import Upload
@@ -255,15 +254,9 @@ class Jobs:
 
     def _checked(self, job: _Job) -> JobState:
         """Run all stages of a check and return the final state."""
-        asked = job.asked
-        excluded = [] if asked.exclude is None else self._excluded(job, asked.exclude)
-        settings = CheckSettings(
-            asked.min_passage_length,
-            excluded,
-            count_shared=asked.count_shared,
-            thresholds=asked.thresholds,
-            workers=self._settings.workers,
-        )
+        asked, settings = job.asked, job.asked.settings
+        if asked.exclude is not None:
+            settings = replace(settings, excluded=self._excluded(job, asked.exclude))
         readings = list(self._readings(job))
         with self.libraries.use(asked.library) as library:
             among = asked.compare_papers and job.is_several

@@ -20,6 +20,7 @@ from neardup.papers.cover import (
     stated_cover,
     table_of,
 )
+from neardup.papers.settings import CheckSettings
 from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.uploads import Upload, label_of, receive_uploads
@@ -92,15 +93,13 @@ CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 
 @dataclass(frozen=True)
 class Submission:
-    """A form of a check, with its files received and its thresholds and covers read."""
+    """A form of a check, with its files received; the texts of `exclude` are not read yet."""
 
     papers: Upload
     library: str
-    min_passage_length: int = PASSAGE
+    settings: CheckSettings = field(default_factory=CheckSettings)
     compare_papers: bool = False
-    count_shared: bool = False
     exclude: Upload | None = None
-    thresholds: Thresholds | None = None
     covers: Covers = field(default_factory=Covers)
 
     def close(self) -> None:
@@ -126,10 +125,13 @@ async def submission_of(
         asked = Submission(
             papers,
             form.library,
-            form.min_passage_length,
+            CheckSettings(
+                form.min_passage_length,
+                count_shared=form.count_shared,
+                thresholds=thresholds,
+                workers=settings.workers,
+            ),
             compare_papers=form.compare_papers,
-            count_shared=form.count_shared,
-            thresholds=thresholds,
             covers=Covers(
                 _cover(form, several=len(papers.labels) > 1),
                 await asyncio.to_thread(_table, form.title_pages, settings),
