@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.spark.blobs import Blob
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 13
+_LAYOUT = 14
 
 _MANIFEST = "neardup-job.json"
 

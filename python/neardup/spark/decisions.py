@@ -113,15 +113,17 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
             decisions = []
     yield from _decided(decisions, WHOLE, layout)
     documents = skipped_documents.count()
-    result = {
+    totals = {
         "candidates": found,
         "exact_duplicates": exact,
         "capped_lists": lists,
         "skipped_documents": documents,
         # Two documents that several lists left out are one pair.
         "skipped_pairs": min(skipped_pairs, documents * (documents - 1) // 2),
+    }
+    result = {
+        "counts": totals,
         "admitted": admitted,
-        "again": again,
         "wanted": wanted.hexdigest() if admitted or again else None,
     }
     yield Blob(WHOLE, "result", WHOLE, orjson.dumps(result))

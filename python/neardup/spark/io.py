@@ -196,19 +196,10 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     choose_columns(schema, fields, "input")
 
 
-def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:
-    """Return the blobs of `sketching.sketch` of a source, and of another collection; a batch has at
-    most `most` documents."""
-    made = _sketched(source, settings, most, settings.first)
-    if others is None:
-        return made
-    before = replace(settings, lines=others.lines, is_other=True)
-    return _sketched(others, before, most, 0).union(made)
-
-
-def _sketched(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
+def sketch_source(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
+    """Return the blobs of `sketching.sketch` of a source; a batch has at most `most` documents."""
     work = partial(
-        sketching.sketched_rows,
+        sketching.sketch_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
         most=most,

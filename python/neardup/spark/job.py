@@ -243,7 +243,11 @@ class Job:
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None), errors_of_processes():
-            made = io.sketched(source, others, self.settings, self.batch_documents)
+            most, first = self.batch_documents, self.settings.first
+            made = io.sketch_source(source, self.settings, most, first)
+            if others is not None:
+                before = replace(self.settings, lines=others.lines, is_other=True)
+                made = io.sketch_source(others, before, most, 0).union(made)
             documents = checkpoint.stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
         layout = Layout((info.batch, info.group, info.documents) for info in seen)
@@ -392,19 +396,15 @@ class Job:
             read=read,
             against=sum(info.documents for info in others),
             unreadable=unreadable,
-            exact_duplicates=search.exact_duplicates,
-            near_duplicates=dropped - search.exact_duplicates,
+            near_duplicates=dropped - search.counts["exact_duplicates"],
             kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen),
-            candidates=search.candidates,
-            capped_lists=search.capped_lists,
-            skipped_documents=search.skipped_documents,
-            skipped_pairs=search.skipped_pairs,
             without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),
             bytes_against=sum(info.size for info in others),
             rounds=search.rounds,
+            **search.counts,
         )
         self.finish(summary)
         return summary

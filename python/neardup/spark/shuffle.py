@@ -63,9 +63,8 @@ _EVEN = 2
 class Search:
     """A search among sketched documents, the blobs of `sketching.sketch`.
 
-    After `decide`: `rounds`; `candidates`, the pairs of the first round and the last, some with
-    dropped documents; the exact duplicates, and what capped lists left out, as of
-    :class:`neardup.run.summary.Summary`.
+    After `decide`: `rounds`, and the `counts` that a :class:`neardup.run.summary.Summary` has.
+    Its `candidates` are the pairs of the first round and the last, some with dropped documents.
     """
 
     def __init__(
@@ -76,8 +75,8 @@ class Search:
         layout: Layout,
         partitions: int,
     ) -> None:
-        self.rounds = self.candidates = self.exact_duplicates = 0
-        self.capped_lists = self.skipped_documents = self.skipped_pairs = 0
+        self.rounds = 0
+        self.counts: dict[str, Any] = {}
         self._documents = documents
         self._spark = documents.spark
         self._checkpoint = checkpoint
@@ -148,14 +147,7 @@ class Search:
             more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
             similar = self._judge(more, name, background).rows("similar")
             decided, result = self._apply_rule(pairs.union(more.rows("found")).union(similar))
-        for field in (
-            "candidates",
-            "exact_duplicates",
-            "capped_lists",
-            "skipped_documents",
-            "skipped_pairs",
-        ):
-            setattr(self, field, result[field])
+        self.counts = result["counts"]
         return decided
 
     def _lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:

@@ -165,7 +165,7 @@ def problems_to_json(problems: Sequence[Problem]) -> bytes:
     return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems])
 
 
-def sketched_rows(rows: Iterable[pa.RecordBatch], **known: Any) -> Iterator[pa.RecordBatch]:
+def sketch_rows(rows: Iterable[pa.RecordBatch], **known: Any) -> Iterator[pa.RecordBatch]:
     """Return the blobs of `sketch` as rows."""
     from pyspark import TaskContext
 
