@@ -147,11 +147,11 @@ def _so_far(done: int) -> Message:
 
 
 def _summary(index: Index, added: AddResult) -> None:
-    from neardup.index.ingest.reading import counts_of
+    from neardup.index.ingest.reading import count_outcomes
 
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
-    counts = counts_of(added)
+    counts = count_outcomes(added)
     replaced: Message | str = ""
     if added.replaced:
         replaced = Message("{count:,} of them replaced others", count=added.replaced)

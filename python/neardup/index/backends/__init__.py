@@ -15,7 +15,7 @@ __all__ = ["Database", "open_database"]
 
 def open_database(location: str | Path, *, must_exist: bool) -> Database:
     """Connect to a file or a ``postgresql://`` address, without creating a file or a table."""
-    database = _database(location)
+    database = _make_database(location)
     try:
         database.find(must_exist=must_exist)
     except BaseException:
@@ -24,7 +24,7 @@ def open_database(location: str | Path, *, must_exist: bool) -> Database:
     return database
 
 
-def _database(location: str | Path) -> Database:
+def _make_database(location: str | Path) -> Database:
     if isinstance(location, str):
         scheme, separator, rest = location.partition("://")
         if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):

@@ -22,7 +22,7 @@ class Shingles(Statements):
         counts = [self.connection.execute(query).scalar_one() for query in (with_text, made)]
         return int(counts[0] - counts[1])
 
-    def missing(self, made_by: str, after: int, limit: int) -> Sequence[sa.RowMapping]:
+    def find_missing(self, made_by: str, after: int, limit: int) -> Sequence[sa.RowMapping]:
         """Return number and text of the first documents after a number that have none."""
         is_made = sa.and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
         query = sa.select(texts).select_from(texts.outerjoin(passages, is_made))
@@ -40,7 +40,7 @@ class Shingles(Statements):
         }
         self.insert(passages, columns)
 
-    def made(self, made_by: str, after: int, limit: int) -> list[tuple[int, int, bytes]]:
+    def read_made(self, made_by: str, after: int, limit: int) -> list[tuple[int, int, bytes]]:
         """Return number, time and shingles of the first documents after a number."""
         query = (
             sa.select(passages.c.number, documents.c.at, passages.c.shingles)
