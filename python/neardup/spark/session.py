@@ -80,7 +80,7 @@ def settings_for(
                 spark.conf.set(name, old)
 
 
-def split_bytes(spark: SparkSession, size: int, files: int) -> int:
+def find_split(spark: SparkSession, size: int, files: int) -> int:
     """Return how many bytes Spark reads per task, given the size and number of the files."""
     jvm: Any = spark._jvm
     parse = jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes
@@ -113,14 +113,14 @@ def start(master: str | None) -> SparkSession:
     return session
 
 
-def shuffled_bytes(spark: SparkSession) -> int:
+def count_shuffled_bytes(spark: SparkSession) -> int:
     """Return the bytes that a session's executors have written for shuffles so far."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
-def peak_memory(spark: SparkSession) -> int:
+def measure_memory(spark: SparkSession) -> int:
     """Return the peak memory of a session's executors in bytes; 0 before any measurement."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
