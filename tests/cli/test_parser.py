@@ -127,7 +127,7 @@ CALLED = {
     "compare in.txt in.txt": "neardup.tasks.compare:compare_timed",
     "check in.txt": "neardup.cli.check_papers:checked_files",
     "index create n.db": "neardup.index:Index.__init__",
-    "index add n.db in.jsonl": "neardup.index.ingest.files:add_files",
+    "index add n.db in.jsonl": "neardup.index.ingest.reading:add_files",
     "index query n.db text": "neardup.index:Index.query",
 }
 #: Options that take other values than any.

@@ -16,7 +16,7 @@ from tests.kit.strategies import LONG_BASES, corpora
 
 from neardup import Index, dedup, load_recipe
 from neardup.index.backends import open_database
-from neardup.index.background import next_count
+from neardup.index.background import plan_next_count
 from neardup.index.ingest import first_import, transaction
 from neardup.index.schema import events
 
@@ -25,7 +25,7 @@ SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
 #: The most documents of a transaction here, so that few documents need several.
 TOGETHER = 80
 #: After how many documents what is common is counted for the first time.
-FIRST = next_count(0)
+FIRST = plan_next_count(0)
 #: Sizes of the calls of `add_together`, also beside that of its transactions.
 SIZES = (1, 7, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10**9)
 

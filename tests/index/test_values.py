@@ -11,7 +11,7 @@ import pytest
 import neardup
 from neardup.base.validation import check_zone
 from neardup.exceptions import OutputError, ParameterError
-from neardup.index.values import check_time, moment, stamp, stamp_of
+from neardup.index.values import check_time, convert_stamp, parse_stamp, stamp
 
 A = "The mill by the river was sold to a family who want to grind flour in it again."
 
@@ -50,7 +50,7 @@ def index(tmp_path):
 def test_times_that_are_read(given, meant):
     time = check_time(given, "at")
     assert time.isoformat() == f"{meant}+00:00"
-    assert moment(stamp(time)) == time
+    assert convert_stamp(stamp(time)) == time
 
 
 def test_a_time_that_utc_cannot_hold():
@@ -77,14 +77,14 @@ def test_a_time_that_utc_cannot_hold():
     ],
 )
 def test_times_that_are_not_guessed_at(given):
-    assert stamp_of(given) == "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
+    assert parse_stamp(given) == "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
     with pytest.raises(ParameterError, match="'at' parameter must be a time such as"):
         check_time(given, "at")
 
 
 @pytest.mark.parametrize("given", [1_584_000_000, 1.5e9])
 def test_a_number_is_no_time(given):
-    assert str(stamp_of(given)).endswith("; a plain number does not say its unit")
+    assert str(parse_stamp(given)).endswith("; a plain number does not say its unit")
 
 
 def test_a_zone_for_times_without_one(index):

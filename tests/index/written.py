@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from neardup.index import NewDocument
 from neardup.index.background import store
-from neardup.index.decide import empty_corpus
+from neardup.index.decide import make_corpus
 
 #: Texts that have nothing in common.
 NUMBERS = "eins zwei drei vier fuenf sechs sieben acht neun zehn elf zwoelf dreizehn vierzehn"
@@ -58,7 +58,7 @@ def count_background(index, texts):
     engine = index._engine
     if not engine.settings.counts:
         return
-    corpus = empty_corpus(engine.settings, workers=1, counts=True)
+    corpus = make_corpus(engine.settings, workers=1, counts=True)
     corpus.push(pa.array(texts, pa.large_string()), titles=None, units=None)
     corpus.finish()
     with engine.writing() as session:

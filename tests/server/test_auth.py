@@ -259,7 +259,7 @@ def test_a_key_is_found_and_no_other(path):
     secret, made = create_key(path, "crawler", ["write", "read"])
     keys = Keys(path)
     assert keys.find(secret) == made
-    assert keys.of_digest(made.digest) == made
+    assert keys.find_digest(made.digest) == made
     assert made.scopes == ("read", "write")
     for other in ("", secret[:-1], secret + "a", secret.upper(), made.digest, "\ud800", "é"):
         assert keys.find(other) is None

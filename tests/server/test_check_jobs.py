@@ -104,7 +104,7 @@ def begin(jobs, stuck):
 
 def ended(of, job):
     def last():
-        state = of.state(job)
+        state = of.get_state(job)
         assert state is not None
         return state if state.state in ("done", "failed") else None
 
@@ -288,18 +288,18 @@ class TestTime:
         assert ended(jobs, job).state == "done"
         clock.advance(3000)
         submit(jobs)
-        assert jobs.report(job, "1.zh.html") is not None
+        assert jobs.read_report(job, "1.zh.html") is not None
         clock.advance(601)
         submit(jobs)
-        assert jobs.state(job) is None
-        assert jobs.report(job, "1.zh.html") is None
+        assert jobs.get_state(job) is None
+        assert jobs.read_report(job, "1.zh.html") is None
 
     def test_one_that_runs_does_not(self, clock, working, stuck):
         jobs = working(job_seconds=60)
         job = begin(jobs, stuck)
         clock.advance(60 + PATIENCE)
         submit(jobs)
-        assert jobs.state(job).state == "running"
+        assert jobs.get_state(job).state == "running"
 
 
 class TestStop:
@@ -314,11 +314,11 @@ class TestStop:
         with ThreadPoolExecutor() as pool:
             stopped = pool.submit(asyncio.run, jobs.stop(PATIENCE))
             state = ended(jobs, waiting)
-            assert jobs.state(running).state == "running"
+            assert jobs.get_state(running).state == "running"
             assert not stopped.done()
             stuck.set()
             stopped.result()
-        assert jobs.state(running).state == "done"
+        assert jobs.get_state(running).state == "done"
         assert state.state == "failed"
         assert (state.problem.status_code, state.problem.title) == (503, "The service stopped")
         with pytest.raises(ProblemError) as caught:
@@ -330,7 +330,7 @@ class TestStop:
         running = begin(jobs, stuck)
         # What it waits for never comes, so that it stops at all is the limit's doing.
         asyncio.run(jobs.stop(0.2))
-        assert jobs.state(running).problem.title == "The service stopped"
+        assert jobs.get_state(running).problem.title == "The service stopped"
 
     def test_it_has_no_file(self, working):
         jobs = working()
@@ -385,7 +385,7 @@ class TestTable:
         job = submit(jobs)
         state = ended(jobs, job)
         assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
-        assert jobs.report(job, "1.report.json") is None
+        assert jobs.read_report(job, "1.report.json") is None
 
 
 def test_counts(working, stuck):

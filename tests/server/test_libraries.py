@@ -58,7 +58,7 @@ def opened(index, folder, clock):  # noqa: ARG001
 
 
 def test_names_and_sizes_once_they_are_opened(opened):
-    assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
+    assert opened.list_libraries() == [(INDEX, None), ("papers", None), ("gone", None)]
     with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
         opened.check_name("other")
     assert caught.value.status_code == 404
@@ -68,7 +68,7 @@ def test_names_and_sizes_once_they_are_opened(opened):
         until_ready(opened, "papers")
         with opened.use("papers") as second:
             assert first is second
-    assert opened.listed()[1] == ("papers", 1)
+    assert opened.list_libraries()[1] == ("papers", 1)
 
 
 @pytest.mark.parametrize("change", ["add", "edit", "remove"])

@@ -10,7 +10,7 @@ import pytest
 
 from neardup.readers import archives
 from neardup.server.jobs import queue, uploads
-from neardup.server.jobs.uploads import label_of, path_of
+from neardup.server.jobs.uploads import make_label, make_path
 from tests.readers.making import encrypted, misstated, zipped
 from tests.server import forms
 from tests.server.clocks import ManualClock
@@ -305,7 +305,7 @@ HARMFUL = ("damaged pdf", "encrypted pdf", "entities", "paths in a zip", "zeros"
     ],
 )
 def test_a_name_becomes_a_label(name, label):
-    assert label_of(name) == label
+    assert make_label(name) == label
 
 
 @pytest.mark.parametrize(
@@ -322,11 +322,11 @@ def test_a_name_becomes_a_label(name, label):
     ],
 )
 def test_a_file_in_a_folder_keeps_the_names_of_folders(name, path):
-    assert path_of(name) == path
+    assert make_path(name) == path
 
 
 def test_a_long_name_keeps_its_end():
-    label = label_of("长" * 5000 + ".docx")
+    label = make_label("长" * 5000 + ".docx")
     assert len(label) <= 120
     assert label.endswith("….docx")
 

@@ -403,7 +403,7 @@ def test_checkpoint_depends_on_all_that_decides():
 
     def described(recipe=containment, **options):
         given = complete_options(neardup.spark.dedup_files, {"recipe": recipe, **options})
-        settings = job.settings_of(given, Fields(max_text=given["max_text"]), lines=True)
+        settings = job.make_settings(given, Fields(max_text=given["max_text"]), lines=True)
         known = SimpleNamespace(settings=settings, batch_documents=given["batch_documents"])
         return repr(job.Job._describe(known))
 

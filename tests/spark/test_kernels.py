@@ -18,8 +18,8 @@ from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe
 from neardup.spark import decisions, io, kernels, rows, sketching, units
-from neardup.spark.blobs import Blob, Inbox, from_rows, inboxes, to_rows
-from neardup.spark.job import settings_of
+from neardup.spark.blobs import Blob, Inbox, from_rows, group_blobs, to_rows
+from neardup.spark.job import make_settings
 from neardup.spark.ordering import (
     BEGIN,
     PATH,
@@ -58,7 +58,7 @@ def settings_for(recipe, decide, columns=("text",)):
         "against_only": False,
     }
     given |= decide
-    settings = settings_of(given, Fields(), lines=False)
+    settings = make_settings(given, Fields(), lines=False)
     return replace(settings, columns=columns)
 
 
@@ -100,10 +100,10 @@ class Job:
         self.asked = self.left_open = 0
         #: The rounds after the first.
         self.rounds = 0
-        found = self.for_each(of(self.documents, "features", "identities"), kernels.identities)
-        self.repeats = self.for_each(found, kernels.repeats)
+        found = self.for_each(of(self.documents, "features", "identities"), kernels.deal_identities)
+        self.repeats = self.for_each(found, kernels.find_repeats)
         self.group = of(self.documents, "features", "sketches") + of(self.repeats, "repeats")
-        self.counts = self.for_each(self.for_each(self.group, kernels.keys), kernels.count)
+        self.counts = self.for_each(self.for_each(self.group, kernels.deal_keys), kernels.count)
         self.background = None
         if settings.compares_samples:
             self.background = Broadcast(self.common_shingles())
@@ -111,7 +111,7 @@ class Job:
     def for_each(self, blobs, kernel, **known):
         if "settings" in signature(kernel).parameters:
             known["settings"] = self.settings
-        return [made for inbox in inboxes(blobs) for made in kernel(inbox, **known)]
+        return [made for inbox in group_blobs(blobs) for made in kernel(inbox, **known)]
 
     def served(self, requests, kernel, *kinds, **known):
         """What a kernel makes of each blob with requests."""
@@ -124,12 +124,12 @@ class Job:
     def common_shingles(self):
         subtracted = self.served(of(self.repeats, "elsewhere"), kernels.uncount, "samples")
         counts = of(self.documents, "hashes") + list(subtracted)
-        (made,) = self.for_each(self.for_each(counts, kernels.count_hashes), kernels.common)
+        (made,) = self.for_each(self.for_each(counts, kernels.count_hashes), kernels.merge_common)
         return made.body
 
     def lists(self, kernel=kernels.file, changed=()):
         entries = self.for_each([*self.group, *self.counts, *changed], kernel)
-        return self.for_each([*entries, *swapped(self.counts)], kernels.lists)
+        return self.for_each([*entries, *swapped(self.counts)], kernels.make_lists)
 
     def similar(self, candidates):
         """The pairs that are similar by samples and texts."""
@@ -150,14 +150,14 @@ class Job:
 
     def decided(self, *blobs):
         decided = list(
-            decisions.decide(inboxes(itertools.chain(*blobs)), self.settings, self.layout)
+            decisions.decide(group_blobs(itertools.chain(*blobs)), self.settings, self.layout)
         )
         return decided, json.loads(of(decided, "result")[0].body)
 
     def run(self):
         """The rows of the removed table."""
         inputs = [*self.group, *self.counts]
-        first = self.for_each([*inputs, *self.lists()], kernels.candidates)
+        first = self.for_each([*inputs, *self.lists()], kernels.find_candidates)
         pairs = [*of(first, "found", "full"), *self.similar(first), *of(self.repeats, "copies")]
         decided, result = self.decided(pairs)
         wanted = None
@@ -167,19 +167,19 @@ class Job:
             again = of(decided, "again")
             more = self.for_each([*of(first, "waiting"), *again], kernels.awaken)
             lists = self.lists(kernels.admit, of(decided, "admitted", "left_out"))
-            more += self.for_each([*inputs, *lists, *again], kernels.more_candidates)
+            more += self.for_each([*inputs, *lists, *again], kernels.find_more_candidates)
             decided, result = self.decided(pairs, of(more, "found"), self.similar(more))
         ids = of(self.documents, "ids")
         names = dict.fromkeys(self.batches, ("", 0))
         known = {"layout": self.layout, "names": names}
-        answers = self.for_each([*ids, *of(decided, "decisions")], decisions.answers, **known)
-        made = decisions.removed(inboxes([*ids, *answers]), self.settings, names)
+        answers = self.for_each([*ids, *of(decided, "decisions")], decisions.answer_groups, **known)
+        made = decisions.list_removed(group_blobs([*ids, *answers]), self.settings, names)
         return sorted(row for rows in made for row in zip(*self.columns(rows), strict=True))
 
     def columns(self, rows):
         """The positions of documents, and what was decided."""
         for name in ("number", "kept"):
-            yield self.layout.places_of(rows.column(name).to_numpy()).tolist()
+            yield self.layout.find_places(rows.column(name).to_numpy()).tolist()
         for name in ("similarity", "distance", "cluster_size"):
             yield rows.column(name).to_pylist()
 
@@ -204,7 +204,7 @@ def test_blobs_come_back_from_rows():
     rows = list(to_rows(blobs))
     assert len(rows) == len(blobs)
     assert list(from_rows(rows)) == blobs
-    first, last = inboxes(reversed(blobs))
+    first, last = group_blobs(reversed(blobs))
     assert first.of("a") + first.of("b") + last.of("a") == blobs
     assert (first.receiver, last.receiver, last.of("b")) == (1, 1 << 62, [])
 
@@ -221,9 +221,9 @@ def test_a_chain_of_pairs(documents):
         Blob(int(pair["later"]) >> PLACE_BITS, "similar", number, pair.tobytes())
         for number, pair in enumerate(pairs)
     ]
-    decided = decisions.decide(inboxes(blobs), settings_for("general", {}), layout)
+    decided = decisions.decide(group_blobs(blobs), settings_for("general", {}), layout)
     removed = b"".join(blob.body for blob in of(list(decided), "removed"))
-    assert layout.places_of(np.frombuffer(removed, np.int64)).tolist() == [2, 4, 6, 8, 20]
+    assert layout.find_places(np.frombuffer(removed, np.int64)).tolist() == [2, 4, 6, 8, 20]
 
 
 def pairs_in(blobs):
@@ -298,20 +298,20 @@ def test_documents_in_a_closed_list(recipe, longest):
         job = Job([text] * documents, recipe, {}, most=documents, buckets=1, tasks=1)
         # As if no copy were exact.
         job.group = of(job.documents, "features", "sketches")
-        job.counts = job.for_each(job.for_each(job.group, kernels.keys), kernels.count)
+        job.counts = job.for_each(job.for_each(job.group, kernels.deal_keys), kernels.count)
         made = job.lists()
-        (inbox,) = inboxes(made)
-        return inbox.bodies("lists")[0], inbox.rows("full", rows.FILED)
+        (inbox,) = group_blobs(made)
+        return inbox.get_bodies("lists")[0], inbox.read_rows("full", rows.FILED)
 
     assert not len(lists(longest)[1])
     entries, full = lists(longest + 3)
-    is_admitted, is_left_out = decisions.admission(full, some_of([0, 2, longest]), longest)
+    is_admitted, is_left_out = decisions.find_admitted(full, some_of([0, 2, longest]), longest)
     keys = np.unique(full["key"])
     assert full["number"].tolist() == len(keys) * list(range(longest + 3))
     # Two documents less, and one that was to come next.
     assert full["number"][is_admitted].tolist() == len(keys) * [longest + 1, longest + 2]
     assert not is_left_out.any()
-    is_admitted, is_left_out = decisions.admission(full, some_of([]), longest)
+    is_admitted, is_left_out = decisions.find_admitted(full, some_of([]), longest)
     assert not is_admitted.any()
     assert full["number"][is_left_out].tolist() == len(keys) * list(range(longest, longest + 3))
     # Lists leave out the others.
@@ -332,7 +332,7 @@ def units_of(pairs, batch, groups, count):
     settings = replace(settings_for("general", {}), units=count)
     asked = np.empty(len(later), rows.PAIR)
     asked["later"], asked["earlier"] = later + (batch << PLACE_BITS), earlier
-    return units.units_of(asked, settings, groups)
+    return units.assign_units(asked, settings, groups)
 
 
 def test_similar_documents_meet_in_one_unit():
@@ -359,7 +359,7 @@ def test_frequent_candidate_is_divided_among_units(of_batch):
 def test_each_text_is_counted_once(tasks):
     every = texts(3, 200)
     corpus = _core.Corpus(
-        sketching.core_recipe(settings_for("general", {})),
+        sketching.compile_recipe(settings_for("general", {})),
         keeps_texts=False,
         shingle=5,
         workers=1,

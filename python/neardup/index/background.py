@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.index.decide import empty_corpus
+from neardup.index.decide import make_corpus
 from neardup.index.settings import Settings
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
@@ -26,7 +26,7 @@ NEWEST, _READ = 20_000, 1000
 FIRST, _MOST = 100, 20_000
 
 
-def next_count(counted_at: int) -> int:
+def plan_next_count(counted_at: int) -> int:
     """Return the number of arrivals at which the next count is due.
 
     `counted_at` is the number of arrivals that the last count covers; 0 if there was none.
@@ -39,20 +39,20 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
     The session must be in a write transaction.
     """
-    corpus = empty_corpus(settings, workers=workers, counts=True)
-    for rows in session.whole.newest_texts(NEWEST, _READ):
-        stored = session.texts.of_all(rows)
+    corpus = make_corpus(settings, workers=workers, counts=True)
+    for rows in session.texts.stream_newest(NEWEST, _READ):
+        stored = session.texts.read_all(rows)
         batch = Batch(stored, stored)
         texts, units, _ = readable(batch, settings.recipe, compiled(settings.recipe))
         corpus.push(texts, titles=None, units=units)
     corpus.finish()
-    store(session, corpus, counted_at=session.statistics.counters()["arrived"])
+    store(session, corpus, counted_at=session.statistics.read_counters()["arrived"])
     return len(corpus)
 
 
 def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
-    counters = session.statistics.counters()
+    counters = session.statistics.read_counters()
     version = counters["background"] + 1
     data = _core.Background(corpus).to_bytes()
     session.statistics.set_background(version, data, datetime.now(UTC))

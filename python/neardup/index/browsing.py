@@ -8,9 +8,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup.base.validation import bad, check_choice, check_string, check_whole
-from neardup.index.query import as_documents, dropped_for
+from neardup.index.query import as_documents, find_dropped
 from neardup.index.results import Cluster, Document, Removal, RemovalFilter
-from neardup.index.values import DROPPED, MAX_NUMBER, STATES, check_time, plain_text, stamp
+from neardup.index.values import DROPPED, MAX_NUMBER, STATES, check_time, replace_nul, stamp
 from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Browsing:
         def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
             return as_documents(self._engine, session, rows, texts=True)
 
-        return self._paged(lambda pages, after: pages.documents(after, wanted), read)
+        return self._iterate_pages(lambda pages, after: pages.list_documents(after, wanted), read)
 
     def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
         """Yield each kept document for which others were dropped, oldest first.
@@ -76,16 +76,18 @@ class Browsing:
         A search reads all documents in the worst case.
         """
         if search is not None:
-            search = plain_text(checked_text(check_string(search, "search"), "search"))
+            search = replace_nul(checked_text(check_string(search, "search"), "search"))
 
         def read(session: Session, rows: Sequence[RowMapping]) -> list[Cluster]:
-            dropped = dropped_for(self._engine, session, rows)
+            dropped = find_dropped(self._engine, session, rows)
             return [Cluster(row["id"], dropped[row["number"]], row["number"]) for row in rows]
 
         after = check_whole(after, "after", 0, MAX_NUMBER)
-        return self._paged(lambda pages, after: pages.clusters(after, search), read, after)
+        return self._iterate_pages(
+            lambda pages, after: pages.list_clusters(after, search), read, after
+        )
 
-    def _paged(
+    def _iterate_pages(
         self,
         page: Callable[[Pages, int], Sequence[RowMapping]],
         read: Callable[[Session, Sequence[RowMapping]], list[T]],
@@ -141,21 +143,21 @@ class Browsing:
         [('undone', 'Li'), ('confirmed', 'Li')]
         >>> folder.cleanup()
         """
-        wanted, place = _checked(wanted), _place(check_string(after, "after"))
-        return self._removals(wanted, place)
+        wanted, place = _check_filter(wanted), _parse_place(check_string(after, "after"))
+        return self._iterate_removals(wanted, place)
 
-    def _removals(
+    def _iterate_removals(
         self, wanted: RemovalFilter, place: tuple[float, int] | None
     ) -> Iterator[Removal]:
         words = wanted.search.casefold().split()
         limit = _TOGETHER
         while True:
             with self._engine.reading() as session:
-                places = session.pages.removal_places(place, limit, **_bounds(wanted))
+                places = session.pages.list_removal_places(place, limit, **_make_bounds(wanted))
             for begin in range(0, len(places), _TOGETHER):
                 part = places[begin : begin + _TOGETHER]
                 with self._engine.reading() as session:
-                    removals = list(_read(self._engine, session, part, words))
+                    removals = list(_read_removals(self._engine, session, part, words))
                 yield from removals
             if len(places) < limit:
                 return
@@ -174,7 +176,7 @@ class Browsing:
         int
         """
         with self._engine.reading() as session:
-            return session.pages.count_removals(**_bounds(_checked(wanted)))
+            return session.pages.count_removals(**_make_bounds(_check_filter(wanted)))
 
     def count_arrivals(self, since: datetime | str) -> tuple[int, int]:
         """Return how many documents arrived since a moment, and how many of them are not kept.
@@ -192,7 +194,7 @@ class Browsing:
             return session.pages.count_arrivals(stamp(check_time(since, "since")))
 
 
-def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
+def _check_filter(wanted: RemovalFilter | None) -> RemovalFilter:
     """Return a filter, by default one that lets everything pass."""
     if wanted is None:
         return RemovalFilter()
@@ -208,11 +210,11 @@ def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
             raise bad(name, "a number from 0 to 1", value)
     if wanted.confirmed is not None and not isinstance(wanted.confirmed, bool):
         raise bad("confirmed", "True, False or None", wanted.confirmed)
-    _bounds(wanted)
+    _make_bounds(wanted)
     return wanted
 
 
-def _bounds(wanted: RemovalFilter) -> dict[str, Any]:
+def _make_bounds(wanted: RemovalFilter) -> dict[str, Any]:
     return {
         "order": wanted.order,
         "source": wanted.source,
@@ -227,7 +229,7 @@ def _stamp(time: datetime | str | None, name: str) -> int | None:
     return None if time is None else stamp(check_time(time, name))
 
 
-def _place(after: str) -> tuple[float, int] | None:
+def _parse_place(after: str) -> tuple[float, int] | None:
     """Return the place of `Removal.position`: the value that rows are ordered by, and a number."""
     if not after:
         return None
@@ -238,11 +240,11 @@ def _place(after: str) -> tuple[float, int] | None:
         raise bad("after", "the 'position' of a removal", after) from None
 
 
-def _read(
+def _read_removals(
     engine: Engine, session: Session, places: Sequence[tuple[float, int]], words: Sequence[str]
 ) -> Iterator[Removal]:
     """Yield the removals with some places that have all words."""
-    found = session.pages.by_numbers([number for _, number in places])
+    found = session.pages.find_by_numbers([number for _, number in places])
     rows = [found[number] for _, number in places if number in found]
     rows = [
         row
@@ -250,7 +252,7 @@ def _read(
         # Another process may have decided it meanwhile.
         if row["state"] == DROPPED and (not words or _has_words(session, row, words))
     ]
-    kept_rows = session.pages.by_numbers({row["kept_number"] for row in rows}).values()
+    kept_rows = session.pages.find_by_numbers({row["kept_number"] for row in rows}).values()
     kept = {
         document.id: document
         for document in as_documents(engine, session, list(kept_rows), texts=True)
@@ -264,6 +266,6 @@ def _read(
 
 
 def _has_words(session: Session, row: RowMapping, words: Sequence[str]) -> bool:
-    parts = (row["id"], row["title"], row["source"], session.texts.of(row))
+    parts = (row["id"], row["title"], row["source"], session.texts.read(row))
     text = "\n".join(part for part in parts if part).casefold()
     return all(word in text for word in words)

@@ -24,7 +24,7 @@ def backup(engine: Engine, copy: str | Path) -> None:
     path = check_path(copy, "copy")
     refuse_input_as_output(engine.files, [path])
     if os.path.lexists(path):
-        raise _exists(path, N_("{file}: exists already. Name a new file."))
+        raise _make_exists_error(path, N_("{file}: exists already. Name a new file."))
     with FileSink(path, force=False) as sink:
         assert sink.part is not None, "a new file has a part"
         engine.database.backup(sink.part[1])
@@ -77,7 +77,7 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
     _, *logs = index_files(target)
     for log in logs:
         if not force and os.path.exists(log) and os.path.getsize(log):
-            raise _exists(
+            raise _make_exists_error(
                 log,
                 N_(
                     "{file}: exists already, the log of another index. Move it away, or replace "
@@ -99,5 +99,5 @@ def restore(backup: str | Path, location: str | Path, *, force: bool = False) ->
         sink.abort()
 
 
-def _exists(file: str, template: str) -> OutputError:
+def _make_exists_error(file: str, template: str) -> OutputError:
     return OutputError(Message(template, code="exists", file=printable(file)))

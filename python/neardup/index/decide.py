@@ -21,7 +21,7 @@ from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
-from neardup.index.store.rows import Postings, as_signed, damage
+from neardup.index.store.rows import Postings, make_damage_error
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
@@ -44,7 +44,7 @@ class Verdicts:
     skipped_documents: int = 0
 
 
-def empty_corpus(settings: Settings, *, workers: int, counts: bool = False) -> _core.Corpus:
+def make_corpus(settings: Settings, *, workers: int, counts: bool = False) -> _core.Corpus:
     """Return an empty corpus, which may count shingles; corpora made from it share threads."""
     recipe, shingle = compiled(settings.recipe), settings.rule.counted_shingle if counts else None
     return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=workers)
@@ -69,10 +69,12 @@ def restore(
         template = N_(
             "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
         )
-        raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
+        raise make_damage_error(
+            template, location, numbers=numbers, reason=error.args[0]
+        ) from error
 
 
-def identities_of(corpus: _core.Corpus) -> list[bytes]:
+def read_identities(corpus: _core.Corpus) -> list[bytes]:
     """Return 16 bytes for each document, which are equal for equal texts."""
     steps = range(0, len(corpus), _core.MAX_BATCH)
     parts = [pa.array(corpus.rows(begin, begin + _core.MAX_BATCH)[0]) for begin in steps]
@@ -100,7 +102,7 @@ class Decider:
             known = None if like is None else like._scan
             self._scan = FingerprintScan(rule) if known is None else known
 
-    def context(
+    def make_context(
         self, session: Session, corpus: _core.Corpus, *, not_before: int = EVER
     ) -> BatchContext:
         """Return the context that a batch is decided in: the stored candidates of its documents.
@@ -111,11 +113,11 @@ class Decider:
             corpus.set_background(self.background)
         postings = None
         if self._scan is not None:
-            offsets, numbers = self._scan.near(session, corpus)
+            offsets, numbers = self._scan.find_near(session, corpus)
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            postings = session.postings.of(looked_up)
+            postings = session.postings.find(looked_up)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),
@@ -123,15 +125,15 @@ class Decider:
                 postings.shares.astype(np.uint16),
             )
         wanted = set(stored.candidates(corpus).tolist())
-        identities = sorted(set(identities_of(corpus)))
-        wanted.update(session.documents.kept_with(identities, not_before=not_before))
-        rows = session.documents.kept(
+        identities = sorted(set(read_identities(corpus)))
+        wanted.update(session.documents.find_identical(identities, not_before=not_before))
+        rows = session.documents.find_kept(
             sorted(wanted), with_texts=self._keeps_texts, not_before=not_before
         )
         numbers = [row["number"] for row in rows]
         texts = None
         if self._keeps_texts:
-            texts = session.texts.of_all(rows)
+            texts = session.texts.read_all(rows)
         restore(corpus, rows, session.location, texts)
         clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, numbers)
         return BatchContext(clusterer, rows, postings)
@@ -148,19 +150,23 @@ class Decider:
     ) -> Verdicts:
         """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
-            return Verdicts([], [], Postings.none())
-        context = self.context(session, corpus, not_before=not_before)
+            return Verdicts([], [], Postings.make_empty())
+        context = self.make_context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
         known = [*ids, *(row["id"] for row in context.stored)]
         numbers = {row: first + at for at, row in enumerate(rows)}
         numbers |= {len(ids) + at: row["number"] for at, row in enumerate(context.stored)}
         kept_numbers = [numbers.get(kept) for kept in columns[0].tolist()]
         entries = context.clusterer.new_entries()
-        postings = _postings(entries, np.array(rows), np.arange(first, first + len(rows)))
+        postings = _make_postings(entries, np.array(rows), np.arange(first, first + len(rows)))
         *_, skipped_documents, _, _ = context.clusterer.statistics()
-        return Verdicts(self.matches(columns, known), kept_numbers, postings, skipped_documents)
+        return Verdicts(
+            self.make_matches(columns, known), kept_numbers, postings, skipped_documents
+        )
 
-    def matches(self, columns: Sequence[NDArray[Any]], ids: Sequence[str]) -> list[Match | None]:
+    def make_matches(
+        self, columns: Sequence[NDArray[Any]], ids: Sequence[str]
+    ) -> list[Match | None]:
         """Return decisions of the core, given as columns, with the ids of the kept documents."""
         return [
             None
@@ -173,10 +179,12 @@ class Decider:
 
     def keep(self, corpus: _core.Corpus, number: int) -> Verdicts:
         """Return verdicts that keep the only document of a corpus, whatever it repeats."""
-        postings = self.file(self.filing(), corpus, np.zeros(1, np.int64), np.array([number]))
+        postings = self.file(
+            self.make_empty_lists(), corpus, np.zeros(1, np.int64), np.array([number])
+        )
         return Verdicts([None], [None], postings)
 
-    def filing(self) -> _core.FetchedIndex:
+    def make_empty_lists(self) -> _core.FetchedIndex:
         """Return empty posting lists to file documents in; see `file`."""
         nothing = np.zeros(0, np.uint64)
         return _core.FetchedIndex(self.key_scheme, nothing, nothing, np.zeros(0, np.uint16))
@@ -190,13 +198,14 @@ class Decider:
     ) -> Postings:
         """File kept documents, in ascending rows of a corpus, and return their postings."""
         if not self.key_scheme.has_keys():
-            return Postings.none()
+            return Postings.make_empty()
         entries = filing.file(corpus, self.rule, rows.astype(np.uint32))
-        return _postings(entries, rows, numbers)
+        return _make_postings(entries, rows, numbers)
 
-    def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
+    def list_keys(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be indexed by, as signed integers."""
-        return [as_signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
+        keys = (self.key_scheme.keys_of(corpus, row) for row in range(len(corpus)))
+        return [np.array(of_row, np.uint64).view(np.int64).tolist() for of_row in keys]
 
 
 @dataclass(frozen=True)
@@ -221,7 +230,7 @@ class FingerprintScan:
         self._fingerprints: _core.Fingerprints | None = None
         self._numbers: list[int] = []
 
-    def near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
+    def find_near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
         """Return offsets, and numbers of the documents near each document of a corpus."""
         with self._lock:
             try:
@@ -239,8 +248,8 @@ class FingerprintScan:
 
     def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
-        new = session.whole.fingerprints(last, self._least)
-        rows = _rows([sketch for _, sketch in new], self._bits)
+        new = session.documents.read_fingerprints(last, self._least)
+        rows = _widen_sketches([sketch for _, sketch in new], self._bits)
         if self._fingerprints is None:
             self._fingerprints = _core.Fingerprints(rows, bits=self._bits)
         elif new:
@@ -248,7 +257,7 @@ class FingerprintScan:
         self._numbers.extend(number for number, _ in new)
 
 
-def _postings(
+def _make_postings(
     entries: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint16]],
     rows: NDArray[np.int64],
     numbers: NDArray[np.int64],
@@ -259,7 +268,7 @@ def _postings(
     return Postings(keys.view(np.int64), numbers, min_overlaps.astype(np.int64))
 
 
-def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def _widen_sketches(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
     # The store has whole bytes, lowest byte first; memory has whole 64-bit words.
     words, size = word_count(bits), -(-bits // 8)
     rows = np.zeros((len(sketches), 8 * words), np.uint8)

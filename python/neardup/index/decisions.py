@@ -10,7 +10,7 @@ from neardup.base.validation import check_string, check_whole
 from neardup.exceptions import InputError
 from neardup.index.ingest.write import write
 from neardup.index.results import Event
-from neardup.index.retention import decide_again, stored_batch
+from neardup.index.retention import decide_again, restore_batch
 from neardup.index.values import DROPPED, KEPT, MAX_NUMBER
 from neardup.readers.batch import show
 from neardup.recipe.text_inputs import checked_text
@@ -42,12 +42,12 @@ class Decisions:
         """
         if before is not None:
             before = check_whole(before, "before", 1, MAX_NUMBER)
-        return self._decisions(before)
+        return self._iterate_decisions(before)
 
-    def _decisions(self, before: int | None) -> Iterator[Event]:
+    def _iterate_decisions(self, before: int | None) -> Iterator[Event]:
         while True:
             with self._engine.reading() as session:
-                events = session.events.latest(BY_HAND, before)
+                events = session.events.read_latest(BY_HAND, before)
             if not events:
                 return
             before = events[-1].number
@@ -70,7 +70,7 @@ class Decisions:
         InputError
             If there is no such document, or it is kept already.
         """
-        id, details = check_string(id, "id"), _details(by)
+        id, details = check_string(id, "id"), _make_details(by)
         with self._engine.writing() as session:
             _keep(self._engine, session, id, details)
 
@@ -88,7 +88,7 @@ class Decisions:
         InputError
             If there is no such document, or it is not dropped.
         """
-        id, details = check_string(id, "id"), _details(by)
+        id, details = check_string(id, "id"), _make_details(by)
         with self._engine.writing() as session:
             _confirm(session, id, details)
 
@@ -114,10 +114,10 @@ class Decisions:
         """
         if event is not None:
             event = check_whole(event, "event", 1, MAX_NUMBER)
-        id, details = check_string(id, "id"), _details(by)
+        id, details = check_string(id, "id"), _make_details(by)
         # One transaction: between two, another editor may decide.
         with self._engine.writing() as session:
-            events = session.events.of(id)
+            events = session.events.read_events(id)
             last = events[-1] if events else None
             if last is None or last.action not in BY_HAND or event not in (None, last.number):
                 raise InputError(
@@ -142,7 +142,7 @@ class Decisions:
 
 def _keep(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Keep a dropped document, in an open transaction."""
-    row = session.documents.existing(id)
+    row = session.documents.get(id)
     if row["state"] == KEPT:
         raise InputError(
             Message(
@@ -151,11 +151,15 @@ def _keep(engine: Engine, session: Session, id: str, details: dict[str, str]) ->
                 id=show(id),
             )
         )
-    repeats = session.documents.matches([row], engine.rule.measure)[row["number"]]
+    repeats = session.documents.read_matches([row], engine.rule.measure)[row["number"]]
     assert repeats is not None, "a dropped document repeats another"
-    batch = stored_batch(engine, session, session.documents.with_texts([row["number"]], DROPPED))
-    counters = session.statistics.counters()
-    verdicts = engine.decider(session, counters["background"]).keep(batch.corpus, counters["next"])
+    batch = restore_batch(
+        engine, session, session.documents.read_with_texts([row["number"]], DROPPED)
+    )
+    counters = session.statistics.read_counters()
+    verdicts = engine.get_decider(session, counters["background"]).keep(
+        batch.corpus, counters["next"]
+    )
     session.documents.delete([row["number"]])
     write(session, batch, [0], counters, verdicts)
     session.statistics.count({"dropped": -1})
@@ -163,7 +167,7 @@ def _keep(engine: Engine, session: Session, id: str, details: dict[str, str]) ->
 
 
 def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
-    if session.documents.existing(id)["state"] != DROPPED:
+    if session.documents.get(id)["state"] != DROPPED:
         raise InputError(
             Message(
                 "{location}: the document '{id}' is not dropped, so there is nothing to confirm.",
@@ -174,6 +178,6 @@ def _confirm(session: Session, id: str, details: dict[str, str]) -> None:
     session.events.log("confirmed", [(None, id, details)])
 
 
-def _details(by: str | None) -> dict[str, str]:
+def _make_details(by: str | None) -> dict[str, str]:
     """Return the entry of the log for a person's decision."""
     return {} if by is None else {"by": checked_text(check_string(by, "by"), "by")}

@@ -23,9 +23,9 @@ from neardup.exceptions import (
     NeardupError,
 )
 from neardup.index.backends import Database, open_database
-from neardup.index.decide import Decider, empty_corpus, restore
-from neardup.index.settings import Settings, check_same, differences, new_settings
-from neardup.index.store.rows import damage
+from neardup.index.decide import Decider, make_corpus, restore
+from neardup.index.settings import Settings, check_same, compare_settings, make_settings
+from neardup.index.store.rows import make_damage_error
 from neardup.index.store.session import Session
 from neardup.index.store.statistics import Statistics
 
@@ -64,48 +64,48 @@ class Engine:
         with self.database.writing() as connection:
             yield Session(connection, self.database)
 
-    def counters(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Return the counters of the index."""
         with self.reading() as session:
-            return session.statistics.counters()
+            return session.statistics.read_counters()
 
-    def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
+    def _make_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""
         with self._lock:
             if self._origin is None:
-                self._origin = empty_corpus(self.settings, workers=self.workers)
+                self._origin = make_corpus(self.settings, workers=self.workers)
             origin = self._origin
         return origin.emptied(keeps_texts=keeps_texts)
 
-    def sketched(
+    def sketch(
         self,
         texts: pa.LargeStringArray,
         titles: pa.LargeStringArray | None,
         units: pa.LargeStringArray | None,
     ) -> _core.Corpus:
         """Return sketches and normalized texts; titles tell blank texts apart, or are weighed."""
-        corpus = self._new_corpus(keeps_texts=self.rule.keeps_texts)
+        corpus = self._make_corpus(keeps_texts=self.rule.keeps_texts)
         corpus.push(texts, titles=titles, units=units)
         return corpus
 
-    def restored(
+    def restore(
         self, rows: Sequence[Any], texts: pa.LargeStringArray | None = None
     ) -> _core.Corpus:
         """Return a corpus of stored documents with their stored sketches, and texts if given."""
         keeps_texts = texts is not None and self.rule.keeps_texts
-        corpus = self._new_corpus(keeps_texts=keeps_texts)
+        corpus = self._make_corpus(keeps_texts=keeps_texts)
         restore(corpus, rows, self.location, texts)
         return corpus
 
-    def decider(self, session: Session, version: int | None = None) -> Decider:
+    def get_decider(self, session: Session, version: int | None = None) -> Decider:
         """Return the rule with the current background statistics of the index."""
         if version is None:
-            version = session.statistics.counters()["background"]
+            version = session.statistics.read_counters()["background"]
         with self._lock:
             known = self._deciders.get(version)
             if known is not None:
                 return known
-            background = self._stored_background(session, version) if version else None
+            background = self._read_background(session, version) if version else None
             like = next(iter(self._deciders.values()), None)
             decider = Decider(self.settings, background, like=like)
             # A reader may still use the version before this one.
@@ -116,13 +116,15 @@ class Engine:
             self._deciders[version] = decider
             return decider
 
-    def _stored_background(self, session: Session, version: int) -> _core.Background:
+    def _read_background(self, session: Session, version: int) -> _core.Background:
         try:
-            return _core.Background.from_bytes(session.statistics.background(version))
+            return _core.Background.from_bytes(session.statistics.read_background(version))
         except InputError as error:
             template = N_("{location}: background {number} is damaged: {reason} {remedy}")
             reason = error.args[0]
-            raise damage(template, self.location, number=version, reason=reason) from error
+            raise make_damage_error(
+                template, self.location, number=version, reason=reason
+            ) from error
 
 
 def open_index(
@@ -139,14 +141,14 @@ def open_index(
     """
     database = open_database(location, must_exist=make_new is False)
     try:
-        # `_make` returns False if another process has just created the index.
-        made = not database.exists() and _make(database, new_settings(wanted))
+        # `_create_tables` returns False if another process has just created the index.
+        made = not database.exists() and _create_tables(database, make_settings(wanted))
         database.check_schema()
         with database.reading() as connection:
-            rows = Statistics(connection, database).meta()
-        settings = _settings_of(rows, database.location)
+            rows = Statistics(connection, database).read_meta()
+        settings = _read_settings(rows, database.location)
         if not made and make_new:
-            listed = differences(settings, wanted)
+            listed = compare_settings(settings, wanted)
             same = N_(
                 "{location}: there is an index already. Name another place, or open that one."
             )
@@ -171,7 +173,7 @@ def open_index(
         raise
 
 
-def _settings_of(rows: dict[str, str], location: str) -> Settings:
+def _read_settings(rows: dict[str, str], location: str) -> Settings:
     try:
         settings = Settings.from_rows(rows, location)
         # The rule is computed from the settings, so this is where invalid settings show.
@@ -192,7 +194,7 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         ) from error
 
 
-def _make(database: Database, settings: Settings) -> bool:
+def _create_tables(database: Database, settings: Settings) -> bool:
     """Create the tables of an index with these settings; False if they already exist."""
     now = datetime.now(UTC)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup.base.progress import Progress
-from neardup.index.store.rows import extra_of
-from neardup.index.values import IDENTICAL, KEPT, moment
+from neardup.index.store.rows import parse_extra
+from neardup.index.values import IDENTICAL, KEPT, convert_stamp
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
 from neardup.writers.rows import removed_schema, write_rows
@@ -56,7 +56,9 @@ def write_records(
         progress.stage("export", None)
         count = _write_documents(session, outputs["output"], state, progress)
         if "decisions" in outputs:
-            write_rows(outputs["decisions"], _decisions(session, engine.rule.measure), _DECISIONS)
+            write_rows(
+                outputs["decisions"], _read_decisions(session, engine.rule.measure), _DECISIONS
+            )
     return count
 
 
@@ -65,17 +67,17 @@ def _write_documents(
 ) -> int:
     if output.format == "jsonl":
         count = 0
-        for records in _records(session, state):
+        for records in _read_records(session, state):
             output.write(jsonl_bytes(records))
             count += len(records)
             progress.advance(len(records))
         return count
     # A table needs its columns before the first row is written.
-    more = _more_columns(session, state)
+    more = _find_columns(session, state)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for records in _records(session, state):
+        for records in _read_records(session, state):
             progress.advance(len(records))
             for record in records:
                 for name, kind in more.items():
@@ -89,42 +91,42 @@ def _write_documents(
     return write_rows(output, rows(), schema)
 
 
-def _records(session: Session, state: int | None) -> Iterator[list[dict[str, Any]]]:
-    for rows in session.whole.with_texts(state, _TOGETHER):
+def _read_records(session: Session, state: int | None) -> Iterator[list[dict[str, Any]]]:
+    for rows in session.documents.stream_with_texts(state, _TOGETHER):
         records = []
         for row in rows:
             record: dict[str, Any] = {
                 "id": row["id"],
-                "text": session.texts.of(row),
+                "text": session.texts.read(row),
                 "title": row["title"],
                 "source": row["source"],
-                "at": moment(row["at"]),
+                "at": convert_stamp(row["at"]),
             }
-            record.update((_name(name), value) for name, value in extra_of(row).items())
+            record.update((_rename_field(name), value) for name, value in parse_extra(row).items())
             records.append(record)
         yield records
 
 
-def _name(name: str) -> str:
+def _rename_field(name: str) -> str:
     """Return the column name of a further field, changed if it equals one of the first columns."""
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
-def _more_columns(session: Session, state: int | None) -> dict[str, pa.DataType]:
+def _find_columns(session: Session, state: int | None) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
-    for rows in session.whole.extras(state, _TOGETHER):
+    for rows in session.documents.stream_extras(state, _TOGETHER):
         for row in rows:
-            for name, value in extra_of(row).items():
-                types = kinds.setdefault(_name(name), set())
+            for name, value in parse_extra(row).items():
+                types = kinds.setdefault(_rename_field(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
                     types.add(str if is_large else type(value))
     return {name: _TYPES.get(frozenset(types), pa.large_string()) for name, types in kinds.items()}
 
 
-def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
-    for rows in session.whole.dropped(_TOGETHER):
+def _read_decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
+    for rows in session.documents.stream_dropped(_TOGETHER):
         for row in rows:
             yield {
                 "id": row["id"],
@@ -133,5 +135,5 @@ def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
                 "measure": measure,
                 "distance": row["distance"],
                 "reason": "identical" if row["reason"] == IDENTICAL else "similar",
-                "at": moment(row["at"]),
+                "at": convert_stamp(row["at"]),
             }

@@ -167,7 +167,7 @@ class Index(Queries, Browsing, Decisions, Retention):
         """
         given = complete_options(Index.add, options)
         document = NewDocument(id, text, title, at, source, extra, given["replace"])
-        batch = IncomingBatch.of(self._engine, [document], given["at_zone"])
+        batch = IncomingBatch.from_documents(self._engine, [document], given["at_zone"])
         batch.check()
         decision = transaction.add_batch(self._engine, batch, given["within"])[0]
         assert decision is not None
@@ -216,8 +216,8 @@ class Index(Queries, Browsing, Decisions, Retention):
         answers: list[Decision] = []
         for begin in range(0, len(documents), transaction.BATCH):
             part = documents[begin : begin + transaction.BATCH]
-            batch = IncomingBatch.of(self._engine, part)
-            problems = batch.problems_of(part)
+            batch = IncomingBatch.from_documents(self._engine, part)
+            problems = batch.explain_refusals(part)
             can_add = len(problems) < len(part)
             decisions = (
                 transaction.add_batch(self._engine, batch) if can_add else [None] * len(part)
@@ -311,7 +311,7 @@ class Index(Queries, Browsing, Decisions, Retention):
         keeps the documents that :func:`neardup.dedup_files` keeps.
         """
         # Loads readers of all formats, which take longer than a query.
-        from neardup.index.ingest.files import add_files
+        from neardup.index.ingest.reading import add_files
 
         engine, outputs = self._engine, {"removed": removed, "report": report}
         return add_files(engine.files, lambda: engine, inputs, outputs, Index.add_files, options)

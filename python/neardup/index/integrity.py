@@ -9,7 +9,7 @@ from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.results import NewDocument
-from neardup.index.store.rows import damage
+from neardup.index.store.rows import make_damage_error
 from neardup.index.values import STATES
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ def check(engine: Engine, progress: Progress) -> None:
     """Raise if the index is damaged."""
     fault = engine.database.check()
     if fault is not None:
-        raise _damaged(engine, fault)
+        raise _make_damage_error(engine, fault)
     with engine.reading() as session:
-        numbers = session.whole.numbers()
+        numbers = session.documents.list_numbers().tolist()
         _check_counters(engine, session, max(numbers, default=0))
         # Raises if the background statistics are damaged.
-        engine.decider(session)
+        engine.get_decider(session)
         sample = numbers[:: max(1, len(numbers) // _SAMPLE)]
         progress.stage("check", len(sample))
         for begin in range(0, len(sample), _TOGETHER):
@@ -39,17 +39,19 @@ def check(engine: Engine, progress: Progress) -> None:
             progress.advance(len(sample[begin : begin + _TOGETHER]))
 
 
-def _damaged(engine: Engine, fault: Message) -> IndexFormatError:
-    return damage(N_("{location}: is damaged: {fault}. {remedy}"), engine.location, fault=fault)
+def _make_damage_error(engine: Engine, fault: Message) -> IndexFormatError:
+    return make_damage_error(
+        N_("{location}: is damaged: {fault}. {remedy}"), engine.location, fault=fault
+    )
 
 
 def _check_counters(engine: Engine, session: Session, last: int) -> None:
-    counters = session.statistics.counters()
-    rows = session.whole.count_states()
+    counters = session.statistics.read_counters()
+    rows = session.documents.count_states()
     expected = {name: rows.get(state, 0) for state, name in enumerate(STATES)}
     for name, count in expected.items():
         if counters[name] != count:
-            raise _damaged(
+            raise _make_damage_error(
                 engine,
                 Message(
                     "counter '{name}' must be {expected:,}, and is {value:,}",
@@ -59,7 +61,7 @@ def _check_counters(engine: Engine, session: Session, last: int) -> None:
                 ),
             )
     if counters["next"] <= last:
-        raise _damaged(
+        raise _make_damage_error(
             engine,
             Message(
                 "counter '{name}' must be more than {least:,}, and is {value:,}",
@@ -72,15 +74,15 @@ def _check_counters(engine: Engine, session: Session, last: int) -> None:
 
 def _check_sketches(engine: Engine, session: Session, numbers: list[int]) -> None:
     """Sketch the texts of some documents again, and compare."""
-    rows = session.documents.with_texts(numbers)
-    given = [NewDocument("-", session.texts.of(row), row["title"]) for row in rows]
-    again = IncomingBatch.of(engine, given)
+    rows = session.documents.read_with_texts(numbers)
+    given = [NewDocument("-", session.texts.read(row), row["title"]) for row in rows]
+    again = IncomingBatch.from_documents(engine, given)
     again.check()
     columns = zip(*again.sketches, strict=True)
     for row, made in zip(rows, columns, strict=True):
         for name, value in zip(_SKETCHED, made, strict=True):
             if row[name] != value:
-                raise _damaged(
+                raise _make_damage_error(
                     engine,
                     Message(
                         "'{field}' of document {number} does not match its text",

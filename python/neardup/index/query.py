@@ -14,8 +14,13 @@ from neardup.base.validation import bad, check_flag, check_string, check_whole
 from neardup.index.decide import restore
 from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_text
 from neardup.index.results import Document, Explanation, Match, NewDocument, Stats
-from neardup.index.store.rows import SKIPPED_DOCUMENTS, extra_of, unknown_document
-from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, stamp
+from neardup.index.store.rows import (
+    SKIPPED_DOCUMENTS,
+    make_unknown_error,
+    match_from_row,
+    parse_extra,
+)
+from neardup.index.values import EVER, KEPT, STATES, check_time, convert_stamp, stamp, subtract_span
 from neardup.options.index_groups import QueryParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
@@ -68,12 +73,12 @@ class Queries:
             The most similar first; ties in the order of arrival.
         """
         within = complete_options(Queries.query, options)["within"]
-        corpus = self._sketched(text, k, title)
+        corpus = self._sketch_query(text, k, title)
         until = datetime.now(UTC) if at is None else check_time(at, "at")
-        not_before = EVER if within is None else earlier(stamp(until), within)
+        not_before = EVER if within is None else subtract_span(stamp(until), within)
         with self._engine.reading() as session:
-            decider = self._engine.decider(session)
-            context = decider.context(session, corpus, not_before=not_before)
+            decider = self._engine.get_decider(session)
+            context = decider.make_context(session, corpus, not_before=not_before)
             matches = context.clusterer.similar(corpus, 0)
         measure = self._engine.rule.measure
         return [
@@ -98,9 +103,9 @@ class Queries:
             The most similar first. Empty if no document shares a rare passage with the text, and
             for a rule that searches without keys.
         """
-        corpus, rule = self._sketched(text, k, title), self._engine.rule
+        corpus, rule = self._sketch_query(text, k, title), self._engine.rule
         with self._engine.reading() as session:
-            context = self._engine.decider(session).context(session, corpus)
+            context = self._engine.get_decider(session).make_context(session, corpus)
             similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}
             if context.postings is None:
                 return []
@@ -108,9 +113,9 @@ class Queries:
             numbers, counts = np.unique(context.postings.numbers, return_counts=True)
             by_shared_keys = numbers[np.lexsort((numbers, -counts))].tolist()
             others = [number for number in by_shared_keys if number not in duplicates]
-            rows = session.documents.kept(others[: _COMPARED * k], with_texts=True)
+            rows = session.documents.find_kept(others[: _COMPARED * k], with_texts=True)
             first = len(corpus)
-            restore(corpus, rows, session.location, session.texts.of_all(rows))
+            restore(corpus, rows, session.location, session.texts.read_all(rows))
         judged = [
             _core.judge(
                 corpus,
@@ -131,12 +136,12 @@ class Queries:
         ]
         return sorted(matches, key=lambda match: -match.similarity)[:k]
 
-    def _sketched(self, text: str, k: int, title: str | None) -> _core.Corpus:
+    def _sketch_query(self, text: str, k: int, title: str | None) -> _core.Corpus:
         """Return a corpus of the text that is looked up; raise if a parameter is out of bounds."""
         check_text(text, "text")
         check_whole(k, "k", 1)
         document = NewDocument("-", text, check_optional(title, "title"))
-        incoming = IncomingBatch.of(self._engine, [document])
+        incoming = IncomingBatch.from_documents(self._engine, [document])
         incoming.check()
         return incoming.corpus
 
@@ -167,7 +172,7 @@ class Queries:
             raise bad("ids", "a list of text", ids)
         wanted, texts = [check_string(id, "ids") for id in ids], check_flag(texts, "texts")
         with self._engine.reading() as session:
-            rows = list(session.documents.by_ids(wanted).values())
+            rows = list(session.documents.find_by_ids(wanted).values())
             read = as_documents(self._engine, session, rows, texts=texts)
         stored = {document.id: document for document in read}
         return {id: stored[id] for id in wanted if id in stored}
@@ -190,13 +195,13 @@ class Queries:
         """
         engine = self._engine
         with engine.reading() as session:
-            row = session.documents.by_ids([check_string(id, "id")]).get(id)
-            events = tuple(session.events.of(id))
+            row = session.documents.find_by_ids([check_string(id, "id")]).get(id)
+            events = tuple(session.events.read_events(id))
             if row is None and not events:
-                raise unknown_document(engine.location, id)
+                raise make_unknown_error(engine.location, id)
             rows = [] if row is None else [row]
             documents = as_documents(engine, session, rows, texts=True)
-            dropped = dropped_for(engine, session, rows)
+            dropped = find_dropped(engine, session, rows)
         return Explanation(
             document=documents[0] if documents else None,
             measure=engine.rule.measure,
@@ -207,11 +212,11 @@ class Queries:
 
     def stats(self) -> Stats:
         """Return the size and the settings of the index."""
-        return stats_of(self._engine)
+        return read_stats(self._engine)
 
     def __len__(self) -> int:
         """Return the number of documents in any state."""
-        counters = self._engine.counters()
+        counters = self._engine.read_counters()
         return sum(counters[state] for state in STATES)
 
     def __contains__(self, id: object) -> bool:
@@ -219,7 +224,7 @@ class Queries:
         if not isinstance(id, str):
             return False
         with self._engine.reading() as session:
-            return bool(session.documents.by_ids([id]))
+            return bool(session.documents.find_by_ids([id]))
 
     def _open_stored_texts(self) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""
@@ -230,15 +235,15 @@ def as_documents(
     engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool
 ) -> list[Document]:
     """Return rows of documents with what they repeat."""
-    repeats = session.documents.matches(rows, engine.rule.measure)
+    repeats = session.documents.read_matches(rows, engine.rule.measure)
     return [
         Document(
             id=row["id"],
-            text=session.texts.of(row) if texts else None,
+            text=session.texts.read(row) if texts else None,
             title=row["title"],
             source=row["source"],
-            at=moment(row["at"]),
-            extra=extra_of(row),
+            at=convert_stamp(row["at"]),
+            extra=parse_extra(row),
             state=STATES[row["state"]],
             repeats=repeats[row["number"]],
         )
@@ -246,14 +251,16 @@ def as_documents(
     ]
 
 
-def dropped_for(
+def find_dropped(
     engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
     by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
-    for number, id, match in session.documents.dropped_for(ids, engine.rule.measure):
-        by_number[number].append((id, match))
+    for row in session.documents.find_dropped(list(ids)):
+        number = row["kept_number"]
+        match = match_from_row(row, ids[number], engine.rule.measure)
+        by_number[number].append((row["id"], match))
     return {number: tuple(dropped) for number, dropped in by_number.items()}
 
 
@@ -268,12 +275,12 @@ class StoredTexts(Collection):
 
     def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
         """Read the documents in the order in which they were added; see `Sources.batches`."""
-        return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
+        return regroup(self._read_chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
 
-    def _chunks(self, titles: bool) -> Iterator[Batch]:
+    def _read_chunks(self, titles: bool) -> Iterator[Batch]:
         with self._engine.reading() as session:
-            for rows in session.whole.with_texts(KEPT, _TEXTS):
-                texts = session.texts.of_all(rows)
+            for rows in session.documents.stream_with_texts(KEPT, _TEXTS):
+                texts = session.texts.read_all(rows)
                 named = pa.array([row["title"] for row in rows], pa.large_string())
                 yield Batch(
                     texts=texts,
@@ -283,13 +290,13 @@ class StoredTexts(Collection):
                 )
 
 
-def stats_of(engine: Engine) -> Stats:
+def read_stats(engine: Engine) -> Stats:
     """Return the size and the settings of an index."""
     settings, rule = engine.settings, engine.rule
     with engine.reading() as session:
-        counters = session.statistics.counters()
-        first, last = session.whole.arrivals()
-        background = engine.decider(session, counters["background"]).background
+        counters = session.statistics.read_counters()
+        first, last = session.documents.find_arrivals()
+        background = engine.get_decider(session, counters["background"]).background
     kept, dropped = (counters[name] for name in STATES)
     texts = 0 if background is None else background.counts()[0]
     return Stats(
@@ -297,7 +304,7 @@ def stats_of(engine: Engine) -> Stats:
         documents=kept + dropped,
         kept=kept,
         dropped=dropped,
-        bytes=engine.database.size(),
+        bytes=engine.database.measure_size(),
         recipe_id=settings.recipe.id,
         measure=rule.measure,
         threshold=rule.threshold,
@@ -305,7 +312,7 @@ def stats_of(engine: Engine) -> Stats:
         scheme=rule.scheme,
         background_texts=texts if settings.counts else None,
         skipped_documents=counters[SKIPPED_DOCUMENTS],
-        first=None if first is None else moment(first),
-        last=None if last is None else moment(last),
+        first=None if first is None else convert_stamp(first),
+        last=None if last is None else convert_stamp(last),
         created=datetime.fromisoformat(engine.created),
     )

@@ -14,7 +14,7 @@ from neardup.exceptions import InputError
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Match, RemoveResult
-from neardup.index.values import DROPPED, KEPT, STATES, check_id, check_time, earlier, stamp
+from neardup.index.values import DROPPED, KEPT, STATES, check_id, check_time, stamp, subtract_span
 from neardup.readers.batch import show
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Retention:
         """
         id = check_string(id, "id")
         with self._engine.writing() as session:
-            row = session.documents.existing(id)
+            row = session.documents.get(id)
             decided = take_out(self._engine, session, [row], "removed")
-        return self._removed(1, decided)
+        return self._finish_removal(1, decided)
 
     def rename(self, old: str, new: str) -> None:
         """Change the id of a document.
@@ -79,8 +79,8 @@ class Retention:
         """
         old, new = check_string(old, "old"), check_id(new, "new")
         with self._engine.writing() as session:
-            row = session.documents.existing(old)
-            if session.documents.by_ids([new]):
+            row = session.documents.get(old)
+            if session.documents.find_by_ids([new]):
                 raise InputError(
                     Message(
                         "{location}: '{id}' already belongs to a document. Choose another id, or "
@@ -119,23 +119,24 @@ class Retention:
         if before is not None:
             until = stamp(check_time(before, "before"))
         else:
-            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
+            until = subtract_span(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
         removed = 0
         decided: NewDecisions = []
         while True:
             with self._engine.writing() as session:
-                first = session.documents.arrived_before(until, _TOGETHER)
+                first = session.documents.find_expired(until, _TOGETHER)
                 if not first:
                     break
                 # Those that were dropped for one of them, and expire too, go in one transaction.
-                repeated = session.documents.dropped_before(first, until)
-                rows = {row["number"]: row for row in [*first, *repeated]}
+                repeated = session.documents.find_dropped([row["number"] for row in first])
+                also = [row for row in repeated if row["at"] < until]
+                rows = {row["number"]: row for row in [*first, *also]}
                 decided += take_out(self._engine, session, list(rows.values()), "expired")
                 removed += len(rows)
         # What one transaction decided, a later one may have decided again.
-        return self._removed(removed, list(dict(decided).items()))
+        return self._finish_removal(removed, list(dict(decided).items()))
 
-    def _removed(self, count: int, decided: NewDecisions) -> RemoveResult:
+    def _finish_removal(self, count: int, decided: NewDecisions) -> RemoveResult:
         log_decisions(self._engine.location, decided)
         return RemoveResult(count, tuple(decided[:_LISTED]), len(decided))
 
@@ -159,7 +160,7 @@ class Retention:
             ids = [check_string(id, "ids") for id in ids]
         decided: NewDecisions = []
         with self._engine.reading() as session:
-            numbers = session.documents.dropped(ids)
+            numbers = session.documents.list_dropped(ids)
         for begin in range(0, len(numbers), _WITH_TEXTS):
             with self._engine.writing() as session:
                 pairs = _decide(self._engine, session, numbers[begin : begin + _WITH_TEXTS])
@@ -171,9 +172,9 @@ class Retention:
 
 def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
     """Decide a document that a person kept as if it were added now, and those dropped for it."""
-    row = session.documents.existing(id)
+    row = session.documents.get(id)
     _unfile(engine, session, [row])
-    others = list(session.documents.dropped_numbers([row["number"]]))
+    others = [dropped["number"] for dropped in session.documents.find_dropped([row["number"]])]
     session.documents.set_dropped(row["number"])
     session.statistics.count({"kept": -1, "dropped": 1})
     _decide(engine, session, [row["number"]])
@@ -192,14 +193,15 @@ def take_out(
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
     _unfile(engine, session, kept)
-    others = session.documents.dropped_numbers([row["number"] for row in kept])
+    dropped = session.documents.find_dropped([row["number"] for row in kept])
+    others = {row["number"]: row["kept_number"] for row in dropped}
     session.documents.delete(list(ids))
     if action != "expired":
         session.events.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
         session.events.log(action, [(None, None, {"documents": len(rows)})])
         # What was decided about an id is not about a later document with this id.
-        known = session.events.ids_with_events(list(ids.values()))
+        known = session.events.find_ids(list(ids.values()))
         session.events.log(action, [(None, id, {}) for id in known])
     states = [row["state"] for row in rows]
     session.statistics.count({name: -states.count(state) for state, name in enumerate(STATES)})
@@ -214,11 +216,11 @@ def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> NewDeci
     """Decide the dropped ones of some documents as if they were added now, in order."""
     decided: NewDecisions = []
     for begin in range(0, len(numbers), _WITH_TEXTS):
-        rows = session.documents.with_texts(numbers[begin : begin + _WITH_TEXTS], DROPPED)
-        batch = stored_batch(engine, session, rows)
+        rows = session.documents.read_with_texts(numbers[begin : begin + _WITH_TEXTS], DROPPED)
+        batch = restore_batch(engine, session, rows)
         session.documents.delete([row["number"] for row in rows])
-        counters = session.statistics.counters()
-        decider, first = engine.decider(session, counters["background"]), counters["next"]
+        counters = session.statistics.read_counters()
+        decider, first = engine.get_decider(session, counters["background"]), counters["next"]
         verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
         write(session, batch, range(len(rows)), counters, verdicts)
         session.statistics.count({"dropped": -len(rows)})
@@ -237,28 +239,25 @@ def _log(session: Session, decided: NewDecisions, reasons: Sequence[Mapping[str,
 
 def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> None:
     """Delete the keys of kept documents."""
-    decider = engine.decider(session)
-    # All keys that they may be indexed by: which keys were too frequent is not recorded.
-    postings: dict[str, list[int]] = {"key": [], "number": []}
+    decider = engine.get_decider(session)
     if kept and decider.key_scheme.has_keys():
-        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
-            postings["key"] += keys
-            postings["number"] += [row["number"]] * len(keys)
-    session.postings.delete(postings)
+        # All keys that they may be indexed by: which keys were too frequent is not recorded.
+        pairs = zip(kept, decider.list_keys(engine.restore(kept)), strict=True)
+        session.postings.delete([(key, row["number"]) for row, keys in pairs for key in keys])
 
 
-def stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:
+def restore_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> IncomingBatch:
     """Return stored documents as a batch to add, with their stored sketches."""
     batch = IncomingBatch(
         engine,
         ids=[row["id"] for row in rows],
-        texts=pa.array([session.texts.of(row) for row in rows], pa.large_string()),
+        texts=pa.array([session.texts.read(row) for row in rows], pa.large_string()),
         units=None,
         titles=pa.array([row["title"] for row in rows], pa.large_string()),
         times=[row["at"] for row in rows],
         sources=[row["source"] for row in rows],
         extras=[row["extra"] for row in rows],
     )
-    batch.corpus = engine.restored(rows, batch.texts)
+    batch.corpus = engine.restore(rows, batch.texts)
     batch.packed = [row["text"] for row in rows]
     return batch

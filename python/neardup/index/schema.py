@@ -91,26 +91,24 @@ documents_with_texts: sa.Select[Any] = sa.select(documents, texts.c.text).select
     documents.outerjoin(texts, texts.c.number == documents.c.number)
 )
 
+
+def _make_key_table(name: str) -> sa.Table:
+    return sa.Table(
+        name,
+        METADATA,
+        sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("share", sa.SmallInteger, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
 #: Keys of kept documents. A key is an unsigned 64-bit number, stored as the signed number
 #: with the same bits, because neither database has unsigned integers.
-keys = sa.Table(
-    "keys",
-    METADATA,
-    sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("share", sa.SmallInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
+keys = _make_key_table("keys")
 
 #: Keys of the latest documents, in SQLite: see `MOST_RECENT` in `neardup.index.store.postings`.
-recent_keys = sa.Table(
-    "recent_keys",
-    METADATA,
-    sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("share", sa.SmallInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
+recent_keys = _make_key_table("recent_keys")
 
 #: The winnowed shingles by which a paper check finds documents, computed on first use.
 #: `made_by` identifies the method, so that shingles of another method are not used.

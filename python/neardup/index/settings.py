@@ -46,7 +46,7 @@ class Settings:
         """Return the stored form of the settings: values by name."""
         table = dataclasses.asdict(self)
         del table["recipe"]
-        table["recipe_id"] = _deciding_id(self.recipe, self.threshold)
+        table["recipe_id"] = _make_deciding_id(self.recipe, self.threshold)
         return {"recipe": self.recipe.to_toml(), "settings": json.dumps(table, sort_keys=True)}
 
     @classmethod
@@ -56,7 +56,7 @@ class Settings:
         table: dict[str, Any] = json.loads(rows["settings"])
         stored = table.pop("recipe_id")
         try:
-            now = _deciding_id(recipe, table["threshold"])
+            now = _make_deciding_id(recipe, table["threshold"])
         except InputError as error:
             raise IndexMismatchError(
                 Message(
@@ -80,18 +80,18 @@ class Settings:
         return cls(recipe=recipe, **table)
 
 
-def _deciding_id(recipe: Recipe, threshold: float | None) -> str:
+def _make_deciding_id(recipe: Recipe, threshold: float | None) -> str:
     """Return the recipe's id with the threshold of the index, if it has one."""
     if threshold is None:
         return recipe.id
     return recipe.replace(decide={"threshold": threshold}).id
 
 
-def new_settings(wanted: Mapping[str, Any]) -> Settings:
+def make_settings(wanted: Mapping[str, Any]) -> Settings:
     """Return the settings of an index to be created; None means the default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
     settings = Settings(
-        recipe=_with_absolute_paths(_recipe({"recipe": "general"} | chosen)),
+        recipe=_make_paths_absolute(_choose_recipe({"recipe": "general"} | chosen)),
         threshold=wanted["threshold"],
         max_distance=wanted["max_distance"],
         expected=chosen.get("expected", EXPECTED),
@@ -103,7 +103,7 @@ def new_settings(wanted: Mapping[str, Any]) -> Settings:
 
 def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> None:
     """Raise unless the wanted settings, where not None, equal the stored ones."""
-    listed = differences(stored, wanted)
+    listed = compare_settings(stored, wanted)
     if listed is not None:
         raise IndexMismatchError(
             Message(
@@ -115,7 +115,7 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
         )
 
 
-def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
+def compare_settings(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
     """Return the settings that are wanted, not None and not as stored, each with both values."""
     if wanted["threshold"] is not None:
         check_threshold(wanted["threshold"])
@@ -128,30 +128,30 @@ def differences(stored: Settings, wanted: Mapping[str, Any]) -> Message | None:
         held[name] = getattr(stored.rule, name) if setting is None else setting
     asked = {name: wanted[name] for name in held if wanted[name] is not None}
     if wanted["recipe"] is not None:
-        recipe = _with_absolute_paths(_recipe(wanted))
+        recipe = _make_paths_absolute(_choose_recipe(wanted))
         # The recipe has them too.
         for name in ("measure", "ignore"):
             asked.pop(name, None)
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if (recipe.id, recipe.decide) != (stored.recipe.id, stored.recipe.decide):
-            held |= _values(stored.recipe)
-            asked |= _values(recipe)
+            held |= _list_values(stored.recipe)
+            asked |= _list_values(recipe)
     return list_differences(held, asked)
 
 
-def _values(recipe: Recipe) -> dict[str, Any]:
+def _list_values(recipe: Recipe) -> dict[str, Any]:
     """Return the id and the settings of a recipe."""
     stages = {stage: dataclasses.asdict(getattr(recipe, stage)) for stage in STAGES}
     settings = {f"{at}.{name}": value for at, of in stages.items() for name, value in of.items()}
     return {"recipe": recipe.id, **settings}
 
 
-def _recipe(wanted: Mapping[str, Any]) -> Recipe:
+def _choose_recipe(wanted: Mapping[str, Any]) -> Recipe:
     """Return the recipe of an index, with the measure and what to ignore that were asked for."""
     return chosen_recipe(wanted).for_single_texts()
 
 
-def _with_absolute_paths(recipe: Recipe) -> Recipe:
+def _make_paths_absolute(recipe: Recipe) -> Recipe:
     """Return the recipe with absolute paths: the working directory may differ next time."""
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)

@@ -42,8 +42,7 @@ from neardup import _core
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexUnavailableError, OutputError
 from neardup.index.engine import Engine
-from neardup.index.store.rows import extra_of
-from neardup.index.store.shingles import Present
+from neardup.index.store.rows import parse_extra
 from neardup.writers.sink import FileSink
 
 #: Position of a document that is no longer in the index.
@@ -78,35 +77,35 @@ def make_missing(
     """Compute and store missing shingles; yield the number of documents after each batch."""
     while True:
         with engine.writing() as session:
-            rows = session.shingles.missing(made_by, after, _WRITTEN)
+            rows = session.shingles.find_missing(made_by, after, _WRITTEN)
             if not rows:
                 return
             numbers = [row["number"] for row in rows]
-            made = sketch([session.texts.of(row) for row in rows])
+            made = sketch([session.texts.read(row) for row in rows])
             session.shingles.store(numbers, made_by, made)
         after = numbers[-1]
         yield len(numbers)
 
 
-def stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int, bytes]]:
+def read_stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield number, time and shingles of documents after a number, ordered by number."""
     while True:
         # In short transactions: a long one would keep the log of SQLite from being emptied.
         with engine.reading() as session:
-            rows = session.shingles.made(made_by, after, _READ)
+            rows = session.shingles.read_made(made_by, after, _READ)
         if not rows:
             return
         yield from rows
         after = rows[-1][0]
 
 
-def texts_of(
+def read_texts(
     engine: Engine, numbers: Sequence[int]
 ) -> dict[int, tuple[RowMapping, str, dict[str, Any]]]:
     """Return the rows (id and title), texts and further fields of some documents, by number."""
     with engine.reading() as session:
-        rows = session.documents.with_texts(numbers)
-        return {row["number"]: (row, session.texts.of(row), extra_of(row)) for row in rows}
+        rows = session.documents.read_with_texts(numbers)
+        return {row["number"]: (row, session.texts.read(row), parse_extra(row)) for row in rows}
 
 
 # Sorted shingles
@@ -156,7 +155,7 @@ class ShingleFile:
         magic, key, count = words[:_HEAD].tolist()
         entries, digest = words[-2:].tolist()
         begin = _HEAD + 2 * count
-        begin += _padding(begin)
+        begin += _count_padding(begin)
         end = begin + entries
         blocks = -(-entries // _core.SHINGLE_BLOCK)
         is_whole = len(mapped) == 8 * (end + -(-blocks // 2) + 2)
@@ -180,7 +179,7 @@ class ShingleFile:
         """Replace it by documents and their shingles, and read it; None if that fails."""
         try:
             with FileSink(str(self._path), force=True, mode=self._mode) as sink:
-                for words in self._words(numbers, times, parts):
+                for words in self._make_words(numbers, times, parts):
                     sink.write(words.view(np.uint8).data)  # type: ignore[arg-type]
             # What was written together is cached in large pieces; a look-up would map a whole one.
             if hasattr(os, "posix_fadvise"):
@@ -204,7 +203,7 @@ class ShingleFile:
             return False
         return not head or head.startswith(_MADE) or head[8:] == self._key.to_bytes(8, "little")
 
-    def _words(
+    def _make_words(
         self,
         numbers: NDArray[np.int64],
         times: NDArray[np.int64],
@@ -212,7 +211,7 @@ class ShingleFile:
     ) -> Iterator[NDArray[np.uint64]]:
         """Yield the words of the file."""
         head = np.array([_MAGIC, self._key, len(numbers)], np.uint64)
-        padding = np.zeros(_padding(_HEAD + 2 * len(numbers)), np.uint64)
+        padding = np.zeros(_count_padding(_HEAD + 2 * len(numbers)), np.uint64)
         begin = np.concatenate([head, numbers.view(np.uint64), times.view(np.uint64), padding])
         yield begin
         entries = 0
@@ -229,7 +228,7 @@ class ShingleFile:
         yield np.array([_digest(begin, end)], np.uint64)
 
 
-def _padding(words: int) -> int:
+def _count_padding(words: int) -> int:
     """Return how many words there are up to the next page."""
     return -words % _core.SHINGLE_BLOCK
 
@@ -252,7 +251,7 @@ class StoredShingles(NamedTuple):
     library: _core.Library
 
 
-def stored_shingles(
+def collect_shingles(
     engine: Engine,
     made_by: str,
     sketch: Callable[[list[str]], list[bytes]],
@@ -269,7 +268,7 @@ def stored_shingles(
         path = files[0].with_name(f"{files[0].name}-shingles")
         mode = files[0].stat().st_mode & 0o666
         with engine.reading() as session:
-            file = ShingleFile(path, f"{session.statistics.meta().get(_MARK)} {made_by}", mode)
+            file = ShingleFile(path, f"{session.statistics.read_meta().get(_MARK)} {made_by}", mode)
     sorted_before = None if file is None else file.read()
     after = 0 if sorted_before is None else sorted_before.last
     with engine.reading() as session:
@@ -278,12 +277,12 @@ def stored_shingles(
         progress.stage("library", missing)
         for made in make_missing(engine, made_by, sketch, after):
             progress.advance(made)
-    newer = _sorted(engine, made_by, after, file is not None, workers)
+    newer = _sort_newer(engine, made_by, after, file is not None, workers)
     with engine.reading() as session:
-        present = session.shingles.present()
+        present = session.documents.list_numbers()
     parts = newer if sorted_before is None else [sorted_before, *newer]
     count = 0 if sorted_before is None else len(sorted_before.numbers)
-    joined = _joined(parts, present)
+    joined = _join_parts(parts, present)
     if file is None or sum(len(part.numbers) for part in newer) <= count // 10:
         return joined
     # A file that neardup did not make is left alone.
@@ -291,16 +290,18 @@ def stored_shingles(
         return joined
     mark = secrets.token_hex(8)
     file = ShingleFile(path, f"{mark} {made_by}", mode)
-    written = file.write(joined.numbers, joined.times, _merged(joined.library, parts, workers))
+    written = file.write(
+        joined.numbers, joined.times, _merge_shingles(joined.library, parts, workers)
+    )
     if written is None:
         return joined
     # Until then nobody uses the file.
     with suppress(IndexUnavailableError), engine.writing() as session:
         session.statistics.set_meta({_MARK: mark})
-    return _joined([written], present)
+    return _join_parts([written], present)
 
 
-def _sorted(
+def _sort_newer(
     engine: Engine, made_by: str, after: int, may_be_large: bool, workers: int
 ) -> list[SortedShingles]:
     """Return the sorted shingles of the documents after a number, as many together as fit."""
@@ -312,11 +313,11 @@ def _sorted(
         numbers, times, sketches = zip(*rows, strict=True)
         filed, fence = _core.file_sketches(sketches, workers=workers)
         if len(filed) and (parts or size >= _TOGETHER):
-            filed = _outside(filed)
+            filed = _move_to_file(filed)
         columns = np.array(numbers, np.int64), np.array(times, np.int64)
         parts.append(SortedShingles(*columns, filed, fence))
 
-    for row in stored(engine, made_by, after):
+    for row in read_stored(engine, made_by, after):
         rows.append(row)
         size += len(row[2]) // 4
         if size >= _TOGETHER and may_be_large:
@@ -327,7 +328,7 @@ def _sorted(
     return parts
 
 
-def _outside(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _move_to_file(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the same words, mapped from a temporary file."""
     with tempfile.TemporaryFile() as file:
         words.tofile(file)
@@ -335,7 +336,7 @@ def _outside(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return np.memmap(file, np.uint64, "r")
 
 
-def _merged(
+def _merge_shingles(
     library: _core.Library, parts: Sequence[SortedShingles], workers: int
 ) -> Iterator[NDArray[np.uint64]]:
     """Yield the shingles of a library together, a piece at a time."""
@@ -353,13 +354,13 @@ def _merged(
         part.advise("MADV_RANDOM")
 
 
-def _joined(parts: Sequence[SortedShingles], present: Present) -> StoredShingles:
-    """Return the documents of some parts that are in the index."""
+def _join_parts(parts: Sequence[SortedShingles], present: NDArray[np.int64]) -> StoredShingles:
+    """Return the documents of some parts that are in the index, whose numbers are `present`."""
     numbers, times = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     runs = []
     count = 0
     for part in parts:
-        is_there = np.isin(part.numbers, present.numbers, assume_unique=True)
+        is_there = np.isin(part.numbers, present, assume_unique=True)
         positions = np.where(is_there, count - 1 + np.cumsum(is_there), GONE)
         runs.append((part.filed, part.fence, positions.astype(np.uint32)))
         numbers.append(part.numbers[is_there])

@@ -45,7 +45,7 @@ _MICROSECOND = timedelta(microseconds=1)
 EVER = -(2**62)
 
 
-def _id_fault(id: str) -> tuple[str, str] | None:
+def _find_id_fault(id: str) -> tuple[str, str] | None:
     """Return what an id must be, and the reason to refuse it; None if it can be stored."""
     if not id or NUL in id:
         return N_("text of at least one character, none of them NUL"), N_(
@@ -64,28 +64,28 @@ def _id_fault(id: str) -> tuple[str, str] | None:
     )
 
 
-def id_fault(id: str) -> Message | None:
+def find_id_fault(id: str) -> Message | None:
     """Return why an id cannot be stored; None if it can."""
-    fault = _id_fault(id)
+    fault = _find_id_fault(id)
     return None if fault is None else Message(fault[1], most=MAX_ID_BYTES)
 
 
 def check_id(id: Any, name: str = "id") -> str:
     """Return an id that can be stored, or raise."""
-    fault = _id_fault(check_string(id, name))
+    fault = _find_id_fault(check_string(id, name))
     if fault is not None:
         raise bad(name, fault[0], id, most=MAX_ID_BYTES)
     return str(id)
 
 
-def plain_text(value: Any) -> str:
+def replace_nul(value: Any) -> str:
     """Return a title or source in a form that both databases can hold."""
     text = value if isinstance(value, str) else str(value)
     text.encode()
     return text.replace(NUL, _FOR_NUL)
 
 
-def json_of(extra: dict[str, Any] | None) -> str | None:
+def dump_json(extra: dict[str, Any] | None) -> str | None:
     """Return further fields as JSON; values without a JSON form become text. None for none."""
     return orjson.dumps(extra, default=str).decode() if extra else None
 
@@ -95,7 +95,7 @@ def stamp(time: datetime) -> int:
     return (time - _START) // _MICROSECOND
 
 
-def moment(time: int) -> datetime:
+def convert_stamp(time: int) -> datetime:
     """Return the time of a stamp (microseconds since 1970), in UTC."""
     return _START + timedelta(microseconds=time)
 
@@ -107,7 +107,7 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     """
     given = value
     if isinstance(value, str):
-        value = _time_of(value.strip())
+        value = _parse_time(value.strip())
         if value is None:
             raise bad(name, "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00", given)
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -128,11 +128,11 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
 
 def lacks_zone(value: Any) -> bool:
     """Return whether a value is a time that names no zone."""
-    time = _time_of(value.strip()) if isinstance(value, str) else value
+    time = _parse_time(value.strip()) if isinstance(value, str) else value
     return isinstance(time, date) and getattr(time, "tzinfo", None) is None
 
 
-def _time_of(text: str) -> datetime | None:
+def _parse_time(text: str) -> datetime | None:
     if _ALL_DIGITS.fullmatch(text):
         return None
     try:
@@ -151,12 +151,12 @@ def _time_of(text: str) -> datetime | None:
         return None
 
 
-def earlier(stamp: int, span: timedelta) -> int:
+def subtract_span(stamp: int, span: timedelta) -> int:
     """Return the stamp one span earlier, limited to what the database can hold."""
     return max(stamp - span // _MICROSECOND, EVER)
 
 
-def stamp_of(value: Any, zone: tzinfo = UTC) -> int | Message:
+def parse_stamp(value: Any, zone: tzinfo = UTC) -> int | Message:
     """Return the stamp of a time in `zone`, or why the value is not a time."""
     try:
         return stamp(check_time(value, "at", zone))

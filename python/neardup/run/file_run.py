@@ -218,5 +218,5 @@ def _states(others: list[str], format: str | None) -> list[Any]:
         from neardup.index import Index
 
         with Index(path, must_exist=True) as index:
-            states.append((path, sorted(index._engine.counters().items())))
+            states.append((path, sorted(index._engine.read_counters().items())))
     return states

@@ -73,13 +73,13 @@ def create_app(settings: Settings) -> FastAPI:
         title="neardup",
         version=__version__,
         description=_DESCRIPTION,
-        lifespan=_running,
+        lifespan=_run_tasks,
         # FastAPI's own pages load scripts from other sites; `neardup.server.pages.docs` does not.
         docs_url=None,
         redoc_url=None,
         # A path with one more slash names another document.
         redirect_slashes=False,
-        generate_unique_id_function=_operation_id,
+        generate_unique_id_function=_name_operation,
         # Only /metrics publishes anything about requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         exception_handlers=HANDLERS,
@@ -111,7 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 @asynccontextmanager
-async def _running(app: FastAPI) -> AsyncIterator[None]:
+async def _run_tasks(app: FastAPI) -> AsyncIterator[None]:
     """Run the background tasks; on shutdown, finish accepted work first."""
     state = app.state
     try:
@@ -126,7 +126,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             state.store.close()
 
 
-def _operation_id(route: APIRoute) -> str:
+def _name_operation(route: APIRoute) -> str:
     """Return the name of an operation in generated clients, such as ``documents_add``."""
     return "_".join([*map(str, route.tags[:1]), route.name])
 

@@ -20,8 +20,8 @@ from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
 from neardup.options.signatures import suggestions
 from neardup.server.jobs.submission import CheckFields
-from neardup.server.pages.page import error_page, see
-from neardup.server.problems import ProblemError, response
+from neardup.server.pages.page import redirect, render_error
+from neardup.server.problems import ProblemError, make_response
 from neardup.server.security.headers import add_headers
 
 #: Addresses for programs, which get errors as problems.
@@ -35,14 +35,14 @@ _log = logging.getLogger("neardup.server")
 
 async def answer_error(request: Request, error: Exception) -> Response:
     """Return the response to a request that an error ended."""
-    problem, path = _problem(error), request.url.path
+    problem, path = _convert_error(error), request.url.path
     if any(path == prefix or path.startswith(f"{prefix}/") for prefix in _OF_PROGRAMS):
-        answer = response(problem)
+        answer = make_response(problem)
     elif problem.status_code == HTTPStatus.UNAUTHORIZED and request.method == "GET":
         query = f"?{request.url.query}" if request.url.query else ""
-        answer = see(f"/login?next={quote(path + query, safe='')}")
+        answer = redirect(f"/login?next={quote(path + query, safe='')}")
     else:
-        answer = error_page(request, problem)
+        answer = render_error(request, problem)
     # An unexpected error is answered outside of all middleware.
     add_headers(answer.headers)
     return answer
@@ -61,12 +61,12 @@ HANDLERS: dict[Any, Any] = dict.fromkeys(
 )
 
 
-def _problem(error: Exception) -> ProblemError:
+def _convert_error(error: Exception) -> ProblemError:
     match error:
         case ProblemError():
             return error
         case RequestValidationError():
-            return _invalid(error.errors()[0], error.body)
+            return _convert_fault(error.errors()[0], error.body)
         case ParameterError() | InputError():
             field = error.values.get("parameter", error.values.get("field"))
             return ProblemError(422, "Invalid field", error.message, field)
@@ -87,11 +87,11 @@ def _problem(error: Exception) -> ProblemError:
     return ProblemError(500, "Internal error", detail, headers={"Connection": "close"})
 
 
-def _invalid(fault: dict[str, Any], body: Any) -> ProblemError:
+def _convert_fault(fault: dict[str, Any], body: Any) -> ProblemError:
     """Return the problem for a fault that Pydantic or FastAPI found in a request."""
     if fault["type"] == "json_invalid":
         return ProblemError(400, "Invalid JSON", f"{fault['msg']}: {fault['ctx']['error']}.")
-    field = _path(fault["loc"])
+    field = _format_path(fault["loc"])
     detail = f"{field}: {fault['msg']}." if field else f"{fault['msg']}."
     if fault["type"] == "extra_forbidden" and isinstance(body, FormData):
         near = suggestions(field, CheckFields.model_fields)
@@ -99,7 +99,7 @@ def _invalid(fault: dict[str, Any], body: Any) -> ProblemError:
     return ProblemError(422, "Invalid field", detail, field or None)
 
 
-def _path(place: Sequence[int | str]) -> str:
+def _format_path(place: Sequence[int | str]) -> str:
     """Return a location of Pydantic as a path, without the part of the request and tags of unions.
 
     Examples

@@ -33,12 +33,12 @@ class Formatter(logging.Formatter):
         | tuple[None, None, None],
     ) -> str:
         """Return types and places of an error and of its causes, the cause first."""
-        return "" if ei[1] is None else _places(ei[1])
+        return "" if ei[1] is None else _format_places(ei[1])
 
 
-def _places(error: BaseException) -> str:
+def _format_places(error: BaseException) -> str:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    before = "" if cause is None else _places(cause) + "\nand then\n"
+    before = "" if cause is None else _format_places(cause) + "\nand then\n"
     message = f": {error}" if isinstance(error, _TELLING) else ""
     kind = f"{type(error).__module__}.{type(error).__qualname__}{message}"
     return before + "".join(traceback.format_tb(error.__traceback__)) + kind

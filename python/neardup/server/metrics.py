@@ -71,7 +71,7 @@ class Metrics:
             responses=PROBLEMS,
         )
 
-    def decided(self, decisions: Sequence[Decision]) -> None:
+    def count_decisions(self, decisions: Sequence[Decision]) -> None:
         """Count the decisions on documents."""
         for decision in decisions:
             if decision.problem is not None:

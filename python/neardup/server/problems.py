@@ -67,7 +67,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def problem(error: ProblemError) -> Problem:
+def make_problem(error: ProblemError) -> Problem:
     """Return an error as a problem."""
     kind = re.sub(r"[^a-z0-9]+", "-", error.title.lower()).strip("-")
     return Problem(
@@ -80,7 +80,7 @@ def problem(error: ProblemError) -> Problem:
     )
 
 
-def response(error: ProblemError) -> Response:
+def make_response(error: ProblemError) -> Response:
     """Return a problem as a response."""
-    content = problem(error).model_dump_json(exclude_none=True)
+    content = make_problem(error).model_dump_json(exclude_none=True)
     return Response(content, error.status_code, dict(error.headers or {}), _MEDIA_TYPE)

@@ -18,7 +18,7 @@ from neardup.recipe import load_recipe
 from neardup.run.run_options import check_against_only
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
-from neardup.spark.job import Job, SparkResult, settings_of
+from neardup.spark.job import Job, SparkResult, make_settings
 from neardup.spark.ordering import OWN
 from neardup.spark.session import require_spark
 from neardup.writers.output_conflicts import refuse_input_as_output
@@ -100,8 +100,8 @@ def dedup(
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     given = complete_options(dedup, options)
     check_against_only(given, against)
-    fields = _fields(given)
-    job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
+    fields = _make_fields(given)
+    job = Job(df.sparkSession, make_settings(given, fields, lines=False), given)
     others = None if against is None else open_table(against, fields, ())
     return job.run(open_table(df, fields, names), others, {"order_by": names})
 
@@ -173,15 +173,18 @@ def dedup_files(
     )
     out_review, out_report = files
     _check_outputs(folders, [out, out_removed], files, force=given["force"])
-    fields = _fields(given)
+    fields = _make_fields(given)
     first = 0 if against is None else OWN
     source = open_files(spark, names, given["format"], fields, first)
     others = None
     if against is not None:
         others = open_files(spark, other_names, given["format"], fields)
-    settings = settings_of(given, fields, lines=source.lines)
+    settings = make_settings(given, fields, lines=source.lines)
     job = Job(spark, settings, given)
-    identity = {"files": source.sizes(), "against": None if others is None else others.sizes()}
+    identity = {
+        "files": source.list_sizes(),
+        "against": None if others is None else others.list_sizes(),
+    }
     result = job.run(source, others, identity)
     _write_records(folders, job, result, out, out_removed)
     if out_review is not None:
@@ -231,9 +234,9 @@ def _refuse_input_as_output(
     whole: Sequence[str | None],
 ) -> None:
     """Refuse outputs that are not apart from the inputs, by their names on Spark's file systems."""
-    roots = [root for name in inputs for root in folders.roots(name)]
-    outputs = [folders.full_name(path) for path in whole if path is not None]
-    named = [folders.full_name(path) for path in files if path is not None]
+    roots = [root for name in inputs for root in folders.find_roots(name)]
+    outputs = [folders.qualify_name(path) for path in whole if path is not None]
+    named = [folders.qualify_name(path) for path in files if path is not None]
     refuse_input_as_output([*roots, *recipe_files], named, outputs)
 
 
@@ -252,7 +255,7 @@ def _check_outputs(
                 )
             )
     for path in filter(None, whole):
-        found = folders.other_than_output(path)
+        found = folders.find_other_file(path)
         if found is not None:
             raise OutputError(
                 Message(
@@ -264,5 +267,5 @@ def _check_outputs(
             )
 
 
-def _fields(given: Mapping[str, Any]) -> Fields:
+def _make_fields(given: Mapping[str, Any]) -> Fields:
     return Fields(text=given["text_field"], id=given["id_field"], max_text=given["max_text"])

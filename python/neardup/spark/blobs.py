@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def arrow_schema(**types: pa.DataType) -> pa.Schema:
+def make_schema(**types: pa.DataType) -> pa.Schema:
     """Return a schema of columns by their names."""
     return pa.schema(list(types.items()))
 
 
 #: Blobs as columns.
-SCHEMA = arrow_schema(
+SCHEMA = make_schema(
     receiver=pa.int64(), kind=pa.large_string(), sender=pa.int64(), body=pa.large_binary()
 )
 
 #: Stored blobs with the requests for them.
-_ASKED = arrow_schema(
+_ASKED = make_schema(
     kind=SCHEMA.field("kind").type,
     sender=pa.int64(),
     body=SCHEMA.field("body").type,
@@ -65,17 +65,17 @@ class Inbox:
         for blob in blobs:
             self._blobs.setdefault(blob.kind, []).append(blob)
 
-    def of(self, kind: str) -> list[Blob]:
+    def get_blobs(self, kind: str) -> list[Blob]:
         """Return the blobs of a kind."""
         return self._blobs.get(kind, [])
 
-    def bodies(self, kind: str) -> list[bytes]:
+    def get_bodies(self, kind: str) -> list[bytes]:
         """Return the bodies of a kind."""
-        return [blob.body for blob in self.of(kind)]
+        return [blob.body for blob in self.get_blobs(kind)]
 
-    def rows(self, kind: str, type: Any) -> NDArray[Any]:
+    def read_rows(self, kind: str, type: Any) -> NDArray[Any]:
         """Return the rows of all bodies of a kind, which are arrays of a numpy type."""
-        return np.frombuffer(b"".join(self.bodies(kind)), type)
+        return np.frombuffer(b"".join(self.get_bodies(kind)), type)
 
 
 Kernel = Callable[..., Iterable[Blob]]
@@ -103,12 +103,12 @@ def unpack_array(body: bytes) -> Any:
     return unpack(body).column(0)
 
 
-def inboxes(blobs: Iterable[Blob]) -> Iterator[Inbox]:
+def group_blobs(blobs: Iterable[Blob]) -> Iterator[Inbox]:
     """Return the inbox of each receiver, ascending."""
-    return inboxes_of_sorted(sorted(blobs, key=itemgetter(0, 1, 2)))
+    return group_sorted_blobs(sorted(blobs, key=itemgetter(0, 1, 2)))
 
 
-def inboxes_of_sorted(blobs: Iterable[Blob]) -> Iterator[Inbox]:
+def group_sorted_blobs(blobs: Iterable[Blob]) -> Iterator[Inbox]:
     """Return the inbox of each receiver, one in memory at a time."""
     for receiver, of_receiver in groupby(blobs, itemgetter(0)):
         yield Inbox(receiver, of_receiver)
@@ -127,12 +127,12 @@ def to_rows(blobs: Iterable[Blob]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, schema=SCHEMA)
 
 
-def rdd_of(rows: DataFrame) -> RDD[Blob]:
+def make_rdd(rows: DataFrame) -> RDD[Blob]:
     """Return rows of `SCHEMA` as blobs."""
-    return _arrow_rdd(rows).flatMap(lambda message: from_rows([_read(message)]))
+    return _make_arrow_rdd(rows).flatMap(lambda message: from_rows([_read(message)]))
 
 
-def _arrow_rdd(rows: DataFrame) -> RDD[bytes]:
+def _make_arrow_rdd(rows: DataFrame) -> RDD[bytes]:
     """Return rows as Arrow messages: `DataFrame.rdd` pickles in Java, which takes it longer than
     kernels take for the content."""
     from pyspark import RDD
@@ -167,7 +167,7 @@ def serve(stored: DataFrame, requests: DataFrame, kernel: Kernel, **known: Any) 
             asked = [Blob(sender, request, 0, one) for one in bodies]
             yield from kernel(Inbox(sender, [Blob(sender, kind, sender, body), *asked]), **known)
 
-    return _arrow_rdd(rows).flatMap(each)
+    return _make_arrow_rdd(rows).flatMap(each)
 
 
 def swap(blobs: RDD[Blob]) -> RDD[Blob]:
@@ -194,10 +194,10 @@ def stream(
     every = blobs[0].context.union(blobs).keyBy(itemgetter(0))
     # The partition of a number is its remainder.
     gathered = every.partitionBy(partitions, lambda receiver: receiver)
-    return gathered.mapPartitions(lambda rows: work(inboxes(row[1] for row in rows)))
+    return gathered.mapPartitions(lambda rows: work(group_blobs(row[1] for row in rows)))
 
 
-def spark_schema(schema: pa.Schema) -> Any:
+def convert_schema(schema: pa.Schema) -> Any:
     """Return Spark's schema for an Arrow schema."""
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.run.checkpoint import change_error, check_manifest, manifest
-from neardup.spark.blobs import SCHEMA, rdd_of, spark_schema
+from neardup.spark.blobs import SCHEMA, convert_schema, make_rdd
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.spark.blobs import Blob
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 13
+_LAYOUT = 14
 
 _MANIFEST = "neardup-job.json"
 
@@ -66,31 +66,31 @@ class Folders:
         place = self._jvm.org.apache.hadoop.fs.Path(path)
         return place.getFileSystem(self._settings), place
 
-    def roots(self, path: str) -> list[str]:
+    def find_roots(self, path: str) -> list[str]:
         """Return the full names of a file or folder, or of what a pattern matches."""
         system, place = self._open(path)
         if system.exists(place):
             return [str(system.makeQualified(place).toString())]
         return [str(root.getPath().toString()) for root in system.globStatus(place) or []]
 
-    def full_name(self, path: str) -> str:
+    def qualify_name(self, path: str) -> str:
         """Return a path with its file system, whether or not there is anything."""
         system, place = self._open(path)
         return str(system.makeQualified(place).toString())
 
-    def names(self, path: str) -> list[str]:
+    def list_names(self, path: str) -> list[str]:
         """Return the names of all that is in a folder; none if there is no folder."""
         system, place = self._open(path)
         if not system.exists(place):
             return []
         return sorted(str(status.getPath().getName()) for status in system.listStatus(place))
 
-    def other_than_output(self, path: str) -> str | None:
+    def find_other_file(self, path: str) -> str | None:
         """Return the name of something in a folder that Spark did not write there, if any."""
         system, place = self._open(path)
         if not system.exists(place) or not system.getFileStatus(place).isDirectory():
             return None
-        return next((name for name in self.names(path) if not _OUTPUT.fullmatch(name)), None)
+        return next((name for name in self.list_names(path) if not _OUTPUT.fullmatch(name)), None)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder."""
@@ -118,7 +118,7 @@ class Folders:
     def name_parts(self, path: str) -> None:
         """Name Spark's part files of text by what they are: JSON lines. The ending of a compression
         follows."""
-        for name in self.names(path):
+        for name in self.list_names(path):
             match = _PART.fullmatch(name)
             if match:
                 self.move(f"{path}/{name}", f"{path}/{match[1]}.jsonl{match[2] or ''}")
@@ -142,7 +142,7 @@ class Folders:
         finally:
             stream.close()
 
-    def files(self, path: str) -> list[str]:
+    def list_files(self, path: str) -> list[str]:
         """Return the files that a path, a pattern or a folder names, in order."""
         system, place = self._open(path)
         if system.exists(place):
@@ -151,7 +151,7 @@ class Folders:
             roots = list(system.globStatus(place) or [])
         files: list[str] = []
         for root in roots:
-            files.extend(self._below(system, root))
+            files.extend(self._list_below(system, root))
         if not files:
             raise InputError(
                 Message(
@@ -162,13 +162,13 @@ class Folders:
             )
         return files
 
-    def _below(self, system: Any, status: Any) -> list[str]:
+    def _list_below(self, system: Any, status: Any) -> list[str]:
         if not status.isDirectory():
             return [str(status.getPath().toString())]
         entries = [(e.getPath().getName(), e) for e in system.listStatus(status.getPath())]
         # Spark ignores these names, too.
         named = sorted((name, e) for name, e in entries if not name.startswith(("_", ".")))
-        return [file for _, entry in named for file in self._below(system, entry)]
+        return [file for _, entry in named for file in self._list_below(system, entry)]
 
 
 class Stage:
@@ -183,18 +183,18 @@ class Stage:
         """Return whether there are blobs of a kind."""
         return f"kind={kind}" in self._names
 
-    def rows(self, *kinds: str) -> DataFrame:
+    def read_rows(self, *kinds: str) -> DataFrame:
         """Return the blobs of some kinds as rows whose size Spark knows."""
-        schema = spark_schema(SCHEMA)
+        schema = convert_schema(SCHEMA)
         found = [f"kind={kind}" for kind in kinds if self.has(kind)]
         if not found:
             return self.spark.createDataFrame([], schema)
         reader = self.spark.read.schema(schema).option("basePath", self._path)
         return reader.parquet(*(f"{self._path}/{name}" for name in found)).select(*SCHEMA.names)
 
-    def blobs(self, *kinds: str) -> RDD[Blob]:
+    def read_blobs(self, *kinds: str) -> RDD[Blob]:
         """Return the blobs of some kinds."""
-        return rdd_of(self.rows(*kinds))
+        return make_rdd(self.read_rows(*kinds))
 
 
 class Checkpoint:
@@ -220,7 +220,9 @@ class Checkpoint:
 
     def _refuse_others(self) -> None:
         """Refuse a folder with files of other programs, before writing to it."""
-        others = [name for name in self._folders.names(self.path) if name != f"{_MANIFEST}.new"]
+        others = [
+            name for name in self._folders.list_names(self.path) if name != f"{_MANIFEST}.new"
+        ]
         if others:
             raise InputError(
                 Message(
@@ -236,21 +238,21 @@ class Checkpoint:
         """Return whether a stage is complete."""
         return self._folders.exists(f"{self.path}/{name}/_SUCCESS")
 
-    def table(self, name: str, frame: DataFrame) -> DataFrame:
+    def store_table(self, name: str, frame: DataFrame) -> DataFrame:
         """Return the rows of a stage; computes `frame` unless the stage is complete."""
         path = self._write(name, frame)
         # With the schema given, Spark need not run a job to find it.
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def stage(self, name: str, blobs: RDD[Blob] | DataFrame) -> Stage:
+    def store_stage(self, name: str, blobs: RDD[Blob] | DataFrame) -> Stage:
         """Return the blobs of a stage; computes them unless the stage is complete."""
         from pyspark.sql import DataFrame
 
         rows = blobs
         if not isinstance(rows, DataFrame):
-            rows = self._spark.createDataFrame(rows, spark_schema(SCHEMA), verifySchema=False)
+            rows = self._spark.createDataFrame(rows, convert_schema(SCHEMA), verifySchema=False)
         path = self._write(name, rows, "kind")
-        return Stage(self._spark, path, self._folders.names(path))
+        return Stage(self._spark, path, self._folders.list_names(path))
 
     def _write(self, name: str, frame: DataFrame, *by: str) -> str:
         """Write a stage unless it is complete, and return its folder."""
@@ -262,7 +264,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove what the job made, and the folder if nothing else is in it."""
-        names = self._folders.names(self.path)
+        names = self._folders.list_names(self.path)
         for name in filter(_MADE.fullmatch, names):
             self._folders.remove(f"{self.path}/{name}")
         if all(map(_MADE.fullmatch, names)):

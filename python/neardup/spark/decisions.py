@@ -16,10 +16,10 @@ import orjson
 import pyarrow as pa
 
 from neardup.base.lazy import NDArray
-from neardup.spark.blobs import Blob, Inbox, arrow_schema, pack, unpack, unpack_array
-from neardup.spark.kernels import BUCKETS, WHOLE, core_shuffle
+from neardup.spark.blobs import Blob, Inbox, make_schema, pack, unpack, unpack_array
+from neardup.spark.kernels import BUCKETS, WHOLE, compile_shuffle
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
-from neardup.spark.rows import FILED, JUDGED, NUMBER, REPEAT, are_new, parts_of
+from neardup.spark.rows import FILED, JUDGED, NUMBER, REPEAT, are_new, divide_rows
 from neardup.spark.sketching import TEXT, Settings
 from neardup.writers.rows import kinds
 
@@ -28,7 +28,7 @@ _NAMES = ("later", "earlier", "similarity", "distance")
 DECISION = np.dtype([*JUDGED.descr, ("identical", "?")])
 
 #: The removed table, with the numbers of documents.
-REMOVED = arrow_schema(
+REMOVED = make_schema(
     number=pa.int64(),
     kept=pa.int64(),
     id=TEXT,
@@ -55,12 +55,12 @@ class Documents:
 
     def add(self, numbers: NDArray[np.int64]) -> None:
         """Add documents."""
-        places = self._layout.places_of(numbers)
+        places = self._layout.find_places(numbers)
         np.bitwise_or.at(self._bits, places >> 3, np.uint8(1) << (places & 7).astype(np.uint8))
 
     def have(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which documents are in the set."""
-        places = self._layout.places_of(numbers)
+        places = self._layout.find_places(numbers)
         bits = self._bits[places >> 3] >> (places & 7).astype(np.uint8)
         return np.asarray(bits & 1, np.bool_)
 
@@ -85,49 +85,55 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     found = exact = admitted = again = lists = skipped_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
-            found = int(inbox.rows("found", NUMBER).sum())
+            found = int(inbox.read_rows("found", NUMBER).sum())
             continue
         if inbox.receiver >= BUCKETS:
-            full = inbox.rows("full", FILED)
-            is_admitted, is_left_out = admission(full, dropped, core_shuffle(settings).list_cap)
+            full = inbox.read_rows("full", FILED)
+            is_admitted, is_left_out = find_admitted(
+                full, dropped, compile_shuffle(settings).list_cap
+            )
             wanted.update(full[is_admitted].tobytes())
             admitted += int(is_admitted.sum())
-            yield from _to_groups("admitted", full["number"][is_admitted], inbox.receiver, layout)
+            yield from _send_to_groups(
+                "admitted", full["number"][is_admitted], inbox.receiver, layout
+            )
             rows = full[is_left_out]
-            yield from _to_groups("left_out", rows, inbox.receiver, layout)
+            yield from _send_to_groups("left_out", rows, inbox.receiver, layout)
             _, counts = np.unique(rows["key"], return_counts=True)
             lists += len(counts)
             skipped_pairs += int((counts * (counts - 1) // 2).sum())
             skipped_documents.add(rows["number"])
             continue
-        made, numbers, identical = _removed(inbox, dropped, settings)
+        made, numbers, identical = _decide_batch(inbox, dropped, settings)
         wanted.update(numbers.tobytes())
         again += len(numbers)
-        yield from _to_groups("again", numbers, inbox.receiver, layout)
+        yield from _send_to_groups("again", numbers, inbox.receiver, layout)
         exact += identical
         if len(made):
             yield Blob(inbox.receiver, "removed", inbox.receiver, made["later"].tobytes())
         decisions.append(made)
         if sum(map(len, decisions)) >= _DECISIONS:
-            yield from _decided(decisions, inbox.receiver, layout)
+            yield from _send_decisions(decisions, inbox.receiver, layout)
             decisions = []
-    yield from _decided(decisions, WHOLE, layout)
+    yield from _send_decisions(decisions, WHOLE, layout)
     documents = skipped_documents.count()
-    result = {
+    totals = {
         "candidates": found,
         "exact_duplicates": exact,
         "capped_lists": lists,
         "skipped_documents": documents,
         # Two documents that several lists left out are one pair.
         "skipped_pairs": min(skipped_pairs, documents * (documents - 1) // 2),
+    }
+    result = {
+        "counts": totals,
         "admitted": admitted,
-        "again": again,
         "wanted": wanted.hexdigest() if admitted or again else None,
     }
     yield Blob(WHOLE, "result", WHOLE, orjson.dumps(result))
 
 
-def _removed(
+def _decide_batch(
     inbox: Inbox, dropped: Documents, settings: Settings
 ) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Apply the rule to a batch, and add the documents that it drops to `dropped`.
@@ -135,8 +141,8 @@ def _removed(
     Returns its removals, and the copies to search again because their first copy is dropped.
     The number counts the removed documents with the text of another.
     """
-    pairs = inbox.rows("similar", JUDGED)
-    copies = inbox.rows("copies", REPEAT)
+    pairs = inbox.read_rows("similar", JUDGED)
+    copies = inbox.read_rows("copies", REPEAT)
     with_text_of_others = copies["number"]
     if settings.against_only:
         copies = copies[copies["first"] < settings.first << PLACE_BITS]
@@ -149,11 +155,13 @@ def _removed(
     is_valid &= ~is_copy | np.isin(pairs["later"], numbers)
     # The documents of another collection stay, also if they repeat each other.
     is_removed = ~is_again & (copies["number"] >= settings.first << PLACE_BITS)
-    made = np.concatenate([_most_similar(pairs[is_valid]), _identical(copies[is_removed])])
+    made = np.concatenate(
+        [_pick_most_similar(pairs[is_valid]), _convert_copies(copies[is_removed])]
+    )
     return made, numbers, int(np.isin(made["later"], with_text_of_others).sum())
 
 
-def admission(
+def find_admitted(
     full: NDArray[Any], dropped: Documents, cap: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return, of the content of capped lists by key and document, which are admitted because others
@@ -182,7 +190,7 @@ def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
     return np.array(sorted(found), np.int64)
 
 
-def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
+def _pick_most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
     """Return the most similar pair of each document, in a tie the one with the earliest."""
     ordered = pairs[np.lexsort((pairs["earlier"], -pairs["similarity"], pairs["later"]))]
     is_best = are_new(ordered["later"])
@@ -192,7 +200,7 @@ def _most_similar(pairs: NDArray[Any]) -> NDArray[Any]:
     return best
 
 
-def _identical(copies: NDArray[Any]) -> NDArray[Any]:
+def _convert_copies(copies: NDArray[Any]) -> NDArray[Any]:
     """Return exact copies as decisions."""
     made = np.empty(len(copies), DECISION)
     made["later"], made["earlier"] = copies["number"], copies["first"]
@@ -201,18 +209,18 @@ def _identical(copies: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
-def _decided(decisions: list[NDArray[Any]], sender: int, layout: Layout) -> Iterator[Blob]:
+def _send_decisions(decisions: list[NDArray[Any]], sender: int, layout: Layout) -> Iterator[Blob]:
     """Yield decisions for the groups of the kept documents."""
     made = np.concatenate([np.empty(0, DECISION), *decisions])
-    return _to_groups("decisions", made, sender, layout, by="earlier")
+    return _send_to_groups("decisions", made, sender, layout, by="earlier")
 
 
-def _to_groups(
+def _send_to_groups(
     kind: str, rows: NDArray[Any], sender: int, layout: Layout, by: str = "number"
 ) -> Iterator[Blob]:
     """Yield rows for the groups of documents."""
-    groups = layout.groups_of(rows if rows.dtype == NUMBER else rows[by])
-    for group, part in parts_of(groups, rows):
+    groups = layout.find_groups(rows if rows.dtype == NUMBER else rows[by])
+    for group, part in divide_rows(groups, rows):
         yield Blob(group, kind, sender, part.tobytes())
 
 
@@ -220,10 +228,10 @@ class _Ids:
     """The ids of a group; records without one are named by their place."""
 
     def __init__(self, inbox: Inbox, names: Mapping[int, tuple[str, int]]) -> None:
-        self._ids = {blob.sender: blob.body for blob in inbox.of("ids")}
+        self._ids = {blob.sender: blob.body for blob in inbox.get_blobs("ids")}
         self._names = names
 
-    def of(self, numbers: NDArray[np.int64]) -> Any:
+    def find(self, numbers: NDArray[np.int64]) -> Any:
         """Return the ids of documents."""
         ids = np.empty(len(numbers), object)
         batches = numbers >> PLACE_BITS
@@ -239,17 +247,19 @@ class _Ids:
         return pa.array(ids, TEXT)
 
 
-def answers(inbox: Inbox, layout: Layout, names: Mapping[int, tuple[str, int]]) -> Iterator[Blob]:
+def answer_groups(
+    inbox: Inbox, layout: Layout, names: Mapping[int, tuple[str, int]]
+) -> Iterator[Blob]:
     """Answer the groups of dropped documents with the ids and the clusters of the kept ones.
 
     `names` has for each batch the beginning of a name, and the number of its first record.
     """
-    made = inbox.rows("decisions", DECISION)
+    made = inbox.read_rows("decisions", DECISION)
     kept, place, counts = np.unique(made["earlier"], return_inverse=True, return_counts=True)
-    ids = _Ids(inbox, names).of(kept).take(pa.array(place))
+    ids = _Ids(inbox, names).find(kept).take(pa.array(place))
     # The kept document counts too.
     sizes = counts[place] + 1
-    groups = layout.groups_of(made["later"])
+    groups = layout.find_groups(made["later"])
     for group in np.unique(groups).tolist():
         rows = np.flatnonzero(groups == group)
         columns = {name: pa.array(made[name][rows]) for name in (*_NAMES, "identical")}
@@ -258,13 +268,13 @@ def answers(inbox: Inbox, layout: Layout, names: Mapping[int, tuple[str, int]]) 
         yield Blob(group, "answers", inbox.receiver, pack(pa.record_batch(columns)))
 
 
-def removed(
+def list_removed(
     inboxes: Iterable[Inbox], settings: Settings, names: Mapping[int, tuple[str, int]]
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of the removed table."""
     for inbox in inboxes:
         ids = _Ids(inbox, names)
-        for rows in map(unpack, inbox.bodies("answers")):
+        for rows in map(unpack, inbox.get_bodies("answers")):
             number, kept = rows.column("later"), rows.column("earlier")
             identical, similarity = rows.column("identical"), rows.column("similarity")
             is_same = identical.to_numpy(zero_copy_only=False)
@@ -273,7 +283,7 @@ def removed(
             columns = {
                 "number": number,
                 "kept": kept,
-                "id": ids.of(number.to_numpy()),
+                "id": ids.find(number.to_numpy()),
                 "kept_id": rows.column("kept_id"),
                 "identical": identical,
                 "similarity": similarity,

@@ -61,12 +61,12 @@ def translate_errors() -> Iterator[None]:
             Message(
                 "Spark aborted the job: {reason}. Where memory ran out, raise spark.driver.memory "
                 "or spark.executor.memoryOverhead, and run the same command again.",
-                reason=_cause(str(error)),
+                reason=_find_cause(str(error)),
             )
         ) from error
 
 
-def _cause(text: str) -> str:
+def _find_cause(text: str) -> str:
     """Return the most informative line of a Spark error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # A Java exception follows a colon, below the Python call.

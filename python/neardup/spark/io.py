@@ -22,7 +22,7 @@ from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.formats import by_name
 from neardup.readers.json_faults import parse
 from neardup.spark import sketching
-from neardup.spark.blobs import SCHEMA, from_rows, inboxes_of_sorted, spark_schema, unpack
+from neardup.spark.blobs import SCHEMA, convert_schema, from_rows, group_sorted_blobs, unpack
 from neardup.spark.checkpoint import Folders, Stage
 from neardup.spark.ordering import BEGIN, MAX_BATCH, PATH, File, order_files
 from neardup.spark.sketching import Settings
@@ -50,7 +50,7 @@ class Source:
     files: Mapping[int, File]
     lines: bool
 
-    def sizes(self) -> list[list[str | int]]:
+    def list_sizes(self) -> list[list[str | int]]:
         """Return the name and the bytes of each file."""
         return [[file.name, file.size] for file in self.files.values()]
 
@@ -58,11 +58,11 @@ class Source:
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
     """Return a table as a source, sorted by columns."""
     _check_columns(frame, fields)
-    ordered = frame.sort(*(_column(frame, name) for name in order_by)) if order_by else frame
+    ordered = frame.sort(*(_find_column(frame, name) for name in order_by)) if order_by else frame
     return Source(ordered, frame.schema, {}, lines=False)
 
 
-def _column(frame: DataFrame, name: str) -> Column:
+def _find_column(frame: DataFrame, name: str) -> Column:
     """Return the column of a name, or of a path such as meta.id."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as F
@@ -96,7 +96,7 @@ def open_files(
     paths: list[str] = []
     names = {}
     for name in inputs:
-        files_of_name = folders.files(name)
+        files_of_name = folders.list_files(name)
         paths += files_of_name
         if len(files_of_name) == 1:
             names[files_of_name[0]] = name
@@ -105,7 +105,7 @@ def open_files(
         raise InputError(
             Message("{file}: must be named once. Got it twice instead.", file=twice[0])
         )
-    chosen = format or _format_of(paths)
+    chosen = format or _detect_format(paths)
     if chosen not in FORMATS:
         raise ParameterError(
             Message(
@@ -144,7 +144,7 @@ def open_files(
     return Source(frame, schema, files, lines=chosen == "jsonl")
 
 
-def _format_of(paths: Sequence[str]) -> str:
+def _detect_format(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
         format, compression = by_name(path)
@@ -196,25 +196,16 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     choose_columns(schema, fields, "input")
 
 
-def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:
-    """Return the blobs of `sketching.sketch` of a source, and of another collection; a batch has at
-    most `most` documents."""
-    made = _sketched(source, settings, most, settings.first)
-    if others is None:
-        return made
-    before = replace(settings, lines=others.lines, is_other=True)
-    return _sketched(others, before, most, 0).union(made)
-
-
-def _sketched(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
+def sketch_source(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
+    """Return the blobs of `sketching.sketch` of a source; a batch has at most `most` documents."""
     work = partial(
-        sketching.sketched_rows,
+        sketching.sketch_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
         most=most,
         first=first,
     )
-    return source.frame.mapInArrow(work, spark_schema(SCHEMA))
+    return source.frame.mapInArrow(work, convert_schema(SCHEMA))
 
 
 @dataclass(frozen=True)
@@ -239,7 +230,7 @@ class BatchInfo:
 def list_batches(documents: Stage, files: Sequence[File], first: int) -> list[BatchInfo]:
     """Return the batches in input order; those before `first` count apart."""
     begins = [file.begin for file in files]
-    rows = [orjson.loads(row.body) for row in documents.rows("info").collect()]
+    rows = [orjson.loads(row.body) for row in documents.read_rows("info").collect()]
     infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
     for row in sorted(rows, key=itemgetter("batch")):
@@ -250,7 +241,7 @@ def list_batches(documents: Stage, files: Sequence[File], first: int) -> list[Ba
     return infos
 
 
-def names_of(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
+def name_batches(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
     """Return, for each batch, how its records without an id are named: the beginning of the name
     and the number of the first record.
 
@@ -276,7 +267,7 @@ def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> lis
             count += info.problems
     if not wanted:
         return []
-    rows = documents.rows("problems").filter(F.col("sender").isin(*wanted)).collect()
+    rows = documents.read_rows("problems").filter(F.col("sender").isin(*wanted)).collect()
     problems = [
         problem
         for row in sorted(rows, key=lambda row: row.sender)
@@ -297,7 +288,7 @@ def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
     ]
 
 
-def kept_records(
+def select_kept(
     documents: Stage,
     decided: Stage,
     source: Source,
@@ -312,16 +303,16 @@ def kept_records(
     from pyspark.sql import types as T
 
     kinds = ("records", "features") if drop_unreadable else ("records",)
-    blobs = documents.rows(*kinds).filter(F.col("sender") >= first)
+    blobs = documents.read_rows(*kinds).filter(F.col("sender") >= first)
     blobs = blobs.withColumn("receiver", F.col("sender"))
-    blobs = blobs.union(decided.rows("removed"))
+    blobs = blobs.union(decided.read_rows("removed"))
     ordered = blobs.repartitionByRange(partitions, "receiver")
     ordered = ordered.sortWithinPartitions("receiver", "kind")
     types = [field.dataType for field in source.schema]
     if source.lines:
         types = [T.BinaryType()]
     schema = T.StructType([T.StructField(f"c{number}", kind) for number, kind in enumerate(types)])
-    rows = ordered.mapInArrow(_kept, schema)
+    rows = ordered.mapInArrow(_filter_kept, schema)
     if source.lines:
         # Bytes that are not valid UTF-8 are kept as they are.
         return rows.select(F.col("c0").cast("string").alias("value"))
@@ -332,15 +323,15 @@ def kept_records(
     return rows.select(*columns)
 
 
-def _kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _filter_kept(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the records of batches that are not removed and have features."""
-    for inbox in inboxes_of_sorted(from_rows(rows)):
-        for body in inbox.bodies("records"):
+    for inbox in group_sorted_blobs(from_rows(rows)):
+        for body in inbox.get_bodies("records"):
             records = unpack(body)
             is_kept = np.ones(len(records), np.bool_)
-            is_kept[inbox.rows("removed", np.int64) & (MAX_BATCH - 1)] = False
-            if inbox.of("features"):
-                is_kept &= inbox.rows("features", np.int32) >= 0
+            is_kept[inbox.read_rows("removed", np.int64) & (MAX_BATCH - 1)] = False
+            if inbox.get_blobs("features"):
+                is_kept &= inbox.read_rows("features", np.int32) >= 0
             kept = records.filter(pa.array(is_kept))
             # Names may repeat, or differ only in case.
             names = [f"c{number}" for number in range(kept.num_columns)]

@@ -28,9 +28,9 @@ from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import core_shuffle
+from neardup.spark.kernels import compile_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN, Layout
-from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
+from neardup.spark.session import count_shuffled_bytes, find_split, measure_memory, settings_for
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
 from neardup.spark.units import UNIT_DOCUMENTS, UNIT_SAMPLES
@@ -162,7 +162,7 @@ class SparkResult(ReprMixin):
         self._close()
 
 
-def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
+def make_settings(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
     """Return the settings of a job, or refuse a recipe whose search cannot be distributed."""
 
     recipe = chosen_recipe(given)
@@ -193,7 +193,7 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
         distance = settings.rule.max_distance
         try:
             # A large distance has no keys; it would require a comparison with all documents.
-            core_shuffle(settings)
+            compile_shuffle(settings)
         except ParameterError:
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
             raise refusal(
@@ -220,8 +220,8 @@ class Job:
         self.partitions = given["partitions"]
         self.progress = check_progress(given.get("progress"))
         self.clock = Clock()
-        self.shuffled_before = shuffled_bytes(spark)
-        self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
+        self.shuffled_before = count_shuffled_bytes(spark)
+        self._checkpoint = given["checkpoint"] or _choose_checkpoint(spark)
         #: Number of partitions of the kept records.
         self._parts = 1
 
@@ -238,24 +238,28 @@ class Job:
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
         sizes = [file.size for file in source.files.values()]
-        split = split_bytes(self.spark, sum(sizes), len(sizes)) if sizes else None
+        split = find_split(self.spark, sum(sizes), len(sizes)) if sizes else None
         # Many small files are read faster together, but then not in order.
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
-        with self._configured(3 * cores, split if is_large else None), errors_of_processes():
-            made = io.sketched(source, others, self.settings, self.batch_documents)
-            documents = checkpoint.stage("documents", made)
+        with self._configure(3 * cores, split if is_large else None), errors_of_processes():
+            most, first = self.batch_documents, self.settings.first
+            made = io.sketch_source(source, self.settings, most, first)
+            if others is not None:
+                before = replace(self.settings, lines=others.lines, is_other=True)
+                made = io.sketch_source(others, before, most, 0).union(made)
+            documents = checkpoint.store_stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
         layout = Layout((info.batch, info.group, info.documents) for info in seen)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
         tasks = self.partitions or max(cores, layout.groups)
-        with self._configured(tasks, rows=_BLOBS):
+        with self._configure(tasks, rows=_BLOBS):
             return self._search(source, documents, seen, checkpoint, layout, tasks)
 
     def write(self, kept: DataFrame, place: str) -> None:
         """Write the kept records to a folder whose parts are in input order."""
         writer = kept.write.mode("overwrite")
-        with self._configured(self._parts):
+        with self._configure(self._parts):
             if self.settings.lines:
                 writer.text(place, lineSep="\n")
                 Folders(self.spark).name_parts(place)
@@ -266,8 +270,8 @@ class Job:
         """Fill in the costs of the job so far."""
         summary.seconds = self.clock.seconds()
         summary.stages = self.clock.stages
-        summary.shuffled_bytes = shuffled_bytes(self.spark) - self.shuffled_before
-        summary.peak_memory = peak_memory(self.spark)
+        summary.shuffled_bytes = count_shuffled_bytes(self.spark) - self.shuffled_before
+        summary.peak_memory = measure_memory(self.spark)
 
     def report(self, result: SparkResult, settings: Mapping[str, Any]) -> str:
         """Return the report of a finished job as JSON."""
@@ -282,7 +286,7 @@ class Job:
             notes=template_notes(summary, self.settings.rule),
         ).decode()
 
-    def _configured(
+    def _configure(
         self, partitions: int, split: int | None = None, rows: int | None = None
     ) -> AbstractContextManager[None]:
         """Configure the session for the job, until the end of the block; at most `rows` are sent to
@@ -336,17 +340,17 @@ class Job:
         )
         search = Search(documents, checkpoint, settings, layout, partitions)
         decided = search.decide()
-        table = search.removed(decided, io.names_of(seen))
-        removed = checkpoint.table("removed", table)
+        table = search.make_removed(decided, io.name_batches(seen))
+        removed = checkpoint.store_table("removed", table)
         optional = ["kind", "cluster_size", *(["kept_from"] if settings.first else [])]
         columns = removed_schema(optional).names
         near = removed.filter("similarity < 1").orderBy("similarity", "number")
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
-        summary = self._summary(seen, removed, search)
+        summary = self._summarize(seen, removed, search)
         for note in template_notes(summary, settings.rule):
             self.progress.note(note)
-        kept = io.kept_records(
+        kept = io.select_kept(
             documents,
             decided,
             source,
@@ -369,14 +373,14 @@ class Job:
         )
 
     def _review(self, documents: Stage, removed: DataFrame, summary: SparkSummary) -> Review:
-        from neardup.spark.review import review_of_job
+        from neardup.spark.review import review_job
 
         rule = self.settings.rule
         bounds = (rule.measure, rule.threshold, rule.max_distance)
-        with self._configured(self._parts):
-            return review_of_job(documents, removed, self.settings, summary, bounds)
+        with self._configure(self._parts):
+            return review_job(documents, removed, self.settings, summary, bounds)
 
-    def _summary(
+    def _summarize(
         self, seen: Sequence[BatchInfo], removed: DataFrame, search: Search
     ) -> SparkSummary:
         from pyspark.sql import functions as F
@@ -392,25 +396,21 @@ class Job:
             read=read,
             against=sum(info.documents for info in others),
             unreadable=unreadable,
-            exact_duplicates=search.exact_duplicates,
-            near_duplicates=dropped - search.exact_duplicates,
+            near_duplicates=dropped - search.counts["exact_duplicates"],
             kept=read - dropped - (unreadable if self.on_error == "drop" else 0),
             problems=sum(info.problems for info in seen),
-            candidates=search.candidates,
-            capped_lists=search.capped_lists,
-            skipped_documents=search.skipped_documents,
-            skipped_pairs=search.skipped_pairs,
             without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(max(largest, 1), read),
             bytes_read=sum(info.size for info in seen),
             bytes_against=sum(info.size for info in others),
             rounds=search.rounds,
+            **search.counts,
         )
         self.finish(summary)
         return summary
 
 
-def _new_checkpoint(spark: SparkSession) -> str:
+def _choose_checkpoint(spark: SparkSession) -> str:
     """Return a new checkpoint folder for a job without a named one."""
     name = f"neardup-{uuid.uuid4().hex[:12]}"
     context = spark.sparkContext

@@ -6,17 +6,17 @@ order of use:
 
 | kernel | of a | takes | yields |
 |---|---|---|---|
-| `identities` | group | identities | per bucket: the same |
-| `repeats` | bucket | identities | per group: exact copies with the first copy |
+| `deal_identities` | group | identities | per bucket: the same |
+| `find_repeats` | bucket | identities | per group: exact copies with the first copy |
 | `uncount` | batch | samples of copies | per part: hashes that several groups have counted |
-| `count_hashes`, `common` | part | hashes of groups | the common shingles |
-| `keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
+| `count_hashes`, `merge_common` | part | hashes of groups | the common shingles |
+| `deal_keys` | group | sketches, repeats | per bucket: keys, their frequencies in the group |
 | `count` | bucket | keys | per group: document frequencies of its keys |
 | `file` | group | frequencies | per bucket: postings |
-| `lists` | bucket | postings | per group: posting lists of its keys; capped lists |
-| `candidates` | group | frequencies, lists | candidate pairs, requests; waiting pairs of copies |
+| `make_lists` | bucket | postings | per group: posting lists of its keys; capped lists |
+| `find_candidates` | group | frequencies, lists | pairs, requests; waiting pairs of copies |
 | `admit` | group | frequencies, what capped lists admit | per bucket: postings |
-| `more_candidates` | group | frequencies, lists | candidate pairs, requests |
+| `find_more_candidates` | group | frequencies, lists | pairs, requests |
 | `awaken` | group | waiting pairs, copies to search | candidate pairs, requests |
 | `send` | batch | samples, requests | per unit: samples |
 | `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
@@ -39,9 +39,9 @@ from neardup import _core
 from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, unpack_array
 from neardup.spark.ordering import PLACE_BITS
-from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, parts_of
-from neardup.spark.sketching import PARTS, Settings, core_recipe, with_texts
-from neardup.spark.units import core_rule, requests, units_of
+from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, divide_rows
+from neardup.spark.sketching import PARTS, Settings, compile_recipe, prepend_texts
+from neardup.spark.units import assign_units, compile_rule, request_documents
 
 #: The receivers of what is decided about the capped lists of a bucket; they come after all batches.
 BUCKETS = 1 << 62
@@ -51,9 +51,9 @@ WHOLE = (1 << 63) - 1
 
 
 @lru_cache(maxsize=8)
-def core_shuffle(settings: Settings) -> _core.Shuffle:
+def compile_shuffle(settings: Settings) -> _core.Shuffle:
     """Return the core's search steps; computed once per process."""
-    return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
+    return _core.Shuffle(compile_rule(settings), compile_recipe(settings), buckets=settings.buckets)
 
 
 class _Group:
@@ -62,27 +62,27 @@ class _Group:
     def __init__(self, inbox: Inbox, settings: Settings) -> None:
         self.settings = settings
         self.number = inbox.receiver
-        self.features = inbox.rows("features", np.int32)
+        self.features = inbox.read_rows("features", np.int32)
         numbers = [
             (blob.sender << PLACE_BITS) + np.arange(len(blob.body) // 4, dtype=np.int64)
-            for blob in inbox.of("features")
+            for blob in inbox.get_blobs("features")
         ]
         self.numbers = np.concatenate([np.empty(0, np.int64), *numbers])
         self.inbox = inbox
 
-    def sketches(self) -> list[bytes]:
+    def read_sketches(self) -> list[bytes]:
         """Return the sketches."""
-        bodies = self.inbox.bodies("sketches")
+        bodies = self.inbox.get_bodies("sketches")
         return [sketch for body in bodies for sketch in unpack_array(body).to_pylist()]
 
     def are(self, kind: str) -> NDArray[np.bool_]:
         """Return which documents are among those in the inbox."""
-        return np.isin(self.numbers, self.inbox.rows(kind, NUMBER))
+        return np.isin(self.numbers, self.inbox.read_rows(kind, NUMBER))
 
     def are_repeats(self) -> NDArray[np.bool_]:
         """Return which documents are exact copies; if documents are compared with another
         collection only, of a document of that."""
-        copies = self.inbox.rows("repeats", REPEAT)
+        copies = self.inbox.read_rows("repeats", REPEAT)
         if self.settings.against_only:
             copies = copies[copies["first"] < self.settings.first << PLACE_BITS]
         return np.isin(self.numbers, copies["number"])
@@ -103,26 +103,28 @@ class _Group:
         return is_filed
 
 
-def identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def deal_identities(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Partition the texts of a group into buckets by identity."""
     group = _Group(inbox, settings)
     texts = np.empty(len(group.numbers), TEXT_ROW)
-    texts["identity"] = inbox.rows("identities", TEXT_ROW["identity"])
+    texts["identity"] = inbox.read_rows("identities", TEXT_ROW["identity"])
     texts["number"], texts["features"] = group.numbers, group.features
     texts = texts[texts["features"] >= 0]
     bucket = (texts["identity"]["low"] % np.uint64(settings.buckets)).astype(np.int64)
-    for to, part in parts_of(bucket, texts):
+    for to, part in divide_rows(bucket, texts):
         yield Blob(to, "texts", group.number, part.tobytes())
 
 
-def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def find_repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Yield the exact copies in a bucket for their groups, and as `copies` for their batches; and
     those whose first copy is of another group."""
-    texts = inbox.rows("texts", TEXT_ROW)
-    sizes = [len(body) // TEXT_ROW.itemsize for body in inbox.bodies("texts")]
-    groups = np.repeat(np.array([blob.sender for blob in inbox.of("texts")], np.int64), sizes)
+    texts = inbox.read_rows("texts", TEXT_ROW)
+    sizes = [len(body) // TEXT_ROW.itemsize for body in inbox.get_bodies("texts")]
+    groups = np.repeat(
+        np.array([blob.sender for blob in inbox.get_blobs("texts")], np.int64), sizes
+    )
     numbers = texts["number"]
-    first = _firsts(numbers, texts["identity"]["low"], texts["identity"]["high"])
+    first = _find_firsts(numbers, texts["identity"]["low"], texts["identity"]["high"])
     is_copy = numbers[first] != numbers
     has_fingerprint = texts["features"] >= max(settings.rule.min_features, 1)
     has_fingerprint &= settings.recipe.sketch.kind == "simhash"
@@ -136,11 +138,11 @@ def repeats(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
         ("copies", batches, copies),
         ("elsewhere", batches[elsewhere], copies["number"][elsewhere]),
     ):
-        for to, part in parts_of(receivers, rows):
+        for to, part in divide_rows(receivers, rows):
             yield Blob(to, kind, inbox.receiver, part.tobytes())
 
 
-def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64]:
+def _find_firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return, for each document, the place of the lowest number among those with the same keys."""
     order = np.lexsort((numbers, *keys))
     begins = np.flatnonzero(are_new(*(key[order] for key in keys)))
@@ -151,50 +153,50 @@ def _firsts(numbers: NDArray[np.int64], *keys: NDArray[Any]) -> NDArray[np.int64
 
 def uncount(inbox: Inbox) -> Iterator[Blob]:
     """Return the counts of a batch's texts that the group of the first copy has counted too."""
-    numbers = np.sort(inbox.rows("elsewhere", NUMBER))
+    numbers = np.sort(inbox.read_rows("elsewhere", NUMBER))
     # Of equal texts of a group, only the one that was read first has a sample, and was counted.
-    for samples in inbox.bodies("samples"):
+    for samples in inbox.get_bodies("samples"):
         texts, counts = _core.counts_of_samples(samples, numbers, PARTS)
         for part, body in enumerate(counts if texts else ()):
-            yield Blob(part, "subtracted", inbox.receiver, with_texts(texts, body))
+            yield Blob(part, "subtracted", inbox.receiver, prepend_texts(texts, body))
 
 
 def count_hashes(inbox: Inbox) -> Iterator[Blob]:
     """Count the hashes of a part; only common ones stay. The body has the number of texts too."""
-    counted, counts = _with_texts(inbox, "hashes")
-    several, subtracted = _with_texts(inbox, "subtracted")
+    counted, counts = _sum_texts(inbox, "hashes")
+    several, subtracted = _sum_texts(inbox, "subtracted")
     body = _core.common_shingles(counts, subtracted, counted - several)
-    yield Blob(0, "counts", inbox.receiver, with_texts(counted - several, body))
+    yield Blob(0, "counts", inbox.receiver, prepend_texts(counted - several, body))
 
 
-def common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def merge_common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Yield the common shingles of a collection, as verification needs them."""
-    texts, parts = _with_texts(inbox, "counts")
+    texts, parts = _sum_texts(inbox, "counts")
     # Each part has counted the texts.
     texts //= len(parts)
     found = _core.Background.of_shingles(settings.documents, texts, parts)
     yield Blob(0, "common", 0, found.to_bytes())
 
 
-def _with_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
+def _sum_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
     """Return the sum of the numbers that bodies begin with, and the rest of each."""
-    bodies = inbox.bodies(kind)
+    bodies = inbox.get_bodies(kind)
     return sum(int.from_bytes(body[:8], "little") for body in bodies), [b[8:] for b in bodies]
 
 
-def keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def deal_keys(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Partition the keys of a group into buckets; keys of exact copies are not counted."""
     group = _Group(inbox, settings)
-    is_first = ~np.isin(group.numbers, inbox.rows("repeats", REPEAT)["number"])
-    dealt = core_shuffle(settings).keys(group.sketches(), int(group.numbers[-1]), is_first)
+    is_first = ~np.isin(group.numbers, inbox.read_rows("repeats", REPEAT)["number"])
+    dealt = compile_shuffle(settings).keys(group.read_sketches(), int(group.numbers[-1]), is_first)
     for bucket, body in enumerate(dealt):
         yield Blob(bucket, "keys", group.number, body)
 
 
 def count(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return, for each group, the document frequencies of its keys in a bucket."""
-    counts = core_shuffle(settings).count(inbox.bodies("keys"))
-    for blob, body in zip(inbox.of("keys"), counts, strict=True):
+    counts = compile_shuffle(settings).count(inbox.get_bodies("keys"))
+    for blob, body in zip(inbox.get_blobs("keys"), counts, strict=True):
         yield Blob(blob.sender, "counts", inbox.receiver, body)
 
 
@@ -207,31 +209,31 @@ def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """File the documents of a group that capped lists admit since others are dropped, and under all
     keys but those of lists that still leave them out."""
-    if not inbox.of("admitted"):
+    if not inbox.get_blobs("admitted"):
         return iter(())
     group = _Group(inbox, settings)
     return _file(group, group.are("admitted"))
 
 
 def _file(group: _Group, is_filed: NDArray[np.bool_]) -> Iterator[Blob]:
-    left_out = group.inbox.rows("left_out", FILED)
+    left_out = group.inbox.read_rows("left_out", FILED)
     left_out = np.sort(left_out[np.isin(left_out["number"], group.numbers[is_filed])])
-    entries = core_shuffle(group.settings).file(
-        group.sketches(),
+    entries = compile_shuffle(group.settings).file(
+        group.read_sketches(),
         group.numbers,
         is_filed,
-        group.inbox.bodies("counts"),
+        group.inbox.get_bodies("counts"),
         (left_out["key"].copy(), left_out["number"].copy()),
     )
     for bucket, body in enumerate(entries):
         yield Blob(bucket, "entries", group.number, body)
 
 
-def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def make_lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return a bucket's lists that each group needs, and the content of capped lists."""
-    asked = inbox.of("counts")
-    of_groups, keys, numbers = core_shuffle(settings).lists(
-        inbox.bodies("entries"), [blob.body for blob in asked]
+    asked = inbox.get_blobs("counts")
+    of_groups, keys, numbers = compile_shuffle(settings).lists(
+        inbox.get_bodies("entries"), [blob.body for blob in asked]
     )
     for blob, body in zip(asked, of_groups, strict=True):
         yield Blob(blob.sender, "lists", inbox.receiver, body)
@@ -243,49 +245,49 @@ def lists(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
         yield Blob(group, "full", inbox.receiver, full.tobytes())
 
 
-def candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def find_candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return the candidate pairs of a group, and requests for what judges them. The pairs of exact
     copies wait."""
     group = _Group(inbox, settings)
     pairs = _search(group, np.ones(len(group.numbers), np.bool_))
     is_waiting = np.isin(pairs["later"], group.numbers[group.are_repeats()])
     yield Blob(group.number, "waiting", group.number, pairs[is_waiting].tobytes())
-    yield from _candidates(pairs[~is_waiting], group.number, settings)
-    for blob in inbox.of("full"):
+    yield from _send_candidates(pairs[~is_waiting], group.number, settings)
+    for blob in inbox.get_blobs("full"):
         yield blob._replace(receiver=BUCKETS + blob.sender)
 
 
-def more_candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
+def find_more_candidates(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return the candidate pairs of a group with documents that capped lists have admitted."""
-    if any(inbox.bodies("lists")):
+    if any(inbox.get_bodies("lists")):
         group = _Group(inbox, settings)
         pairs = _search(group, ~group.are_repeats() | group.are("again"))
-        yield from _candidates(pairs, group.number, settings)
+        yield from _send_candidates(pairs, group.number, settings)
 
 
 def awaken(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return the waiting pairs of a group's copies that are to be searched as candidate pairs."""
-    pairs = inbox.rows("waiting", PAIR)
-    is_again = np.isin(pairs["later"], inbox.rows("again", NUMBER))
-    return _candidates(pairs[is_again], inbox.receiver, settings)
+    pairs = inbox.read_rows("waiting", PAIR)
+    is_again = np.isin(pairs["later"], inbox.read_rows("again", NUMBER))
+    return _send_candidates(pairs[is_again], inbox.receiver, settings)
 
 
 def _search(group: _Group, is_wanted: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the candidate pairs of documents of a group, sorted."""
-    later, earlier = core_shuffle(group.settings).candidates(
-        group.sketches(),
+    later, earlier = compile_shuffle(group.settings).candidates(
+        group.read_sketches(),
         group.numbers,
         is_wanted & group.have_sketches() & group.are_own(),
-        group.inbox.bodies("counts"),
-        group.inbox.bodies("lists"),
+        group.inbox.get_bodies("counts"),
+        group.inbox.get_bodies("lists"),
     )
     pairs = np.empty(len(later), PAIR)
     pairs["later"], pairs["earlier"] = later, earlier
     return pairs
 
 
-def _candidates(pairs: NDArray[Any], sender: int, settings: Settings) -> Iterator[Blob]:
+def _send_candidates(pairs: NDArray[Any], sender: int, settings: Settings) -> Iterator[Blob]:
     """Yield candidate pairs of a group, with requests for what judges them, and their number."""
-    units = units_of(pairs, settings, settings.groups)
-    yield from requests(pairs, units, sender)
+    units = assign_units(pairs, settings, settings.groups)
+    yield from request_documents(pairs, units, sender)
     yield Blob(WHOLE, "found", sender, np.array([len(pairs)], NUMBER).tobytes())

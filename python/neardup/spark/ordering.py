@@ -69,11 +69,11 @@ class Layout:
         #: The number of groups.
         self.groups = len(np.unique(self._groups))
 
-    def groups_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def find_groups(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the groups of documents."""
         return self._groups[np.searchsorted(self._batches, numbers >> PLACE_BITS)]
 
-    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def find_places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of documents among all, without gaps."""
         place = self._before[np.searchsorted(self._batches, numbers >> PLACE_BITS)]
         return place + (numbers & (MAX_BATCH - 1))

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from neardup.base.lazy import NDArray
 from neardup.run.summary import Summary
-from neardup.spark.blobs import from_rows, inboxes, unpack
+from neardup.spark.blobs import from_rows, group_blobs, unpack
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
-from neardup.spark.sketching import Settings, texts_of
+from neardup.spark.sketching import Settings, read_texts
 from neardup.tasks.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neardup.spark.checkpoint import Stage
 
 
-def review_of_job(
+def review_job(
     documents: Stage,
     removed: DataFrame,
     settings: Settings,
@@ -36,16 +36,16 @@ def review_of_job(
     begin = settings.first << PLACE_BITS
 
     def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        return _texts(documents, settings, numbers, length)
+        return _read_texts(documents, settings, numbers, length)
 
     def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         found = texts([begin + number for number in numbers], length)
         return {number - begin: fields for number, fields in found.items()}
 
-    return review_of(_picked(removed), begin, texts_of_input, texts, summary, rule)
+    return review_of(_pick_rows(removed), begin, texts_of_input, texts, summary, rule)
 
 
-def _picked(
+def _pick_rows(
     removed: DataFrame,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], NDArray[np.int64]]:
     """Return what `neardup.tasks.review.pick` does of a table."""
@@ -87,7 +87,7 @@ def _picked(
     return [row.asDict() for row in least], groups, counts
 
 
-def _texts(
+def _read_texts(
     documents: Stage, settings: Settings, numbers: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
     """Return texts of documents up to a length, and their whole lengths, by their numbers."""
@@ -98,10 +98,10 @@ def _texts(
         places.setdefault(number >> PLACE_BITS, []).append(number & (MAX_BATCH - 1))
 
     def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for inbox in inboxes(from_rows(rows)):
+        for inbox in group_blobs(from_rows(rows)):
             wanted = np.array(places.get(inbox.receiver, []), np.int64)
-            for records in map(unpack, inbox.bodies("records")):
-                texts = texts_of(records, wanted, settings).fill_null("")
+            for records in map(unpack, inbox.get_bodies("records")):
+                texts = read_texts(records, wanted, settings).fill_null("")
                 yield pa.record_batch(
                     {
                         "number": pa.array(wanted + (inbox.receiver << PLACE_BITS)),
@@ -110,7 +110,7 @@ def _texts(
                     }
                 )
 
-    found = documents.rows("records").filter(F.col("sender").isin(list(places)))
+    found = documents.read_rows("records").filter(F.col("sender").isin(list(places)))
     found = found.withColumn("receiver", F.col("sender"))
     rows = found.mapInArrow(work, "number long, text string, all long").collect()
     return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

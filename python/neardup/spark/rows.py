@@ -27,7 +27,7 @@ FILED = np.dtype([("key", "<u4"), ("number", "<i8")])
 NEED = np.dtype([("unit", "<i4"), ("place", "<i4")])
 
 
-def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+def find_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers, ascending. `np.unique` hashes them, which takes far longer."""
     ordered: NDArray[Any] = np.sort(numbers)
     distinct: NDArray[Any] = ordered[are_new(ordered)]
@@ -43,7 +43,9 @@ def are_new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
     return is_new
 
 
-def parts_of(keys: NDArray[np.int64], values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+def divide_rows(
+    keys: NDArray[np.int64], values: NDArray[Any]
+) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the keys, ascending, and the values of each."""
     keys, places = np.unique(keys, return_inverse=True)
     # Small numbers are sorted in one pass.

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 #: Bytes per Arrow batch. Rows with binary columns are large, and several batches are in memory.
 _BATCH_BYTES = 16 << 20
 
-#: Settings that only a new session can take: executors also measure the memory of their Python
-#: processes.
-_STATIC = {"spark.executor.processTreeMetrics.enabled": "true"}
-
 #: Java on one machine. Its optimizing compiler takes longer than a whole small job, so it gets only
 #: what runs twenty times as often as by default. Spark's classes exceed Java's first limit for
 #: classes several times, and each time the heap would be collected. Options of the user come after
@@ -84,7 +80,7 @@ def settings_for(
                 spark.conf.set(name, old)
 
 
-def split_bytes(spark: SparkSession, size: int, files: int) -> int:
+def find_split(spark: SparkSession, size: int, files: int) -> int:
     """Return how many bytes Spark reads per task, given the size and number of the files."""
     jvm: Any = spark._jvm
     parse = jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes
@@ -99,14 +95,16 @@ def start(master: str | None) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder.appName("neardup dedup")
+    # Executors also measure the memory of their Python processes; only a new session can take it.
+    builder = builder.config("spark.executor.processTreeMetrics.enabled", "true")
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # The driver then does all the work, for which Spark's default of 1 GB is too little.
-            builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
+            # The driver then does all the work, for which Spark's default of 1 GB is too little:
+            # Java gets a third of the memory, at most 4 GiB.
+            heap = min(2 * check_memory(None) // 3, 4 << 30)
+            builder = builder.config("spark.driver.memory", f"{heap >> 20}m")
             builder = builder.config("spark.driver.defaultJavaOptions", _LOCAL_JAVA)
-    for name, value in _STATIC.items():
-        builder = builder.config(name, value)
     session: SparkSession = builder.getOrCreate()
     context = session.sparkContext
     if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
@@ -115,19 +113,14 @@ def start(master: str | None) -> SparkSession:
     return session
 
 
-def _local_heap() -> int:
-    """Return the bytes for Java on one machine: a third of the memory, at most 4 GiB."""
-    return min(2 * check_memory(None) // 3, 4 << 30)
-
-
-def shuffled_bytes(spark: SparkSession) -> int:
+def count_shuffled_bytes(spark: SparkSession) -> int:
     """Return the bytes that a session's executors have written for shuffles so far."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
-def peak_memory(spark: SparkSession) -> int:
+def measure_memory(spark: SparkSession) -> int:
     """Return the peak memory of a session's executors in bytes; 0 before any measurement."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)

@@ -36,12 +36,12 @@ from neardup.spark.blobs import (
     SCHEMA,
     Blob,
     Kernel,
+    convert_schema,
     exchange,
     from_rows,
-    inboxes_of_sorted,
+    group_sorted_blobs,
     pack,
     serve,
-    spark_schema,
     stream,
     swap,
     to_rows,
@@ -63,9 +63,8 @@ _EVEN = 2
 class Search:
     """A search among sketched documents, the blobs of `sketching.sketch`.
 
-    After `decide`: `rounds`; `candidates`, the pairs of the first round and the last, some with
-    dropped documents; the exact duplicates, and what capped lists left out, as of
-    :class:`neardup.run.summary.Summary`.
+    After `decide`: `rounds`, and the `counts` that a :class:`neardup.run.summary.Summary` has.
+    Its `candidates` are the pairs of the first round and the last, some with dropped documents.
     """
 
     def __init__(
@@ -76,8 +75,8 @@ class Search:
         layout: Layout,
         partitions: int,
     ) -> None:
-        self.rounds = self.candidates = self.exact_duplicates = 0
-        self.capped_lists = self.skipped_documents = self.skipped_pairs = 0
+        self.rounds = 0
+        self.counts: dict[str, Any] = {}
         self._documents = documents
         self._spark = documents.spark
         self._checkpoint = checkpoint
@@ -89,12 +88,12 @@ class Search:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        found = self._run([self._of("features", "identities")], kernels.identities)
-        repeats = self._checkpoint.stage("repeats", self._run([found], kernels.repeats))
+        found = self._run([self._read_blobs("features", "identities")], kernels.deal_identities)
+        repeats = self._checkpoint.store_stage("repeats", self._run([found], kernels.find_repeats))
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
-        count = inheritable_thread_target(self._spark)(self._common_shingles)
+        count = inheritable_thread_target(self._spark)(self._broadcast_shingles)
         background = pool.submit(count, repeats)
         try:
             return self._decide(repeats, background)
@@ -103,87 +102,82 @@ class Search:
             if background.exception() is None and background.result() is not None:
                 background.result().destroy()
 
-    def removed(self, decided: Stage, names: Mapping[int, tuple[str, int]]) -> DataFrame:
-        """Return the removed table; see `decisions.answers` for `names`."""
-        ids, settings = self._of("ids"), self._settings
-        frames = [ids, decided.blobs("decisions")]
+    def make_removed(self, decided: Stage, names: Mapping[int, tuple[str, int]]) -> DataFrame:
+        """Return the removed table; see `decisions.answer_groups` for `names`."""
+        ids, settings = self._read_blobs("ids"), self._settings
+        frames = [ids, decided.read_blobs("decisions")]
         known = {"layout": self._layout, "names": names}
-        answers = exchange(frames, decisions.answers, self._partitions, **known)
+        answers = exchange(frames, decisions.answer_groups, self._partitions, **known)
         packed = stream(
             [ids, answers],
-            lambda inboxes: ((pack(r),) for r in decisions.removed(inboxes, settings, names)),
+            lambda inboxes: ((pack(r),) for r in decisions.list_removed(inboxes, settings, names)),
             self._partitions,
         )
         frame = self._spark.createDataFrame(packed, "rows binary", verifySchema=False)
         return frame.mapInArrow(
             lambda rows: (unpack(row["rows"]) for batch in rows for row in batch.to_pylist()),
-            spark_schema(decisions.REMOVED),
+            convert_schema(decisions.REMOVED),
         )
 
     def _decide(self, repeats: Stage, background: Future[Any]) -> Stage:
         """Search and decide until nothing changes."""
-        group = [self._of("features", "sketches"), repeats.blobs("repeats")]
-        made = self._run([self._run(group, kernels.keys)], kernels.count)
+        group = [self._read_blobs("features", "sketches"), repeats.read_blobs("repeats")]
+        made = self._run([self._run(group, kernels.deal_keys)], kernels.count)
         # A resumed job may have another number of buckets.
-        counts = self._checkpoint.stage(f"counts-{self._settings.buckets}", made).blobs("counts")
-        inputs = [*group, counts]
-        lists = self._lists(self._run(inputs, kernels.file), counts)
-        first = self._checkpoint.stage(
-            "round-0/candidates", self._run([*inputs, lists], kernels.candidates)
+        counts = self._checkpoint.store_stage(f"counts-{self._settings.buckets}", made).read_blobs(
+            "counts"
         )
-        similar = self._judge(first, "round-0", background).rows("similar")
-        pairs = first.rows("found", "full").union(similar)
-        pairs = pairs.union(repeats.rows("copies"))
+        inputs = [*group, counts]
+        lists = self._make_lists(self._run(inputs, kernels.file), counts)
+        first = self._checkpoint.store_stage(
+            "round-0/candidates", self._run([*inputs, lists], kernels.find_candidates)
+        )
+        similar = self._judge(first, "round-0", background).read_rows("similar")
+        pairs = first.read_rows("found", "full").union(similar)
+        pairs = pairs.union(repeats.read_rows("copies"))
         decided, result = self._apply_rule(pairs)
         wanted = None
         while result["wanted"] != wanted:
             wanted = result["wanted"]
             name = f"round-{self.rounds}"
-            again = decided.blobs("again")
-            found = [self._run([first.blobs("waiting"), again], kernels.awaken)]
+            again = decided.read_blobs("again")
+            found = [self._run([first.read_blobs("waiting"), again], kernels.awaken)]
             if result["admitted"]:
-                changed = decided.blobs("admitted", "left_out")
-                lists = self._lists(self._run([*inputs, changed], kernels.admit), counts)
-                found.append(self._run([*inputs, lists, again], kernels.more_candidates))
-            more = self._checkpoint.stage(f"{name}/candidates", again.context.union(found))
-            similar = self._judge(more, name, background).rows("similar")
-            decided, result = self._apply_rule(pairs.union(more.rows("found")).union(similar))
-        for field in (
-            "candidates",
-            "exact_duplicates",
-            "capped_lists",
-            "skipped_documents",
-            "skipped_pairs",
-        ):
-            setattr(self, field, result[field])
+                changed = decided.read_blobs("admitted", "left_out")
+                lists = self._make_lists(self._run([*inputs, changed], kernels.admit), counts)
+                found.append(self._run([*inputs, lists, again], kernels.find_more_candidates))
+            more = self._checkpoint.store_stage(f"{name}/candidates", again.context.union(found))
+            similar = self._judge(more, name, background).read_rows("similar")
+            decided, result = self._apply_rule(pairs.union(more.read_rows("found")).union(similar))
+        self.counts = result["counts"]
         return decided
 
-    def _lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:
-        return self._run([entries, swap(counts)], kernels.lists)
+    def _make_lists(self, entries: RDD[Blob], counts: RDD[Blob]) -> RDD[Blob]:
+        return self._run([entries, swap(counts)], kernels.make_lists)
 
     def _apply_rule(self, pairs: DataFrame) -> tuple[Stage, dict[str, Any]]:
         """Return the blobs of `decisions.decide` as the stage that ends a round, and the result."""
         settings, layout = self._settings, self._layout
 
         def work(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            inboxes = inboxes_of_sorted(from_rows(rows))
+            inboxes = group_sorted_blobs(from_rows(rows))
             return to_rows(decisions.decide(inboxes, settings, layout))
 
         # One task takes all; Spark sorts in files what its memory does not hold.
         ordered = pairs.coalesce(1).sortWithinPartitions("receiver", "kind", "sender")
-        made = ordered.mapInArrow(work, spark_schema(SCHEMA))
-        decided = self._checkpoint.stage(f"round-{self.rounds}/decided", made)
+        made = ordered.mapInArrow(work, convert_schema(SCHEMA))
+        decided = self._checkpoint.store_stage(f"round-{self.rounds}/decided", made)
         self.rounds += 1
-        return decided, orjson.loads(decided.blobs("result").collect()[0].body)
+        return decided, orjson.loads(decided.read_blobs("result").collect()[0].body)
 
     def _judge(self, candidates: Stage, name: str, background: Future[Any]) -> Stage:
         """Judge candidate pairs: first by samples, if there are any, then by texts."""
         requests = candidates
         if self._settings.compares_samples:
-            samples = self._sent(candidates, "samples")
-            blobs = [candidates.blobs("pairs"), samples]
+            samples = self._send_documents(candidates, "samples")
+            blobs = [candidates.read_blobs("pairs"), samples]
             ruled = self._run(blobs, units.rule_out, background=background.result())
-            requests = self._checkpoint.stage(f"{name}/open", ruled)
+            requests = self._checkpoint.store_stage(f"{name}/open", ruled)
         return self._verify(requests, name, background)
 
     def _verify(self, requests: Stage, name: str, background: Future[Any]) -> Stage:
@@ -191,40 +185,40 @@ class Search:
         kinds = ["features"]
         kinds += ["records"] if self._settings.rule.keeps_texts else []
         kinds += ["sketches"] if self._settings.compares_sketches else []
-        blobs = [requests.blobs("pairs"), self._sent(requests, *kinds)]
+        blobs = [requests.read_blobs("pairs"), self._send_documents(requests, *kinds)]
         judged = self._run(blobs, units.verify, tasks=_EVEN, background=background.result())
-        return self._checkpoint.stage(f"{name}/verified", judged)
+        return self._checkpoint.store_stage(f"{name}/verified", judged)
 
-    def _common_shingles(self, repeats: Stage) -> Any:
+    def _broadcast_shingles(self, repeats: Stage) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
         needs none."""
         if self._settings.rule.counted_shingle is None:
             return None
-        stored = self._checkpoint.stage("background", self._count_shingles(repeats))
-        bodies = [blob.body for blob in stored.rows("common").collect()]
+        stored = self._checkpoint.store_stage("background", self._count_shingles(repeats))
+        bodies = [blob.body for blob in stored.read_rows("common").collect()]
         return self._spark.sparkContext.broadcast(bodies[0] if bodies else None)
 
     def _count_shingles(self, repeats: Stage) -> RDD[Blob]:
-        subtracted = self._asked(repeats, "elsewhere", kernels.uncount, "samples")
-        counts = [self._of("hashes"), subtracted]
+        subtracted = self._serve(repeats, "elsewhere", kernels.uncount, "samples")
+        counts = [self._read_blobs("hashes"), subtracted]
         common = exchange(counts, kernels.count_hashes, self._partitions)
-        return self._run([common], kernels.common)
+        return self._run([common], kernels.merge_common)
 
-    def _of(self, *kinds: str) -> RDD[Blob]:
+    def _read_blobs(self, *kinds: str) -> RDD[Blob]:
         """Return blobs of the documents, for their groups."""
-        return self._documents.blobs(*kinds)
+        return self._documents.read_blobs(*kinds)
 
-    def _sent(self, stage: Stage, *kinds: str) -> RDD[Blob]:
+    def _send_documents(self, stage: Stage, *kinds: str) -> RDD[Blob]:
         """Return what the units of a stage need of documents."""
-        return self._asked(stage, "needs", units.send, *kinds, settings=self._settings)
+        return self._serve(stage, "needs", units.send, *kinds, settings=self._settings)
 
-    def _asked(
+    def _serve(
         self, stage: Stage, request: str, kernel: Kernel, *kinds: str, **known: Any
     ) -> RDD[Blob]:
         """Return what a kernel makes of documents for the requests of a stage."""
         if not stage.has(request):
             return self._spark.sparkContext.emptyRDD()
-        return serve(self._documents.rows(*kinds), stage.rows(request), kernel, **known)
+        return serve(self._documents.read_rows(*kinds), stage.read_rows(request), kernel, **known)
 
     def _run(
         self, blobs: list[RDD[Blob]], kernel: Kernel, tasks: int = 1, **known: Any

@@ -90,14 +90,16 @@ class Settings:
         return self.rule.counted_shingle is not None
 
 
-def core_recipe(settings: Settings) -> _core.Recipe:
+def compile_recipe(settings: Settings) -> _core.Recipe:
     """Return the core's recipe; computed once per process."""
     # Each task has one core; a thread pool would take cores from other tasks.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     return compiled(settings.recipe)
 
 
-def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) -> pa.RecordBatch:
+def _select_records(
+    rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool
+) -> pa.RecordBatch:
     """Return the rows that are records: not blank lines, and without a file's byte order mark."""
     if not settings.lines:
         return rows
@@ -105,12 +107,12 @@ def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) ->
     if at_beginning and lines and lines[0].as_py().startswith(_MARK):
         first = pa.array([lines[0].as_py().removeprefix(_MARK)], BYTES)
         lines = pa.concat_arrays([first, lines[1:]])
-    if _core.count_records(_block(lines)) < len(lines):
+    if _core.count_records(_join_lines(lines)) < len(lines):
         lines = pa.array([line for line in lines.to_pylist() if line and not line.isspace()], BYTES)
     return pa.record_batch({settings.columns[0]: lines})
 
 
-def _block(lines: Any) -> bytes:
+def _join_lines(lines: Any) -> bytes:
     """Return lines as a file has them, without an object for each."""
     if not len(lines):
         return b""
@@ -126,23 +128,23 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
         reading = LineReader("", settings.fields, True)
-        return reading.read(_block(records.column(0)))
+        return reading.read(_join_lines(records.column(0)))
     columns = choose_columns(records.schema, settings.fields, "input")
     reader = ColumnReader(columns, settings.fields, True, "", id_of=lambda _: None)
     return reader.read(records.column, records.nbytes)
 
 
-def texts_of(records: pa.RecordBatch, places: NDArray[np.int64], settings: Settings) -> Any:
+def read_texts(records: pa.RecordBatch, places: NDArray[np.int64], settings: Settings) -> Any:
     """Return the texts of some of the records that were stored."""
     are_lines = (records.schema.metadata or {})[_LINES] == b"1"
     settings = replace(settings, fields=replace(settings.fields, id=None))
     if not are_lines:
-        records = _with_text(records, settings)
+        records = _select_text_columns(records, settings)
     read = _read(records.take(places), replace(settings, lines=are_lines))
-    return _plain(read.texts, TEXT)
+    return _convert_column(read.texts, TEXT)
 
 
-def _with_text(rows: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
+def _select_text_columns(rows: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
     """Return only those columns that the text is in."""
     columns = choose_columns(rows.schema, replace(settings.fields, id=None), "input")
     return rows.select(list(columns.roots.get(columns.text, (columns.text,))))
@@ -151,7 +153,7 @@ def _with_text(rows: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     """Sketch the texts of a batch, and return all problems."""
     with errors_for_driver():
-        texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
+        texts, units, problems = readable(batch, settings.recipe, compile_recipe(settings))
     corpus.push(texts, titles=batch.titles, units=units)
     return problems
 
@@ -161,7 +163,7 @@ def problems_to_json(problems: Sequence[Problem]) -> bytes:
     return orjson.dumps([{**problem.to_dict(), "source": ""} for problem in problems])
 
 
-def sketched_rows(rows: Iterable[pa.RecordBatch], **known: Any) -> Iterator[pa.RecordBatch]:
+def sketch_rows(rows: Iterable[pa.RecordBatch], **known: Any) -> Iterator[pa.RecordBatch]:
     """Return the blobs of `sketch` as rows."""
     from pyspark import TaskContext
 
@@ -197,17 +199,17 @@ def sketch(
     | `hashes` | group | for each part of all hashes, how many texts have each |
     """
     numberer = BatchNumberer(files, task, first)
-    group: _Group | None = None
+    group: _SketchGroup | None = None
     groups = 0
     for rows_together in rows:
         for path, begin, part in split_by_part(rows_together, most):
             batch = numberer.next(path, begin)
             at_beginning = bool(files) and batch == files[path].begin
-            records = _records(part, settings, at_beginning=at_beginning)
+            records = _select_records(part, settings, at_beginning=at_beginning)
             if not records.num_rows:
                 continue
             if group is None:
-                group = _Group(settings, groups << _TASK_BITS | task)
+                group = _SketchGroup(settings, groups << _TASK_BITS | task)
                 groups += 1
             yield from group.sketch(records, batch)
             if group.is_full:
@@ -217,7 +219,7 @@ def sketch(
         yield from group.counts()
 
 
-class _Group:
+class _SketchGroup:
     """Batches of one task; each text is sampled once."""
 
     def __init__(self, settings: Settings, number: int) -> None:
@@ -225,7 +227,7 @@ class _Group:
         self._number = number
         self._documents = 0
         self._corpus = _core.Corpus(
-            core_recipe(settings),
+            compile_recipe(settings),
             keeps_texts=False,
             shingle=settings.rule.counted_shingle,
             workers=1,
@@ -241,7 +243,7 @@ class _Group:
         if self._settings.compares_samples:
             texts, counts = self._corpus.counts(PARTS)
             for part, body in enumerate(counts):
-                yield Blob(part, "hashes", self._number, with_texts(texts, body))
+                yield Blob(part, "hashes", self._number, prepend_texts(texts, body))
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
         """Yield the blobs of a batch."""
@@ -266,7 +268,7 @@ class _Group:
             "features": features.tobytes(),
             "identities": b"".join(identities.to_pylist()),
             "sketches": pack(sketches),
-            "ids": pack(_plain(read.ids, TEXT), compressed=True),
+            "ids": pack(_convert_column(read.ids, TEXT), compressed=True),
         }
         if problems:
             bodies["problems"] = problems_to_json(problems)
@@ -274,19 +276,19 @@ class _Group:
             numbers = (batch << PLACE_BITS) + np.arange(records.num_rows, dtype=np.int64)
             bodies["samples"] = self._corpus.samples(begin, numbers)
         if self._settings.is_other and not self._settings.lines:
-            records = _with_text(records, self._settings)
+            records = _select_text_columns(records, self._settings)
         are_lines = {_LINES: str(int(self._settings.lines))}
         bodies["records"] = pack(records.replace_schema_metadata(are_lines), compressed=True)
         for kind, body in bodies.items():
             yield Blob(self._number, kind, batch, body)
 
 
-def with_texts(texts: int, body: bytes) -> bytes:
+def prepend_texts(texts: int, body: bytes) -> bytes:
     """Return a body that begins with a number of texts."""
     return texts.to_bytes(8, "little") + body
 
 
-def _plain(values: Any, type: pa.DataType) -> Any:
+def _convert_column(values: Any, type: pa.DataType) -> Any:
     """Return a column as one array of a type."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()

@@ -14,8 +14,8 @@ from neardup import _core
 from neardup.base.lazy import NDArray
 from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
-from neardup.spark.rows import JUDGED, NEED, PAIR, are_new, distinct, parts_of
-from neardup.spark.sketching import TEXT, Settings, core_recipe, texts_of
+from neardup.spark.rows import JUDGED, NEED, PAIR, are_new, divide_rows, find_distinct
+from neardup.spark.sketching import TEXT, Settings, compile_recipe, read_texts
 
 #: Documents per verification unit. A unit holds the texts of some of them.
 UNIT_DOCUMENTS = 1 << 14
@@ -25,68 +25,68 @@ UNIT_SAMPLES = 1 << 19
 
 
 @lru_cache(maxsize=8)
-def core_rule(settings: Settings) -> _core.Rule:
+def compile_rule(settings: Settings) -> _core.Rule:
     """Return the core's rule; computed once per process."""
     return settings.rule.compiled(settings.documents)
 
 
-def requests(pairs: NDArray[Any], units: NDArray[np.int64], sender: int) -> Iterator[Blob]:
+def request_documents(pairs: NDArray[Any], units: NDArray[np.int64], sender: int) -> Iterator[Blob]:
     """Yield the pairs of each unit, and for each batch the documents that units need."""
     batches, needs = [np.empty(0, np.int64)], [np.empty(0, NEED)]
-    for unit, part in parts_of(units, pairs):
+    for unit, part in divide_rows(units, pairs):
         yield Blob(unit, "pairs", sender, part.tobytes())
-        numbers = distinct(part.view(np.int64))
+        numbers = find_distinct(part.view(np.int64))
         need = np.empty(len(numbers), NEED)
         need["unit"], need["place"] = unit, numbers & (MAX_BATCH - 1)
         batches.append(numbers >> PLACE_BITS)
         needs.append(need)
-    for batch, part in parts_of(np.concatenate(batches), np.concatenate(needs)):
+    for batch, part in divide_rows(np.concatenate(batches), np.concatenate(needs)):
         yield Blob(batch, "needs", sender, part.tobytes())
 
 
-def _needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def _read_needs(inbox: Inbox) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield each unit and the places of the documents of a batch that it needs, ascending."""
-    needs = inbox.rows("needs", NEED)
-    for unit, part in parts_of(needs["unit"], needs["place"]):
+    needs = inbox.read_rows("needs", NEED)
+    for unit, part in divide_rows(needs["unit"], needs["place"]):
         # Several groups may ask for the same document.
-        yield unit, distinct(part).astype(np.int64)
+        yield unit, find_distinct(part).astype(np.int64)
 
 
 def send(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     """Return what each unit needs of the samples, features, sketches or texts of a batch."""
     first = inbox.receiver << PLACE_BITS
-    for body in inbox.bodies("samples"):
-        for unit, places in _needs(inbox):
+    for body in inbox.get_bodies("samples"):
+        for unit, places in _read_needs(inbox):
             yield Blob(unit, "samples", inbox.receiver, _core.select_samples(body, first + places))
-    for body in inbox.bodies("features"):
+    for body in inbox.get_bodies("features"):
         features = np.frombuffer(body, np.int32)
-        for unit, places in _needs(inbox):
+        for unit, places in _read_needs(inbox):
             yield Blob(unit, "features", inbox.receiver, features[places].tobytes())
-    for sketches in map(unpack_array, inbox.bodies("sketches")):
-        for unit, places in _needs(inbox):
+    for sketches in map(unpack_array, inbox.get_bodies("sketches")):
+        for unit, places in _read_needs(inbox):
             picked = sketches.take(pa.array(places))
             yield Blob(unit, "sketches", inbox.receiver, pack(picked))
-    for records in map(unpack, inbox.bodies("records")):
-        every = distinct(inbox.rows("needs", NEED)["place"])
-        texts = texts_of(records, every, settings)
-        for unit, places in _needs(inbox):
+    for records in map(unpack, inbox.get_bodies("records")):
+        every = find_distinct(inbox.read_rows("needs", NEED)["place"])
+        texts = read_texts(records, every, settings)
+        for unit, places in _read_needs(inbox):
             picked = texts.take(pa.array(np.searchsorted(every, places)))
             yield Blob(unit, "texts", inbox.receiver, pack(picked))
 
 
 def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
     """Return the pairs of a unit that samples leave open, with requests for the texts."""
-    known = _background(background.value)
-    bodies = inbox.bodies("pairs")
+    known = _decode_background(background.value)
+    bodies = inbox.get_bodies("pairs")
     if known is not None:
-        rules = core_rule(settings), core_recipe(settings)
-        bodies = [_core.open_pairs(*rules, known, inbox.bodies("samples"), bodies)]
+        rules = compile_rule(settings), compile_recipe(settings)
+        bodies = [_core.open_pairs(*rules, known, inbox.get_bodies("samples"), bodies)]
     pairs = np.frombuffer(b"".join(bodies), PAIR)
-    units = units_of(pairs, replace(settings, units=settings.text_units), 1)
-    yield from requests(pairs, units, inbox.receiver)
+    units = assign_units(pairs, replace(settings, units=settings.text_units), 1)
+    yield from request_documents(pairs, units, inbox.receiver)
 
 
-def units_of(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
+def assign_units(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
     """Return the unit that judges each pair.
 
     The pairs are those of one group of `groups`; those of a later document follow each other.
@@ -120,45 +120,47 @@ def verify(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob]:
 
     `background` are the common shingles, as bytes that Spark has broadcast, or None.
     """
-    asked = inbox.rows("pairs", PAIR)
+    asked = inbox.read_rows("pairs", PAIR)
     if not len(asked):
         return
     # Batches ascend, and so do the documents of each.
-    numbers = distinct(asked.view(np.int64))
+    numbers = find_distinct(asked.view(np.int64))
     texts: Any = pa.nulls(len(numbers), TEXT)
     if settings.rule.keeps_texts:
-        texts = pa.concat_arrays(map(unpack_array, inbox.bodies("texts"))).fill_null("")
-    sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
+        texts = pa.concat_arrays(map(unpack_array, inbox.get_bodies("texts"))).fill_null("")
+    sketches: list[Any] = [_make_empty_sketch(settings)] * len(numbers)
     if settings.compares_sketches:
         sketches = [
-            sketch for body in inbox.bodies("sketches") for sketch in unpack_array(body).to_pylist()
+            sketch
+            for body in inbox.get_bodies("sketches")
+            for sketch in unpack_array(body).to_pylist()
         ]
     judged = np.empty(len(asked), JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
     judged["similarity"], judged["distance"] = _core.judge_pairs(
-        core_rule(settings),
-        core_recipe(settings),
-        None if background is None else _background(background.value),
+        compile_rule(settings),
+        compile_recipe(settings),
+        None if background is None else _decode_background(background.value),
         texts,
         sketches,
-        inbox.rows("features", np.int32).astype(np.uint32),
+        inbox.read_rows("features", np.int32).astype(np.uint32),
         np.searchsorted(numbers, asked["later"]).astype(np.uint32),
         np.searchsorted(numbers, asked["earlier"]).astype(np.uint32),
     )
     similar = judged[~np.isnan(judged["similarity"])]
-    for batch, part in parts_of(similar["later"] >> PLACE_BITS, similar):
+    for batch, part in divide_rows(similar["later"] >> PLACE_BITS, similar):
         yield Blob(batch, "similar", inbox.receiver, part.tobytes())
 
 
 @lru_cache(maxsize=8)
-def _no_sketch(settings: Settings) -> bytes:
+def _make_empty_sketch(settings: Settings) -> bytes:
     """Return an empty sketch, a placeholder where the rule does not compare sketches."""
-    corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
+    corpus = _core.Corpus(compile_recipe(settings), keeps_texts=False, shingle=None, workers=1)
     corpus.push(pa.array([""], TEXT), titles=None, units=None)
     return bytes(pa.array(corpus.rows(0, 1)[2])[0].as_py())
 
 
 @lru_cache(maxsize=2)
-def _background(common: bytes | None) -> _core.Background | None:
+def _decode_background(common: bytes | None) -> _core.Background | None:
     """Return the background statistics; decoded once per process."""
     return None if common is None else _core.Background.from_bytes(common)

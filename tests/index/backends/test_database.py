@@ -27,11 +27,11 @@ DURABLE = True
 def test_a_new_index_is_empty_until_its_tables_are_made(location, opened):
     database = opened(location, tables=False)
     assert not database.exists()
-    assert database.size() == 0
+    assert database.measure_size() == 0
     database.create_tables()
     assert database.exists()
     database.check_schema()
-    assert database.size() > 0
+    assert database.measure_size() > 0
     assert opened(location, tables=False, must_exist=True).exists()
     with database.reading() as connection:
         assert connection.execute(meta.select()).all() == [("schema", str(SCHEMA))]
@@ -226,12 +226,12 @@ def test_compacting_gives_space_back(location, opened):
     with database.writing() as connection:
         rows = [{"key": n, "number": n, "share": 1} for n in range(20_000)]
         connection.execute(keys.insert(), rows)
-    full = database.size()
+    full = database.measure_size()
     with database.writing() as connection:
         connection.execute(keys.delete())
     database.compact()
     # PostgreSQL keeps empty pages of its indexes for new rows.
-    assert database.size() < full / (4 if database.dialect == "sqlite" else 2)
+    assert database.measure_size() < full / (4 if database.dialect == "sqlite" else 2)
     assert database.check() is None
 
 

@@ -129,12 +129,17 @@ class TestWhatIsThere:
         copy = full.with_name("copy.db")
         shutil.copy(full, copy)
         os.replace(copy, full)
-        for call in (lambda: write(database), database.exists, database.size, database.compact):
+        for call in (
+            lambda: write(database),
+            database.exists,
+            database.measure_size,
+            database.compact,
+        ):
             refused(IndexUnavailableError, "deleted or replaced", full, call)
         full.unlink()
         for call in (lambda: values(database), database.create_tables):
             refused(IndexUnavailableError, "deleted or replaced", full, call)
-        assert database.size() == 0
+        assert database.measure_size() == 0
         assert not database.exists()
         assert not full.exists()
 

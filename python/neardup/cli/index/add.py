@@ -88,7 +88,7 @@ def add(
     """
     require(N_("An index"), "index", "sqlalchemy")
     from neardup.index import Index
-    from neardup.index.ingest.files import add_files
+    from neardup.index.ingest.reading import add_files
 
     index: Index | None = None
     with ExitStack() as stack:
@@ -147,11 +147,11 @@ def _so_far(done: int) -> Message:
 
 
 def _summary(index: Index, added: AddResult) -> None:
-    from neardup.index.ingest.files import counts_of
+    from neardup.index.ingest.reading import count_outcomes
 
     stats = index.stats()
     rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
-    counts = counts_of(added)
+    counts = count_outcomes(added)
     replaced: Message | str = ""
     if added.replaced:
         replaced = Message("{count:,} of them replaced others", count=added.replaced)

@@ -147,12 +147,12 @@ def reconsider(
     unknown = False
     with common.open_for_command(location) as index:
         # Needs what an index needs, so it is imported once there is one.
-        from neardup.index.store.rows import unknown_document
+        from neardup.index.store.rows import make_unknown_error
 
         for id in dict.fromkeys(ids or ()):
             document = index.get(id)
             if document is None:
-                print_message(unknown_document(index.stats().location, id))
+                print_message(make_unknown_error(index.stats().location, id))
                 unknown = True
             elif document.state == "kept":
                 print_note(Message("'{id}' is already kept; skipped.", id=shown(id)))

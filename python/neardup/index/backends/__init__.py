@@ -16,7 +16,7 @@ __all__ = ["Database", "open_database"]
 
 def open_database(location: str | Path, *, must_exist: bool) -> Database:
     """Connect to a file or a ``postgresql://`` address, without creating a file or a table."""
-    database = _database(location)
+    database = _make_database(location)
     try:
         database.find(must_exist=must_exist)
     except BaseException:
@@ -25,7 +25,7 @@ def open_database(location: str | Path, *, must_exist: bool) -> Database:
     return database
 
 
-def _database(location: str | Path) -> Database:
+def _make_database(location: str | Path) -> Database:
     scheme, separator, rest = str(location).partition("://")
     if database_of(location) == "postgresql":
         from neardup.index.backends.postgresql import PostgreSQLSchema

@@ -13,7 +13,7 @@ from neardup.base.locations import index_files
 from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends.failures import Moment, explain_failure
-from neardup.index.backends.own_log import foreign_log, mark_anew, refuse_foreign_log
+from neardup.index.backends.log_states import find_foreign_log, mark_anew, refuse_foreign_log
 from neardup.index.schema import SCHEMA
 
 #: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
@@ -81,7 +81,7 @@ def copy_backup(source: str, part: str) -> None:
 def locked(target: str, seconds: float) -> Iterator[None]:
     """Keep others from writing to an index, so that no change is acknowledged and lost."""
     files = [Path(path) for path in index_files(target)]
-    if not files[0].exists() or foreign_log(files) is not None:
+    if not files[0].exists() or find_foreign_log(files) is not None:
         yield
         return
     uri = f"{files[0].as_uri()}?mode=rw"

@@ -50,7 +50,7 @@ class Database(ABC):
     def __init__(self, location: str) -> None:
         #: The location as shown to users.
         self.location = location
-        self._pool = self._new_pool()
+        self._pool = self._make_pool()
         # Writers of one process queue on this lock. It is fairer and faster than polling SQLite,
         # and a thread that waits in it needs no connection.
         self._turn = threading.Lock()
@@ -67,7 +67,7 @@ class Database(ABC):
             with self._upkeep() as connection:
                 self._prepare(connection)
         elif must_exist and not has_place:
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_(
                     "{location}: no such file. Create an index first, in a shell with: "
                     "neardup index create {location}"
@@ -75,7 +75,7 @@ class Database(ABC):
                 code="index_missing",
             )
         elif must_exist:
-            raise self._wrong(
+            raise self._make_format_error(
                 N_(
                     "{location}: must hold an index, not an empty database. Create one in a "
                     "shell with: neardup index create"
@@ -84,17 +84,19 @@ class Database(ABC):
                 elsewhere=Message(self._elsewhere),
             )
 
-    def _wrong(self, template: str, code: str | None = None, **values: object) -> IndexFormatError:
+    def _make_format_error(
+        self, template: str, code: str | None = None, **values: object
+    ) -> IndexFormatError:
         """Return the error that the location holds something else, or a damaged index."""
         return IndexFormatError(Message(template, code=code, location=self.location, **values))
 
-    def unavailable(
+    def make_unavailable_error(
         self, template: str, code: str | None = None, **values: object
     ) -> IndexUnavailableError:
         """Return the error that the index cannot be used, with its location."""
         return IndexUnavailableError(Message(template, code=code, location=self.location, **values))
 
-    def is_own(self) -> bool:
+    def is_of_this_process(self) -> bool:
         """Return whether this process opened it, not one that it was forked from."""
         return self._process == os.getpid()
 
@@ -108,13 +110,13 @@ class Database(ABC):
         if not self._is_there():
             return False
         with self.reading() as connection:
-            names = self._tables(connection)
+            names = self._list_tables(connection)
             if not names:
                 return False
-            version = self._version(connection) if set(names) >= _LANDMARKS else None
+            version = self._read_version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise self._wrong(
+            raise self._make_format_error(
                 N_(
                     "{location}: must hold an index or nothing, not the tables of another "
                     "program: {tables}. {elsewhere}"
@@ -126,7 +128,7 @@ class Database(ABC):
         return True
 
     @staticmethod
-    def _version(connection: Connection, name: str = "schema") -> str | None:
+    def _read_version(connection: Connection, name: str = "schema") -> str | None:
         query = meta.select().with_only_columns(meta.c.value).where(meta.c.name == name)
         value: str | None = connection.execute(query).scalar_one_or_none()
         return value
@@ -134,7 +136,7 @@ class Database(ABC):
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Create all tables in one transaction, and `fill` them; False if they already exist."""
         with self.writing() as connection:
-            made = not self._tables(connection)
+            made = not self._list_tables(connection)
             if made:
                 self._make_room(connection)
                 METADATA.create_all(connection, checkfirst=False)
@@ -149,11 +151,11 @@ class Database(ABC):
     def check_schema(self) -> None:
         """Raise an error unless the index has the tables of this version."""
         with self.reading() as connection:
-            stored = self._version(connection)
-            by = self._version(connection, "neardup")
+            stored = self._read_version(connection)
+            by = self._read_version(connection, "neardup")
         if stored == str(SCHEMA):
             return
-        raise self._wrong(
+        raise self._make_format_error(
             N_(
                 "{location}: must be an index of format {expected}, and is of format {found}: "
                 "with {writer}, which made it, run `neardup index export {location} -o "
@@ -185,7 +187,7 @@ class Database(ABC):
     def _taking_turn(self) -> Iterator[None]:
         turn, seconds = self._turn, self.lock_seconds
         if not turn.acquire(timeout=seconds):
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_(
                     "{location}: another thread locked it for {seconds:g} seconds, so nothing of "
                     "this change was stored. Try again, or add fewer documents at once."
@@ -227,9 +229,11 @@ class Database(ABC):
     @contextmanager
     def _connected(self, moment: Moment) -> Iterator[Connection]:
         if self._closed:
-            raise self.unavailable(N_("{location}: is closed. Open it again."), code="index_closed")
-        if not self.is_own():
-            raise self.unavailable(
+            raise self.make_unavailable_error(
+                N_("{location}: is closed. Open it again."), code="index_closed"
+            )
+        if not self.is_of_this_process():
+            raise self.make_unavailable_error(
                 N_("{location}: was opened before this process was forked. Open it again here.")
             )
         self._check_use()
@@ -249,7 +253,7 @@ class Database(ABC):
             raise meant from error
 
     @abstractmethod
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """Return how many bytes the index takes: file and log, or all tables with indexes."""
 
     @abstractmethod
@@ -280,7 +284,7 @@ class Database(ABC):
     # What the two databases do differently. What is not abstract suits a server.
 
     @abstractmethod
-    def _new_pool(self) -> Engine:
+    def _make_pool(self) -> Engine:
         """Return a new connection pool without open connections."""
 
     def _is_there(self) -> bool:
@@ -299,7 +303,7 @@ class Database(ABC):
         """Return whether a commit would still store the transaction's changes."""
 
     @abstractmethod
-    def _tables(self, connection: Connection) -> list[str]:
+    def _list_tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, sorted."""
 
     @abstractmethod
@@ -318,18 +322,18 @@ class Database(ABC):
 
     @classmethod
     @abstractmethod
-    def values_table(cls, of: Literal["numbers", "text"] = "numbers") -> FromClause:
-        """Return a table of one column, `value`, of numbers or text; bind it with `values_of`."""
+    def make_values_table(cls, of: Literal["numbers", "text"] = "numbers") -> FromClause:
+        """Return a table of one column, `value`, of numbers or text; bind it with `bind_values`."""
 
     @classmethod
     @abstractmethod
-    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
-        """Return the parameter of a `values_table`."""
+    def bind_values(cls, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the parameter of a table that `make_values_table` made."""
 
     @classmethod
     @abstractmethod
-    def joined(cls, given: FromClause, wanted: Select[Any]) -> Select[Any]:
-        """Return the rows of a query that match a value of a `values_table`, found by value."""
+    def join_values(cls, given: FromClause, wanted: Select[Any]) -> Select[Any]:
+        """Return the rows of a query that match a value of `make_values_table`, found by value."""
 
     @classmethod
     @abstractmethod
@@ -343,7 +347,7 @@ class Database(ABC):
         self._closed = True
         OPEN.discard(self)
         # The connections of a parent process are its own.
-        self._pool.dispose(close=self.is_own())
+        self._pool.dispose(close=self.is_of_this_process())
 
     def __enter__(self) -> Database:
         return self
@@ -351,12 +355,12 @@ class Database(ABC):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _before_fork(self) -> None:
+    def _drop_idle_connections(self) -> None:
         # Idle connections are closed, so that the child inherits none of them.
         self._pool.dispose()
 
 
-def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def identify_file(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     """Return device and number of a file, whatever its name; None if there is none."""
     try:
         status = os.stat(path)
@@ -365,10 +369,10 @@ def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _before_fork() -> None:
+def _prepare_fork() -> None:
     for database in list(OPEN):
-        database._before_fork()
+        database._drop_idle_connections()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork)
+    os.register_at_fork(before=_prepare_fork)

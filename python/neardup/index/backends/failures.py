@@ -142,7 +142,7 @@ _POSTGRESQL = {
 }
 
 
-def _of_sqlite(error: sqlite3.Error) -> _Failure | None:
+def _find_sqlite_failure(error: sqlite3.Error) -> _Failure | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None
@@ -152,7 +152,7 @@ def _of_sqlite(error: sqlite3.Error) -> _Failure | None:
     return _SQLITE.get(code) or _SQLITE.get(code & 0xFF)
 
 
-def _of_postgresql(error: BaseException, connected: bool) -> _Failure | None:
+def _find_postgresql_failure(error: BaseException, connected: bool) -> _Failure | None:
     state = getattr(error, "sqlstate", None)
     if state is not None:
         return _POSTGRESQL.get(state) or _POSTGRESQL.get(state[:2])
@@ -162,7 +162,7 @@ def _of_postgresql(error: BaseException, connected: bool) -> _Failure | None:
     return None
 
 
-def _words(error: BaseException) -> str:
+def _read_words(error: BaseException) -> str:
     primary = getattr(getattr(error, "diag", None), "message_primary", None)
     return " ".join(str(primary or error).split()).rstrip(".?! ")
 
@@ -177,9 +177,9 @@ def explain_failure(
     # SQLAlchemy's errors wrap the driver's.
     cause: BaseException = getattr(error, "orig", None) or error
     if isinstance(cause, sqlite3.Error):
-        failure = _of_sqlite(cause)
+        failure = _find_sqlite_failure(cause)
     else:
-        failure = _of_postgresql(cause, connected)
+        failure = _find_postgresql_failure(cause, connected)
     if failure is None:
         return None
     # Both databases roll back a failed commit. Only after a lost connection is it unknown.
@@ -188,7 +188,7 @@ def explain_failure(
     happened = failure.happened
     if not isinstance(cause, sqlite3.Error):
         # A server has more to say, such as which host refuses; SQLite repeats its code in English.
-        happened = Message("{happened} ({reason})", happened=happened, reason=_words(cause))
+        happened = Message("{happened} ({reason})", happened=happened, reason=_read_words(cause))
     return failure.kind(
         Message(
             moment.value,

@@ -40,7 +40,7 @@ _SETTINGS = text(
 )
 
 
-def _url(location: str) -> tuple[URL, str]:
+def _parse_address(location: str) -> tuple[URL, str]:
     if location.count("@") > 1:
         # The end of the password is ambiguous; a wrong guess would show part of it as the host
         # name.
@@ -79,7 +79,7 @@ def _url(location: str) -> tuple[URL, str]:
     return url.difference_update_query(["schema"]).set(drivername="postgresql+psycopg"), schema
 
 
-def _shown(url: URL, schema: str) -> str:
+def _format_url(url: URL, schema: str) -> str:
     # A new URL, because `set` ignores a password of None.
     public = URL.create(
         "postgresql", url.username, None, url.host, url.port, url.database, url.query
@@ -89,7 +89,7 @@ def _shown(url: URL, schema: str) -> str:
     return public.render_as_string()
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -106,8 +106,8 @@ class PostgreSQLSchema(Database):
         import psycopg
 
         self._driver_error = psycopg.Error
-        self._url, self.schema = _url(location)
-        location = _shown(self._url, self.schema)
+        self._url, self.schema = _parse_address(location)
+        location = _format_url(self._url, self.schema)
         try:
             options = {k: v for k, v in self._url.query.items() if isinstance(v, str)}
             psycopg.conninfo.make_conninfo("", **options)
@@ -125,7 +125,7 @@ class PostgreSQLSchema(Database):
         self._lock = int.from_bytes(digest, "little", signed=True)
         super().__init__(location)
 
-    def _new_pool(self) -> Engine:
+    def _make_pool(self) -> Engine:
         """Return a new pool that tests a connection before it hands it out."""
         # Behind a pooler, the next transaction may use another server connection, where the
         # statements prepared here do not exist.
@@ -150,7 +150,7 @@ class PostgreSQLSchema(Database):
             postgresql_readonly=not write,
         )
         wait = f"{round(self.lock_seconds * 1000)}ms"
-        connection.execute(_SETTINGS, {"path": _quoted(self.schema), "wait": wait})
+        connection.execute(_SETTINGS, {"path": _quote(self.schema), "wait": wait})
         if write:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._lock})
 
@@ -164,7 +164,7 @@ class PostgreSQLSchema(Database):
         driver: Any = connection.connection.driver_connection
         return bool(driver.info.transaction_status != TransactionStatus.INERROR)
 
-    def _tables(self, connection: Connection) -> list[str]:
+    def _list_tables(self, connection: Connection) -> list[str]:
         """Return the names of the schema's tables; empty if the schema does not exist."""
         rows = connection.execute(
             text("SELECT tablename FROM pg_tables WHERE schemaname = :schema"),
@@ -176,7 +176,7 @@ class PostgreSQLSchema(Database):
         """Check that the database's encoding can hold any text."""
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
-            raise self._wrong(
+            raise self._make_format_error(
                 N_(
                     "{location}: must be a database with the encoding UTF8, not {encoding}. Make "
                     "one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
@@ -191,9 +191,9 @@ class PostgreSQLSchema(Database):
             {"schema": self.schema},
         ).scalar_one()
         if not present:
-            connection.exec_driver_sql(f"CREATE SCHEMA {_quoted(self.schema)}".replace("%", "%%"))
+            connection.exec_driver_sql(f"CREATE SCHEMA {_quote(self.schema)}".replace("%", "%%"))
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """Return the bytes of all tables and their indexes, without the server's log."""
         query = text(
             "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
@@ -206,13 +206,13 @@ class PostgreSQLSchema(Database):
 
     def compact(self) -> None:
         """Make the space of removed rows reusable, and update the planner's statistics."""
-        names = ", ".join(f"{_quoted(self.schema)}.{_quoted(name)}" for name in METADATA.tables)
+        names = ", ".join(f"{_quote(self.schema)}.{_quote(name)}" for name in METADATA.tables)
         with self._taking_turn(), self._upkeep() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))
 
     @classmethod
-    def values_table(cls, of: str = "numbers") -> sa.FromClause:
+    def make_values_table(cls, of: str = "numbers") -> sa.FromClause:
         """Return the elements of an array."""
         kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
         given = sa.bindparam("values", type_=sa.Text() if of == "numbers" else ARRAY(kind))
@@ -220,12 +220,12 @@ class PostgreSQLSchema(Database):
         return array.table_valued(sa.column("value", kind), name="given").render_derived()
 
     @classmethod
-    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+    def bind_values(cls, values: Sequence[Any]) -> dict[str, Any]:
         """Return the array."""
-        return {"values": _array(values)}
+        return {"values": _pack_array(values)}
 
     @classmethod
-    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+    def join_values(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
         """Return a lateral join: for a long list, a plain one would read the whole table."""
         # The offset keeps PostgreSQL from flattening the subquery into a plain join.
         each = wanted.correlate(given).offset(sa.literal_column("0")).lateral("each")
@@ -244,10 +244,10 @@ class PostgreSQLSchema(Database):
         arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
         head = f"INSERT INTO {table.name} ({', '.join(columns)})"
         statement = f"{head} SELECT * FROM unnest({arrays})"
-        connection.exec_driver_sql(statement, tuple(map(_array, columns.values())))
+        connection.exec_driver_sql(statement, tuple(map(_pack_array, columns.values())))
 
 
-def _array(values: Sequence[Any]) -> list[Any] | str:
+def _pack_array(values: Sequence[Any]) -> list[Any] | str:
     """Return a list as a parameter. Numbers as text are ten times as fast."""
     if values and all(value.__class__ is int for value in values):
         return f"{{{','.join(map(str, values))}}}"

@@ -28,8 +28,8 @@ from neardup.base.files import printable
 from neardup.base.locations import index_files
 from neardup.base.messages import N_, Message, system_words
 from neardup.index.backends.copies import copy_into
-from neardup.index.backends.database import OPEN, Database, identity_of
-from neardup.index.backends.own_log import next_mark, refuse_foreign_log, states_of
+from neardup.index.backends.database import OPEN, Database, identify_file
+from neardup.index.backends.log_states import make_next_mark, read_log_states, refuse_foreign_log
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -100,17 +100,19 @@ class SQLiteFile(Database):
     def find(self, *, must_exist: bool) -> None:
         """Also refuse a log that is not of this file, before SQLite applies it."""
         with _LOOKING:
-            identity = identity_of(self.path)
+            identity = identify_file(self.path)
             # If this process has it open already, the log is the one that it writes.
             is_open = identity is not None and any(
-                isinstance(other, SQLiteFile) and other._identity == identity and other.is_own()
+                isinstance(other, SQLiteFile)
+                and other._identity == identity
+                and other.is_of_this_process()
                 for other in OPEN
             )
             if (self._is_there() or not must_exist) and not is_open:
                 refuse_foreign_log(self.files, self.location)
         super().find(must_exist=must_exist)
 
-    def _new_pool(self) -> Engine:
+    def _make_pool(self) -> Engine:
         """Return a new pool; no connection creates the file."""
         return create_engine(
             "sqlite+pysqlite://",
@@ -159,13 +161,13 @@ class SQLiteFile(Database):
             kind = stat.S_IFMT(self.path.stat().st_mode)
         if kind != stat.S_IFREG:
             wanted = N_("a file") if kind == stat.S_IFDIR else N_("a regular file")
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_("{location}: must be {expected}, not {found}. {elsewhere}"),
                 expected=Message(wanted),
                 found=Message(_KINDS.get(kind, N_("something else"))),
                 elsewhere=Message(self._elsewhere),
             )
-        identity = identity_of(self.path)
+        identity = identify_file(self.path)
         if self._identity is None:
             self._identity = identity
         return identity is not None
@@ -174,7 +176,7 @@ class SQLiteFile(Database):
         """Create the file if there is none, and all tables; False if they already exist."""
         self._check_use()
         if not self.path.parent.is_dir():
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_("{location}: must be in a folder that exists. Create {folder} first."),
                 folder=printable(str(self.path.parent)),
             )
@@ -184,9 +186,9 @@ class SQLiteFile(Database):
             # last one and delete the log to which these connections still write.
             sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
         except sqlite3.Error as refused:
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_("{location}: cannot be created: {reason}. The folder must be writable."),
-                reason=self._why_not() or str(refused),
+                reason=self._explain_refusal() or str(refused),
             ) from refused
         self._is_there()
         made = super().create_tables(fill)
@@ -196,7 +198,7 @@ class SQLiteFile(Database):
                 pass
         return made
 
-    def _why_not(self) -> str | None:
+    def _explain_refusal(self) -> str | None:
         """Return why the file cannot be created, which SQLite does not report."""
         try:
             self.path.open("xb").close()
@@ -206,14 +208,14 @@ class SQLiteFile(Database):
 
     def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
-        if not self._is_other():
+        if not self._is_replaced():
             return
         moved_to = None
         if not self._has_written:
             template = N_("{location}: was deleted or replaced while it was open. Open it again.")
         else:
             self._finish_replaced()
-            moved_to = _place_of(self._identity)
+            moved_to = _find_path(self._identity)
             template = N_(
                 "{location}: was deleted or replaced while it was open. The changes stored until "
                 "then went with the old file."
@@ -223,10 +225,10 @@ class SQLiteFile(Database):
                     "{location}: was replaced while it was open. The changes stored until then are "
                     "in {file}."
                 )
-        raise self.unavailable(template, code="index_replaced", file=moved_to)
+        raise self.make_unavailable_error(template, code="index_replaced", file=moved_to)
 
-    def _is_other(self) -> bool:
-        return self._identity is not None and identity_of(self.path) != self._identity
+    def _is_replaced(self) -> bool:
+        return self._identity is not None and identify_file(self.path) != self._identity
 
     def _finish_replaced(self) -> None:
         """Move the log into the file to which it belongs, which has another name or none now.
@@ -236,11 +238,11 @@ class SQLiteFile(Database):
         """
         pool = self._pool.pool
         assert isinstance(pool, QueuePool)
-        marks = {state.mark for state in states_of(self.files[1]) if state is not None}
+        marks = {state.mark for state in read_log_states(self.files[1]) if state is not None}
         if self._mark not in marks or not pool.checkedin():
             return
         with suppress(sqlite3.Error, SQLAlchemyError), self._pool.connect() as connection:
-            driver = _driver(connection)
+            driver = _get_driver(connection)
             driver.execute(f"PRAGMA busy_timeout = {_FLUSH_WAIT}")
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -249,13 +251,13 @@ class SQLiteFile(Database):
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
         if write:
             before = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-            if before or self._tables(connection):
-                self._new_mark = next_mark(before)
+            if before or self._list_tables(connection):
+                self._new_mark = make_next_mark(before)
                 connection.exec_driver_sql(f"PRAGMA user_version = {self._new_mark}")
 
     def _can_commit(self, connection: Connection) -> bool:
         """Return False if SQLite rolled back by itself, as on a full disk."""
-        return _driver(connection).in_transaction
+        return _get_driver(connection).in_transaction
 
     def _commit(self, connection: Connection) -> None:
         """Commit; checkpoint unless another commit just preceded it."""
@@ -266,7 +268,7 @@ class SQLiteFile(Database):
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
-            self._checkpoint(_driver(connection))
+            self._checkpoint(_get_driver(connection))
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         """Move the log into the file as far as readers allow; a failure loses nothing."""
@@ -276,16 +278,16 @@ class SQLiteFile(Database):
     def close(self) -> None:
         """Also empty the log; SQLite does so itself only if nobody else has the file open."""
         was_open = not self._closed
-        if was_open and self._has_written and self.is_own() and self._is_other():
+        if was_open and self._has_written and self.is_of_this_process() and self._is_replaced():
             self._finish_replaced()
         super().close()
-        if was_open and self._has_written and not self._is_other() and self.is_own():
+        if was_open and self._has_written and not self._is_replaced() and self.is_of_this_process():
             with suppress(sqlite3.Error):
                 connection = self._connect()
                 self._checkpoint(connection)
                 connection.close()
 
-    def _tables(self, connection: Connection) -> list[str]:
+    def _list_tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, except SQLite's own."""
         rows = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -307,7 +309,7 @@ class SQLiteFile(Database):
                     raise
                 time.sleep(0.01)
         if mode != "wal":
-            raise self.unavailable(
+            raise self.make_unavailable_error(
                 N_(
                     "{location}: must be on a file system with shared memory, for "
                     "SQLite's write-ahead log. Move it to a local disk."
@@ -318,7 +320,7 @@ class SQLiteFile(Database):
         """Write the application id into the header of the file."""
         connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """Return the bytes of the file and its log."""
         if not self._is_there():
             return 0
@@ -340,7 +342,7 @@ class SQLiteFile(Database):
         with self.reading() as connection:
             # Every step of the copy sees the snapshot that this begins.
             connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
-            copy_into(_driver(connection), path)
+            copy_into(_get_driver(connection), path)
 
     def check(self) -> Message | None:
         """Return the first fault that SQLite finds; reads the whole file."""
@@ -349,19 +351,19 @@ class SQLiteFile(Database):
         return None if line == "ok" else Message("{reason}", reason=line)
 
     @classmethod
-    def values_table(cls, of: str = "numbers") -> sa.FromClause:
+    def make_values_table(cls, of: str = "numbers") -> sa.FromClause:
         """Return the values of an array in JSON."""
         kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
         given = sa.bindparam("values", type_=sa.Text())
         return sa.func.json_each(given).table_valued(sa.column("value", kind))
 
     @classmethod
-    def values_of(cls, values: Sequence[Any]) -> dict[str, Any]:
+    def bind_values(cls, values: Sequence[Any]) -> dict[str, Any]:
         """Return the array."""
         return {"values": orjson.dumps(values).decode()}
 
     @classmethod
-    def joined(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+    def join_values(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
         """Return a plain join, which SQLite does in the best order."""
         return wanted.select_from(given)
 
@@ -374,11 +376,11 @@ class SQLiteFile(Database):
         # Otherwise SQLite saves every page that a statement of several rows changes, to undo it
         # alone. Nothing needs that: a failure undoes the transaction.
         head = f"INSERT OR FAIL INTO {table.name} ({', '.join(columns)}) VALUES "
-        for count, values in _rows_together(columns):
+        for count, values in _group_rows(columns):
             connection.exec_driver_sql(head + ", ".join([row] * count), values)
 
 
-def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+def _group_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
     width = len(columns)
     values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
@@ -390,18 +392,18 @@ def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, 
         begin, left = begin + count * width, left - count
 
 
-def _driver(connection: Connection) -> sqlite3.Connection:
+def _get_driver(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return driver
 
 
-def _place_of(identity: tuple[int, int] | None) -> str | None:
+def _find_path(identity: tuple[int, int] | None) -> str | None:
     """Return where a file that this process has open is now; None where that is unknown."""
     folder = Path("/proc/self/fd")
     with suppress(OSError):
         for descriptor in os.listdir(folder):
-            if identity_of(folder / descriptor) == identity:
+            if identify_file(folder / descriptor) == identity:
                 place = os.readlink(folder / descriptor)
-                return printable(place) if identity_of(place) == identity else None
+                return printable(place) if identify_file(place) == identity else None
     return None

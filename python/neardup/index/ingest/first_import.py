@@ -28,9 +28,9 @@ from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.index.background import store
-from neardup.index.decide import Decider, Verdicts, identities_of
+from neardup.index.decide import Decider, Verdicts, read_identities
 from neardup.index.ingest.incoming import IncomingBatch
-from neardup.index.ingest.transaction import add_batch, has_documents, id_is_taken
+from neardup.index.ingest.transaction import add_batch, explain_taken_id, has_documents
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match
 from neardup.readers import Batch, Problem
@@ -55,7 +55,7 @@ _OTHERS = -1
 Stored = tuple[list[Run], int, list[Decision | None]]
 
 
-def first_import(
+def import_first_documents(
     engine: Engine,
     batches: Iterable[IncomingBatch],
     within: timedelta | None,
@@ -73,7 +73,7 @@ def first_import(
                 decided = _ImportDecisions(engine, corpus, waiting.ids, progress)
         if decided is None and engine.settings.counts and len(corpus):
             with engine.writing() as session:
-                counters = session.statistics.counters()
+                counters = session.statistics.read_counters()
                 if not has_documents(counters):
                     store(session, corpus, counted_at=counters["arrived"] + len(corpus))
         progress.stage("add", len(corpus))
@@ -103,7 +103,7 @@ class _StoredBatches:
         """Return whether documents replace others, which have their ids."""
         return self._replaces and len(set(self.ids)) < len(self.ids)
 
-    def columns(self) -> Iterator[tuple[list[Any], ...]]:
+    def read_columns(self) -> Iterator[tuple[list[Any], ...]]:
         """Yield each batch: titles, times, sources, further fields, `replaces`, packed texts."""
         self._file.seek(0)
         for _ in self.places:
@@ -143,7 +143,7 @@ class _ImportDecisions:
         self.corpus, self.ids = corpus, ids
         self.background = _core.Background(corpus) if engine.settings.counts else None
         self.decider = Decider(engine.settings, self.background)
-        self.filing = self.decider.filing()
+        self.filing = self.decider.make_empty_lists()
         count = len(ids)
         #: The earlier document with the same id; itself if there is none, -1 without a text.
         self.first_with_id = np.full(count, -1, np.int64)
@@ -162,28 +162,28 @@ class _ImportDecisions:
         # A document is done once it is stored.
         decided.decide(clusterer, corpus, order, lambda _: progress.advance(0))
         self.columns = decided.columns()
-        self._identities = identities_of(corpus)
+        self._identities = read_identities(corpus)
 
-    def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
+    def make_matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
         """Return what some documents repeat."""
-        return self.decider.matches([column[rows] for column in self.columns], self.ids)
+        return self.decider.make_matches([column[rows] for column in self.columns], self.ids)
 
-    def decisions(self, begin: int, end: int) -> list[Decision | None]:
+    def make_decisions(self, begin: int, end: int) -> list[Decision | None]:
         """Return what became of a range of documents; None for one without a text."""
         firsts = self.first_with_id[begin:end]
         decisions: list[Decision | None] = []
-        rows = zip(range(begin, end), firsts.tolist(), self.matches(firsts), strict=True)
+        rows = zip(range(begin, end), firsts.tolist(), self.make_matches(firsts), strict=True)
         for row, first, match in rows:
             id = self.ids[row]
             if first < 0:
                 decisions.append(None)
             elif self._identities[first] != self._identities[row]:
-                decisions.append(Decision(id, False, None, id_is_taken(id)))
+                decisions.append(Decision(id, False, None, explain_taken_id(id)))
             else:
                 decisions.append(Decision(id, first == row, match, None))
         return decisions
 
-    def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
+    def make_verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
         """Return the decisions on new documents that get the numbers from `first` on."""
         self.numbers[rows] = np.arange(first, first + len(rows))
         kept_for = self.columns[0][rows]
@@ -192,7 +192,7 @@ class _ImportDecisions:
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
         numbers = self.numbers[kept_for].tolist()
         return Verdicts(
-            self.matches(rows),
+            self.make_matches(rows),
             [
                 None if row < 0 else number
                 for row, number in zip(kept_for.tolist(), numbers, strict=True)
@@ -214,32 +214,32 @@ def _write(
     decided_end = 0 if decided is None else decided.end
     group: list[tuple[list[Any], ...]] = []
     begin = end = done = 0
-    for number, columns in enumerate(waiting.columns()):
+    for number, columns in enumerate(waiting.read_columns()):
         group.append(columns)
         end += waiting.places[number][2]
         is_last = number + 1 == len(waiting.places)
         if end - begin < _WRITTEN and end < decided_end and not is_last:
             continue
-        batch = _stored_batch(engine, waiting.ids[begin:end], group)
+        batch = _join_batches(engine, waiting.ids[begin:end], group)
         writer = None if next_number == _OTHERS else decided
         if writer is not None:
             next_number = _write_group(engine, writer, batch, begin, next_number)
         if writer is not None and next_number != _OTHERS:
             progress.advance(len(batch))
         else:
-            writer, batch = None, _with_texts(engine, batch)
+            writer, batch = None, _restore_texts(engine, batch)
         at = 0
         for runs, first, count in waiting.places[done : number + 1]:
             if writer is not None:
-                yield runs, first, writer.decisions(begin + at, begin + at + count)
+                yield runs, first, writer.make_decisions(begin + at, begin + at + count)
             else:
-                part = batch.part(at, at + count)
+                part = batch.slice(at, at + count)
                 yield runs, first, add_batch(engine, part, within, progress.advance)
             at += count
         begin, done, group = end, number + 1, []
 
 
-def _stored_batch(
+def _join_batches(
     engine: Engine, ids: list[str], group: Sequence[tuple[list[Any], ...]]
 ) -> IncomingBatch:
     """Return batches that waited as one, without texts."""
@@ -277,7 +277,7 @@ def _write_group(
     if end > decided.end:
         return _OTHERS
     with engine.writing() as session:
-        counters = session.statistics.counters()
+        counters = session.statistics.read_counters()
         if next_number is None and not has_documents(counters):
             if decided.background is not None:
                 store(session, decided.corpus, counted_at=counters["arrived"] + len(decided.ids))
@@ -285,7 +285,7 @@ def _write_group(
             return _OTHERS
         new = np.flatnonzero(decided.first_with_id[begin:end] == np.arange(begin, end))
         rows: list[int] = new.tolist()
-        verdicts = decided.verdicts(new + begin, counters["next"])
+        verdicts = decided.make_verdicts(new + begin, counters["next"])
         columns = [pa.array(column).to_pylist() for column in decided.corpus.rows(begin, end)]
         batch.sketches = columns[0], columns[1], columns[2]
         write(session, batch, rows, counters, verdicts)
@@ -295,7 +295,7 @@ def _write_group(
     return counters["next"] + len(rows)
 
 
-def _with_texts(engine: Engine, batch: IncomingBatch) -> IncomingBatch:
+def _restore_texts(engine: Engine, batch: IncomingBatch) -> IncomingBatch:
     """Return a batch with its texts, to be added to an index that has documents."""
     unpack = zstandard.ZstdDecompressor().decompress
     texts = [unpack(packed).decode() if packed else None for packed in batch.packed]

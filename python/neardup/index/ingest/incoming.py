@@ -16,8 +16,8 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index.results import NewDocument
-from neardup.index.store.rows import packer
-from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
+from neardup.index.store.rows import make_packer
+from neardup.index.values import check_id, check_time, dump_json, replace_nul, stamp
 from neardup.readers import Batch, Problem
 from neardup.readers.batch import Run, show
 from neardup.readers.fields import Fields
@@ -56,7 +56,7 @@ class IncomingBatch:
     errors: dict[int, NeardupError] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_documents(
         cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC
     ) -> IncomingBatch:
         """Return documents of callers as a batch; a row with an error has a null text."""
@@ -64,7 +64,7 @@ class IncomingBatch:
         rows = []
         for row, document in enumerate(documents):
             try:
-                rows.append(_columns(document, zone))
+                rows.append(_convert_document(document, zone))
             except (InputError, ParameterError) as error:
                 errors[row] = error
                 rows.append(("", None, None, 0, None, None, False))
@@ -91,7 +91,7 @@ class IncomingBatch:
         if self.problems:
             raise InputError(replace(self.problems[0], record=None).message)
 
-    def problems_of(self, documents: Sequence[NewDocument]) -> dict[int, Message]:
+    def explain_refusals(self, documents: Sequence[NewDocument]) -> dict[int, Message]:
         """Return why documents of callers cannot be stored, by row."""
         problems: dict[int, Message] = {row: error.args[0] for row, error in self.errors.items()}
         for unread in self.problems:
@@ -103,7 +103,7 @@ class IncomingBatch:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def part(self, begin: int, end: int | None = None) -> IncomingBatch:
+    def slice(self, begin: int, end: int | None = None) -> IncomingBatch:
         """Return a range of the rows; problems and bytes stay with the first range."""
         rows = slice(begin, end)
         return replace(
@@ -124,7 +124,7 @@ class IncomingBatch:
     @cached_property
     def corpus(self) -> _core.Corpus:
         """The sketches and normalized texts."""
-        return self.engine.sketched(self.texts, self.titles, self.units)
+        return self.engine.sketch(self.texts, self.titles, self.units)
 
     @cached_property
     def sketches(self) -> tuple[list[bytes], list[int], list[bytes]]:
@@ -137,7 +137,7 @@ class IncomingBatch:
     @cached_property
     def packed(self) -> list[bytes]:
         """The texts in stored form; empty where a text cannot be read."""
-        pack = packer().compress
+        pack = make_packer().compress
         texts: list[Any] = self.texts.cast(pa.large_binary()).to_pylist()
         return [b"" if text is None else pack(text) for text in texts]
 
@@ -154,15 +154,15 @@ def check_text(text: Any, name: str) -> str:
 
 def check_optional(text: Any, name: str) -> str | None:
     """Return a caller's title or source in stored form; None for none."""
-    return None if text is None else plain_text(check_text(text, name))
+    return None if text is None else replace_nul(check_text(text, name))
 
 
-def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
+def _convert_document(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
     """Return a caller's document in stored form; raise if it cannot be stored."""
     if document.extra is not None and not isinstance(document.extra, dict):
         raise bad("extra", "a dict or None", document.extra)
     try:
-        extra = json_of(document.extra)
+        extra = dump_json(document.extra)
     except (TypeError, RecursionError) as error:
         raise InputError(
             Message(

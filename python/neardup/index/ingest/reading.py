@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,15 +17,27 @@ import pyarrow.compute as pc
 
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
-from neardup.base.progress import Progress, share_of
+from neardup.base.progress import Clock, Progress, peak_memory, share_of
+from neardup.base.report import report_bytes
+from neardup.base.validation import paths_of
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST
-from neardup.index.ingest.first_import import Stored, first_import
+from neardup.index.ingest.first_import import Stored, import_first_documents
 from neardup.index.ingest.incoming import IncomingBatch
-from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
+from neardup.index.ingest.transaction import add_batch, choose_batch_size, has_documents
+from neardup.index.query import read_stats
 from neardup.index.results import AddResult, Decision, Match
-from neardup.index.values import NUL, id_fault, json_of, lacks_zone, plain_text, stamp, stamp_of
+from neardup.index.values import (
+    NUL,
+    dump_json,
+    find_id_fault,
+    lacks_zone,
+    parse_stamp,
+    replace_nul,
+    stamp,
+)
 from neardup.options.reader_parameters import reader_parameters
+from neardup.options.signatures import complete_options
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, Run, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
@@ -32,34 +45,82 @@ from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.fit import fit_notes
+from neardup.writers import OutputSet, removed_schema, write_rows
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
 
 
-def _extra_fields(options: Mapping[str, Any]) -> list[str]:
+def add_files(
+    files: Iterable[str],
+    open_engine: Callable[[], Engine],
+    inputs: Sequence[str | Path],
+    named: Mapping[str, str | Path | None],
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+) -> AddResult:
+    """Add the documents of files; see `Index.add_files`.
+
+    `open_engine` returns the index, which has these files, once the inputs and the outputs are
+    open. `named` has the outputs, and `given` the options of `function`.
+    """
+    clock, options = Clock(), complete_options(function, given)
+    paths = paths_of(inputs, "inputs")
+    rows, texts = {"removed": named["removed"]}, {"report": named["report"]}
+    with OutputSet([*paths, *files], rows=rows, texts=texts, force=options["force"]) as outputs:
+        sources = open_sources(paths, **reader_parameters(options, _list_extra_fields(options)))
+        engine = open_engine()
+        added = _Addition(engine, sources, options, needs_ids=False).run()
+        problem_count = added.problem_count + sources.report_to(options["progress"])
+        added = replace(added, problem_count=problem_count)
+        if "removed" in outputs.files:
+            write_rows(outputs.files["removed"], added.removed, removed_schema())
+        if "report" in outputs.files:
+            settings = {"inputs": paths, "removed": named["removed"], "workers": engine.workers}
+            others = {n: v for n, v in given.items() if n not in ("progress", "force")}
+            content = _make_report(engine, added, sources, settings | others)
+            content["summary"] |= {"seconds": clock.seconds(), "peak_memory": peak_memory()}
+            outputs.files["report"].write(report_bytes(content))
+    return added
+
+
+def count_outcomes(added: AddResult) -> dict[str, int]:
+    """Return what became of the records: refused ones, and kept or dropped ones, are all."""
+    read = len(added.keep)
+    return {
+        "read": read,
+        "refused": read - added.new - added.already,
+        "already": added.already,
+        "new": added.new,
+        "replaced": added.replaced,
+        "kept": int(added.keep.sum()),
+        "dropped": added.removed.num_rows,
+        "problems": added.problem_count,
+    }
+
+
+def _make_report(
+    engine: Engine, added: AddResult, sources: Sources, settings: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "summary": {"task": "index add", **count_outcomes(added)},
+        "settings": settings,
+        "index": dataclasses.asdict(read_stats(engine)),
+        "problems": list(map(str, [*added.problems, *sources.problems][:REMEMBERED])),
+    }
+
+
+def _list_extra_fields(options: Mapping[str, Any]) -> list[str]:
     """Return the fields to read in addition to text, title and id."""
     named = [options[name] for name in ("at_field", "source_field") if options[name] is not None]
     return [*named, *options["extra_fields"]]
 
 
-def open_inputs(inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Sources:
-    """Open the files of an addition, with its checked options."""
-    return open_sources(inputs, **reader_parameters(options, _extra_fields(options)))
-
-
-def add_files(engine: Engine, sources: Sources, options: Mapping[str, Any]) -> AddResult:
-    """Add the documents of opened files; see `Index.add_files`."""
-    added = _Addition(engine, sources, options, needs_ids=False).run()
-    of_sources = sources.report_to(options["progress"])
-    return replace(added, problem_count=added.problem_count + of_sources)
-
-
 def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> AddResult:
     """Add the documents of a table; see `Index.add_many`."""
     # The column of ids is read as it is, so that one that is missing is noticed.
-    fields = [options["id_field"] or DEFAULT_ID, *_extra_fields(options)]
+    fields = [options["id_field"] or DEFAULT_ID, *_list_extra_fields(options)]
     table = open_table(data, **reader_parameters(options, fields))
     return _Addition(engine, table, options, needs_ids=True).run()
 
@@ -80,12 +141,12 @@ class _Addition:
         self._within: timedelta | None = options["within"]
         self._progress: Progress = options["progress"]
         self._id_field: str = options["id_field"] or DEFAULT_ID
-        counters = engine.counters()
+        counters = engine.read_counters()
         self._is_first = not has_documents(counters)
         #: How many documents have arrived since the last count.
         self._uncounted = counters["arrived"] - counters["counted_at"]
         #: Fields without a value in any record so far.
-        self._empty = [*dict.fromkeys(_extra_fields(options))]
+        self._empty = [*dict.fromkeys(_list_extra_fields(options))]
         self._has_naive_times = False
         self._bytes_read = 0
         self._keep: list[bool] = []
@@ -96,15 +157,15 @@ class _Addition:
     def run(self) -> AddResult:
         """Add all documents; reading runs ahead of the store."""
         # Closing also ends the reading thread if an error leaves the loop.
-        with closing(prefetch(self._prepared())) as batches:
+        with closing(prefetch(self._prepare_batches())) as batches:
             stage = "read and sketch" if self._is_first else "add"
             self._progress.stage(stage, None, share_of(self._source))
             if self._is_first:
-                added = first_import(
+                added = import_first_documents(
                     self._engine, batches, self._within, self._report, self._progress
                 )
             else:
-                added = self._batch_by_batch(batches)
+                added = self._add_batches(batches)
             for runs, begin, decisions in added:
                 self._collect(runs, begin, decisions)
         self._note()
@@ -119,18 +180,18 @@ class _Addition:
         counts = self._new, self._already, self._problem_count
         return AddResult(kept, removed, *counts, self._problems, self._replaced)
 
-    def _prepared(self) -> Iterator[IncomingBatch]:
-        size = batch_size(self._within)
+    def _prepare_batches(self) -> Iterator[IncomingBatch]:
+        size = choose_batch_size(self._within)
         for batch in self._source.batches(titles=True):
             self._bytes_read += batch.bytes_read
-            self._look(batch)
-            incoming = _incoming(self._engine, batch, self._options, self._needs_ids)
+            self._notice_fields(batch)
+            incoming = _convert_batch(self._engine, batch, self._options, self._needs_ids)
             for begin in range(0, max(len(incoming), 1), size):
-                part = incoming.part(begin, begin + size)
+                part = incoming.slice(begin, begin + size)
                 _ = part.packed if self._is_first else part.prepare()
                 yield part
 
-    def _look(self, batch: Batch) -> None:
+    def _notice_fields(self, batch: Batch) -> None:
         """Look for fields that have no value, and for times that name no zone."""
         # A list of texts has no fields, and is refused later.
         self._empty = [
@@ -142,7 +203,7 @@ class _Addition:
         if at_field is not None and self._options["at_zone"] is UTC and not self._has_naive_times:
             self._has_naive_times = any(map(lacks_zone, batch.extra.get(at_field, ())))
 
-    def _batch_by_batch(self, batches: Iterator[IncomingBatch]) -> Iterator[Stored]:
+    def _add_batches(self, batches: Iterator[IncomingBatch]) -> Iterator[Stored]:
         """Add batches, each in a transaction, to an index that has documents."""
         for batch in batches:
             self._report(batch.problems)
@@ -214,7 +275,7 @@ class _Fields:
         #: For each refused row: the field, the first reason, and the value.
         self.faults: dict[int, tuple[str, Message, Any]] = {}
 
-    def ids(self, field: str, needs_ids: bool) -> list[str]:
+    def convert_ids(self, field: str, needs_ids: bool) -> list[str]:
         """Return the ids."""
         ids = strings(self._batch.ids)
         given = self._batch.extra.get(field) if needs_ids else None
@@ -231,11 +292,11 @@ class _Fields:
                 # The reader found no usable id and used the position instead.
                 reason = Message("must be an id: text or a whole number")
                 self.faults[row] = field, reason, given[row]
-            elif (fault := id_fault(id)) is not None:
+            elif (fault := find_id_fault(id)) is not None:
                 self.faults[row] = field, fault, id
         return ids
 
-    def column(self, field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
+    def convert_column(self, field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
         """Return a field's values in stored form; None for a missing or faulty value."""
         values: list[Any] = [None] * len(self._batch)
         for row, value in enumerate([] if field is None else self._batch.extra[field]):
@@ -246,13 +307,13 @@ class _Fields:
                 values[row] = form
         return values
 
-    def extras(self, names: Sequence[str]) -> list[str | None]:
+    def convert_extras(self, names: Sequence[str]) -> list[str | None]:
         """Return further fields as JSON."""
         extras: list[str | None] = [None] * len(self._batch)
         for row in range(len(self._batch) if names else 0):
             values = {name: self._batch.extra[name][row] for name in names}
             try:
-                extras[row] = json_of({n: v for n, v in values.items() if v is not None})
+                extras[row] = dump_json({n: v for n, v in values.items() if v is not None})
             except (TypeError, RecursionError) as error:
                 reason = Message(
                     "must be a value that JSON can represent ({reason})", reason=str(error)
@@ -260,7 +321,7 @@ class _Fields:
                 self.faults.setdefault(row, (names[0], reason, None))
         return extras
 
-    def problems(self) -> list[Problem]:
+    def list_problems(self) -> list[Problem]:
         """Return the reasons for which rows cannot be stored."""
         return [
             Problem(
@@ -273,7 +334,7 @@ class _Fields:
         ]
 
 
-def _incoming(
+def _convert_batch(
     engine: Engine, batch: Batch, options: Mapping[str, Any], needs_ids: bool
 ) -> IncomingBatch:
     """Return a reader's batch; a row that cannot be stored has a null text and a problem."""
@@ -283,12 +344,14 @@ def _incoming(
     if options["title_from_first_line"]:
         titles = with_first_lines(titles, texts)
     if titles is not None:
-        titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
+        titles = pc.replace_substring(titles, pattern=NUL, replacement=replace_nul(NUL))
     fields = _Fields(batch)
-    ids = fields.ids(options["id_field"] or DEFAULT_ID, needs_ids)
-    stamps = fields.column(options["at_field"], partial(stamp_of, zone=options["at_zone"]))
-    sources = fields.column(options["source_field"], _stored_text)
-    extras = fields.extras(options["extra_fields"])
+    ids = fields.convert_ids(options["id_field"] or DEFAULT_ID, needs_ids)
+    stamps = fields.convert_column(
+        options["at_field"], partial(parse_stamp, zone=options["at_zone"])
+    )
+    sources = fields.convert_column(options["source_field"], _convert_text)
+    extras = fields.convert_extras(options["extra_fields"])
     faults = fields.faults
     if faults:
         refused = pa.array([row in faults for row in range(len(batch))])
@@ -304,15 +367,15 @@ def _incoming(
         sources=sources,
         extras=extras,
         replaces=[options["replace"]] * len(batch),
-        problems=problems + fields.problems(),
+        problems=problems + fields.list_problems(),
         runs=batch.runs,
         bytes_read=batch.bytes_read,
     )
 
 
-def _stored_text(value: Any) -> str | Message:
+def _convert_text(value: Any) -> str | Message:
     """Return a text in stored form, or why it cannot be stored."""
     try:
-        return plain_text(value)
+        return replace_nul(value)
     except UnicodeEncodeError:
         return Message("must be Unicode text, without lone surrogates")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.base.messages import Message
-from neardup.index.background import next_count, recount
+from neardup.index.background import plan_next_count, recount
 from neardup.index.ingest.incoming import IncomingBatch
 from neardup.index.ingest.write import log_decisions, write
 from neardup.index.results import Decision, Match
 from neardup.index.retention import take_out
-from neardup.index.values import EVER, STATES, earlier
+from neardup.index.values import EVER, STATES, subtract_span
 from neardup.readers.batch import show
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BATCH = _core.MAX_BATCH
 
 
-def batch_size(within: timedelta | None) -> int:
+def choose_batch_size(within: timedelta | None) -> int:
     """Return the most documents that one transaction may add."""
     # Each document has its own `within` window, which ends at its arrival.
     return BATCH if within is None else 1
@@ -43,7 +43,7 @@ def add_batch(
     within: timedelta | None = None,
     stored: Callable[[int], None] = lambda _: None,
 ) -> list[Decision | None]:
-    """Decide and store at most `batch_size` documents, in order; None for one without a text.
+    """Decide and store documents, at most `choose_batch_size`; None for one without a text.
 
     Uses one transaction, or several if background statistics are recomputed or stored documents
     replaced in between. `stored` gets the number of documents of each when it is on disk.
@@ -53,7 +53,7 @@ def add_batch(
     ends: list[int] = []
     while (begin := len(decisions)) < len(batch):
         end = ends.pop(0) if ends else None
-        part = batch if begin == 0 else batch.part(begin, end)
+        part = batch if begin == 0 else batch.slice(begin, end)
         decided, later = _add_first(engine, part, within)
         ends = [begin + row for row in later] or ends
         decisions += decided
@@ -69,23 +69,23 @@ def _add_first(
     Returns the decisions, and the ends after that one, as far as they are known.
     """
     batch.prepare()
-    not_before = EVER if within is None else earlier(batch.times[0], within)
+    not_before = EVER if within is None else subtract_span(batch.times[0], within)
     again: list[tuple[str, Match | None]] = []
     with engine.writing() as session:
-        stored = session.documents.by_ids(batch.ids)
+        stored = session.documents.find_by_ids(batch.ids)
         # Only the first document replaces another: those before it must be stored by then.
-        ends = [*_replacing(session, batch, stored), len(batch)]
+        ends = [*_find_replacements(session, batch, stored), len(batch)]
         replaces = ends[0] == 0 and len(batch) > 0
         if replaces:
             again = take_out(engine, session, [stored[batch.ids[0]]], "replaced")
-            stored = session.documents.by_ids(batch.ids)
+            stored = session.documents.find_by_ids(batch.ids)
             del ends[0]
-        counters = session.statistics.counters()
+        counters = session.statistics.read_counters()
         new, present, refused = _sort(batch, stored, ends[0])
-        counted_end = _end_at_count(engine, counters, new)
+        counted_end = _find_count_end(engine, counters, new)
         end = ends[0] if counted_end is None else counted_end
         rows = [row for row in new if row < end]
-        decider = engine.decider(session, counters["background"])
+        decider = engine.get_decider(session, counters["background"])
         verdicts = decider.decide(
             session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
         )
@@ -95,9 +95,9 @@ def _add_first(
         if counted_end is not None:
             recount(session, engine.settings, workers=engine.workers)
             arrived = counters["arrived"] + len(rows)
-            later = [end + next_count(arrived) - arrived]
+            later = [end + plan_next_count(arrived) - arrived]
         matches = dict(zip(rows, verdicts.matches, strict=True))
-        known = session.documents.matches(list(present.values()), engine.rule.measure)
+        known = session.documents.read_matches(list(present.values()), engine.rule.measure)
     ids = [batch.ids[row] for row in rows]
     log_decisions(engine.location, again)
     log_decisions(engine.location, list(zip(ids, verdicts.matches, strict=True)))
@@ -114,7 +114,7 @@ def _add_first(
     return decisions, later
 
 
-def _replacing(
+def _find_replacements(
     session: Session, batch: IncomingBatch, stored: Mapping[str, RowMapping]
 ) -> list[int]:
     """Return the rows that replace another stored document, or an earlier row."""
@@ -139,8 +139,8 @@ def _replacing(
             else:
                 rows.append(row)
         earlier_ids.add(id)
-    stored_texts = session.documents.with_texts(list(alike.values())) if alike else []
-    texts = {row["number"]: session.texts.of(row) for row in stored_texts}
+    stored_texts = session.documents.read_with_texts(list(alike.values())) if alike else []
+    texts = {row["number"]: session.texts.read(row) for row in stored_texts}
     rows += [row for row, number in alike.items() if texts[number] != batch.texts[row].as_py()]
     return sorted(rows)
 
@@ -168,7 +168,7 @@ def _sort(
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
-            refused[row] = id_is_taken(id)
+            refused[row] = explain_taken_id(id)
         elif existing is not None:
             present[row] = existing
         elif earlier_row is None:
@@ -177,7 +177,7 @@ def _sort(
     return new, present, refused
 
 
-def id_is_taken(id: str) -> Message:
+def explain_taken_id(id: str) -> Message:
     """Return the reason to refuse another text with the id of an earlier one."""
     return Message(
         "must have another id: '{id}' already belongs to another text",
@@ -186,9 +186,9 @@ def id_is_taken(id: str) -> Message:
     )
 
 
-def _end_at_count(engine: Engine, counters: Mapping[str, int], new: Sequence[int]) -> int | None:
+def _find_count_end(engine: Engine, counters: Mapping[str, int], new: Sequence[int]) -> int | None:
     """Return the end of the rows before the next count; None if the batch does not reach it."""
     if not engine.settings.counts:
         return None
-    left = next_count(counters["counted_at"]) - counters["arrived"]
+    left = plan_next_count(counters["counted_at"]) - counters["arrived"]
     return None if len(new) < left else new[left - 1] + 1

@@ -44,7 +44,7 @@ def write(
         "kept_number": verdicts.kept_numbers,
         "similarity": [None if match is None else match.similarity for match in matches],
         "distance": [None if match is None else match.distance for match in matches],
-        "reason": [_reason(match) for match in matches],
+        "reason": [_code_reason(match) for match in matches],
     }
     packed = [batch.packed[row] for row in rows]
     session.insert(columns, packed, verdicts.postings, counters[RECENT])
@@ -68,7 +68,7 @@ def log_decisions(location: str, decided: Sequence[tuple[str, Match | None]]) ->
     _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(decided), kept, dropped)
 
 
-def _reason(match: Match | None) -> int | None:
+def _code_reason(match: Match | None) -> int | None:
     if match is None:
         return None
     return IDENTICAL if match.identical else SIMILAR

@@ -27,14 +27,14 @@ _LAST_ACTION = (
 class Pages(Statements):
     """Statements on pages of documents."""
 
-    def documents(self, after: int, state: int | None) -> Sequence[sa.RowMapping]:
+    def list_documents(self, after: int, state: int | None) -> Sequence[sa.RowMapping]:
         """Return the next documents, with texts, in the order of numbers."""
         query = documents_with_texts.where(documents.c.number > after)
         if state is not None:
             query = query.where(documents.c.state == state)
-        return self._first(query, _TEXTS)
+        return self._read_first(query, _TEXTS)
 
-    def clusters(self, after: int, search: str | None) -> Sequence[sa.RowMapping]:
+    def list_clusters(self, after: int, search: str | None) -> Sequence[sa.RowMapping]:
         """Return the next kept documents for which others were dropped, in the order of numbers."""
         other = documents.alias()
         dropped = sa.select(other.c.number).where(
@@ -46,13 +46,13 @@ class Pages(Statements):
         if search is not None:
             named = dropped.where(_contains(other, search)).exists()
             query = query.where(sa.or_(_contains(documents, search), named))
-        return self._first(query, _TOGETHER)
+        return self._read_first(query, _TOGETHER)
 
-    def _first(self, query: sa.Select[Any], limit: int) -> Sequence[sa.RowMapping]:
+    def _read_first(self, query: sa.Select[Any], limit: int) -> Sequence[sa.RowMapping]:
         query = query.order_by(documents.c.number).limit(limit)
         return self.connection.execute(query).mappings().all()
 
-    def removal_places(
+    def list_removal_places(
         self, after: tuple[float, int] | None, limit: int, *, order: str, **bounds: Any
     ) -> list[tuple[float, int]]:
         """Return the places of the next dropped documents: the value ordered by, and the number.
@@ -65,7 +65,7 @@ class Pages(Statements):
             "newest": -documents.c.at,
             "cluster": documents.c.kept_number,
         }[order]
-        query = sa.select(value, number).where(*_removal_bounds(**bounds))
+        query = sa.select(value, number).where(*_make_conditions(**bounds))
         if after is not None:
             query = query.where(
                 sa.or_(value > after[0], sa.and_(value == after[0], number > after[1]))
@@ -74,11 +74,11 @@ class Pages(Statements):
         return [(row[0], row[1]) for row in self.connection.execute(query)]
 
     def count_removals(self, *, order: str, **bounds: Any) -> int:  # noqa: ARG002
-        """Return how many documents `removal_places` has in all."""
+        """Return how many documents `list_removal_places` has in all."""
         query = sa.select(sa.func.count()).select_from(documents)
-        return int(self.connection.execute(query.where(*_removal_bounds(**bounds))).scalar_one())
+        return int(self.connection.execute(query.where(*_make_conditions(**bounds))).scalar_one())
 
-    def by_numbers(self, numbers: Collection[int]) -> dict[int, sa.RowMapping]:
+    def find_by_numbers(self, numbers: Collection[int]) -> dict[int, sa.RowMapping]:
         """Return the existing documents with these numbers, with texts and their last action."""
         query = documents_with_texts.add_columns(_LAST_ACTION.label("last_action"))
         query = query.where(self.is_one_of(documents.c.number))
@@ -92,7 +92,7 @@ class Pages(Statements):
         return sum(counts.values()), sum(counts.values()) - counts.get(KEPT, 0)
 
 
-def _removal_bounds(
+def _make_conditions(
     *,
     source: str,
     since: int | None,

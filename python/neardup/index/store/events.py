@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from neardup.index.results import Event
 from neardup.index.schema import events
 from neardup.index.store.statements import Statements
-from neardup.index.values import id_fault, moment, stamp
+from neardup.index.values import convert_stamp, find_id_fault, stamp
 
 Action = Literal[
     "removed",
@@ -58,18 +58,18 @@ class Events(Statements):
         }
         self.insert(events, columns)
 
-    def of(self, id: str) -> list[Event]:
+    def read_events(self, id: str) -> list[Event]:
         """Return the events of documents with this id, oldest first."""
-        if id_fault(id) is not None:
+        if find_id_fault(id) is not None:
             return []
         return self._read(_EVENTS.where(events.c.id == id).order_by(events.c.event))
 
-    def ids_with_events(self, ids: Sequence[str]) -> list[str]:
+    def find_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the ids, among these, that have events."""
         query = sa.select(events.c.id).where(self.is_one_of(events.c.id, "text")).distinct()
         return list(self.run(query.order_by(events.c.id), ids).scalars())
 
-    def latest(self, actions: Sequence[str], before: int | None) -> list[Event]:
+    def read_latest(self, actions: Sequence[str], before: int | None) -> list[Event]:
         """Return the latest events of some actions, before the one with a number."""
         query = _EVENTS.where(events.c.action.in_(actions))
         if before is not None:
@@ -80,7 +80,7 @@ class Events(Statements):
         return [
             Event(
                 row["event"],
-                moment(row["at"]),
+                convert_stamp(row["at"]),
                 row["action"],
                 row["id"],
                 json.loads(row["details"]),

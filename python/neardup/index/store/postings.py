@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -28,31 +28,31 @@ MOST_RECENT = 500_000
 _AT_ONCE = 50_000
 
 
-def _tables(kind: type[Database]) -> list[sa.Table]:
+def _choose_tables(kind: type[Database]) -> list[sa.Table]:
     return [keys, recent_keys] if kind.keeps_recent_keys else [keys]
 
 
 @cache
-def _of_keys(kind: type[Database]) -> list[sa.Executable]:
+def _select_postings(kind: type[Database]) -> list[sa.Executable]:
     """Return the statements that read the postings of keys."""
     statements: list[sa.Executable] = []
-    for table in _tables(kind):
+    for table in _choose_tables(kind):
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
-        given = kind.values_table()
+        given = kind.make_values_table()
         wanted = sa.select(table.c.key, table.c.number, table.c.share)
-        statements.append(kind.joined(given, wanted.where(table.c.key == given.c.value)))
+        statements.append(kind.join_values(given, wanted.where(table.c.key == given.c.value)))
     return statements
 
 
 class PostingLists(Statements):
     """Statements on postings."""
 
-    def of(self, looked_up: NDArray[np.uint64]) -> Postings:
+    def find(self, looked_up: NDArray[np.uint64]) -> Postings:
         """Return the postings of some keys."""
         values = looked_up.view(np.int64).tolist()
         rows: list[Any] = []
-        for statement in _of_keys(self._kind):
+        for statement in _select_postings(self._kind):
             result = self.run(statement, values)
             # There are tens of thousands of rows: the driver's plain tuples are fastest.
             if result.cursor is not None:
@@ -82,13 +82,12 @@ class PostingLists(Statements):
         self.connection.execute(sa.delete(recent_keys))
         return -recent
 
-    def delete(self, postings: Mapping[str, Sequence[int]]) -> None:
-        """Delete postings given as columns ``key`` and ``number``."""
-        if not postings["key"]:
+    def delete(self, postings: Sequence[tuple[int, int]]) -> None:
+        """Delete postings, each given as its key and the number of its document."""
+        if not postings:
             return
-        pairs = zip(postings["key"], postings["number"], strict=True)
-        rows = [{"key_": key, "number_": number} for key, number in pairs]
-        for table in _tables(self._kind):
+        rows = [{"key_": key, "number_": number} for key, number in postings]
+        for table in _choose_tables(self._kind):
             statement = sa.delete(table).where(
                 table.c.key == sa.bindparam("key_"), table.c.number == sa.bindparam("number_")
             )

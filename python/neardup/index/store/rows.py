@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, InputError
+from neardup.index.results import Match
+from neardup.index.values import IDENTICAL
 from neardup.readers.batch import show
 
 if TYPE_CHECKING:
@@ -40,40 +42,28 @@ class Postings:
     shares: NDArray[np.int64]
 
     @classmethod
-    def none(cls) -> Postings:
+    def make_empty(cls) -> Postings:
         """Return no rows."""
         return cls(*(np.zeros(0, np.int64) for _ in range(3)))
 
 
-def as_signed(keys: Sequence[int]) -> list[int]:
-    """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
-    converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
-    return converted
-
-
-def packer() -> zstandard.ZstdCompressor:
+def make_packer() -> zstandard.ZstdCompressor:
     """Return a compressor for texts and background statistics; not shared between threads."""
     return zstandard.ZstdCompressor(level=3)
 
 
-def remedy(location: str) -> Message:
-    """Return a message that says how to deal with damage."""
-    return Message(
+def make_damage_error(template: str, location: str, **values: Any) -> IndexFormatError:
+    """Return the error that a part of an index is damaged, with the remedy."""
+    remedy = Message(
         "Restore a backup of {location}, or make a new index from its sources.",
         location=location,
     )
-
-
-def damage(template: str, location: str, **values: Any) -> IndexFormatError:
-    """Return the error that a part of an index is damaged, with the remedy."""
     return IndexFormatError(
-        Message(
-            template, code="index_damaged", location=location, remedy=remedy(location), **values
-        )
+        Message(template, code="index_damaged", location=location, remedy=remedy, **values)
     )
 
 
-def unknown_document(location: str, id: str) -> InputError:
+def make_unknown_error(location: str, id: str) -> InputError:
     """Return the error that an index has no document with this id."""
     return InputError(
         Message(
@@ -85,6 +75,11 @@ def unknown_document(location: str, id: str) -> InputError:
     )
 
 
-def extra_of(row: Mapping[str, Any] | RowMapping) -> dict[str, Any]:
+def parse_extra(row: Mapping[str, Any] | RowMapping) -> dict[str, Any]:
     """Return the further fields of a document."""
     return {} if row["extra"] is None else json.loads(row["extra"])
+
+
+def match_from_row(row: RowMapping, kept_id: str, measure: str) -> Match:
+    """Return the match that the row of a dropped document holds."""
+    return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)

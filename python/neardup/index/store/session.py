@@ -15,11 +15,10 @@ from neardup.index.store.browsing import Pages
 from neardup.index.store.documents import Documents
 from neardup.index.store.events import Events
 from neardup.index.store.postings import PostingLists
-from neardup.index.store.rows import RECENT, Postings, damage
+from neardup.index.store.rows import RECENT, Postings, make_damage_error
 from neardup.index.store.shingles import Shingles
 from neardup.index.store.statistics import Statistics
 from neardup.index.store.texts import Texts
-from neardup.index.store.whole import Whole
 
 
 class Session:
@@ -34,7 +33,6 @@ class Session:
         self.statistics = Statistics(connection, database)
         self.pages = Pages(connection, database)
         self.shingles = Shingles(connection, database)
-        self.whole = Whole(connection, database)
 
     def insert(
         self,
@@ -53,7 +51,7 @@ class Session:
             change = self.postings.add(postings, recent)
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]
-            raise damage(
+            raise make_damage_error(
                 N_(
                     "{location}: is damaged, and nothing of this change was stored: its rows "
                     "exist already ({reason}). {remedy}"

@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.statements import Statements
 
 
-class Present(NamedTuple):
-    """The documents of an index: numbers, ascending, and when each was added."""
-
-    numbers: NDArray[np.int64]
-    times: NDArray[np.int64]
-
-
 class Shingles(Statements):
     """Statements on the table of passages; `made_by` says how their shingles are made."""
-
-    def present(self) -> Present:
-        """Return which documents there are."""
-        # An index of the table has both columns, so no document is read.
-        query = sa.select(documents.c.number, documents.c.at)
-        parts = [np.zeros((0, 2), np.int64)]
-        cursor = self.connection.execute(query).cursor
-        assert cursor is not None
-        # There may be a million rows: the driver's plain tuples are fastest.
-        while rows := cursor.fetchmany(10_000):
-            flat = (value for row in rows for value in row)
-            parts.append(np.fromiter(flat, np.int64, 2 * len(rows)).reshape(-1, 2))
-        unsorted = np.concatenate(parts)
-        numbers, times = unsorted[np.argsort(unsorted[:, 0])].T.copy()
-        return Present(numbers, times)
 
     def count_missing(self, made_by: str, after: int) -> int:
         """Return how many documents with a text, numbered after `after`, have none."""
@@ -46,7 +22,7 @@ class Shingles(Statements):
         counts = [self.connection.execute(query).scalar_one() for query in (with_text, made)]
         return int(counts[0] - counts[1])
 
-    def missing(self, made_by: str, after: int, limit: int) -> Sequence[sa.RowMapping]:
+    def find_missing(self, made_by: str, after: int, limit: int) -> Sequence[sa.RowMapping]:
         """Return number and text of the first documents after a number that have none."""
         is_made = sa.and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
         query = sa.select(texts).select_from(texts.outerjoin(passages, is_made))
@@ -64,7 +40,7 @@ class Shingles(Statements):
         }
         self.insert(passages, columns)
 
-    def made(self, made_by: str, after: int, limit: int) -> list[tuple[int, int, bytes]]:
+    def read_made(self, made_by: str, after: int, limit: int) -> list[tuple[int, int, bytes]]:
         """Return number, time and shingles of the first documents after a number."""
         query = (
             sa.select(passages.c.number, documents.c.at, passages.c.shingles)

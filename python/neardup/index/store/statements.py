@@ -23,13 +23,13 @@ class Statements:
         self, column: sa.ColumnElement[Any], of: Literal["numbers", "text"] = "numbers"
     ) -> sa.ColumnElement[bool]:
         """Return the condition that a column has one of the values passed to `run`."""
-        return column.in_(sa.select(self._kind.values_table(of).c.value))
+        return column.in_(sa.select(self._kind.make_values_table(of).c.value))
 
     def run(
         self, statement: sa.Executable, values: Sequence[Any], **more: Any
     ) -> sa.CursorResult[*tuple[Any, ...]]:
-        """Run a statement with these values of its `values_table` or `is_one_of`."""
-        return self.connection.execute(statement, self._kind.values_of(values) | more)
+        """Run a statement with these values of its `make_values_table` or `is_one_of`."""
+        return self.connection.execute(statement, self._kind.bind_values(values) | more)
 
     def stream(self, query: sa.Executable, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
         """Yield the rows of a query; at most `rows` of them are in memory at once."""

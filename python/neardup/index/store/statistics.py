@@ -9,7 +9,7 @@ import zstandard
 
 from neardup.base.messages import N_
 from neardup.index.schema import background, counters, meta
-from neardup.index.store.rows import COUNTERS, damage, packer
+from neardup.index.store.rows import COUNTERS, make_damage_error, make_packer
 from neardup.index.store.statements import Statements
 from neardup.index.values import stamp
 
@@ -25,7 +25,7 @@ _CHANGE = (
 class Statistics(Statements):
     """Statements on settings, counters and background statistics."""
 
-    def meta(self) -> dict[str, str]:
+    def read_meta(self) -> dict[str, str]:
         """Return recipe and other settings, by name."""
         return {row.name: row.value for row in self.connection.execute(sa.select(meta))}
 
@@ -34,13 +34,13 @@ class Statistics(Statements):
         self.connection.execute(meta.delete().where(meta.c.name.in_(rows)))
         self.insert(meta, {"name": list(rows), "value": list(rows.values())})
 
-    def counters(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Return the counters, by name."""
         values: dict[str, int] = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
         for name in COUNTERS:
             if not isinstance(values.get(name), int):
                 template = N_("{location}: counter '{name}' is damaged. {remedy}")
-                raise damage(template, self.location, name=name)
+                raise make_damage_error(template, self.location, name=name)
         return values
 
     def make_counters(self) -> None:
@@ -54,7 +54,7 @@ class Statistics(Statements):
             if change:
                 self.connection.execute(_CHANGE, {"change": change, "of": name})
 
-    def background(self, version: int) -> bytes:
+    def read_background(self, version: int) -> bytes:
         """Return stored background statistics, decompressed."""
         query = sa.select(background.c.data).where(background.c.version == version)
         packed = self.connection.execute(query).scalar_one_or_none()
@@ -63,10 +63,12 @@ class Statistics(Statements):
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             template = N_("{location}: background {number} is damaged: {reason}. {remedy}")
             reason = str(error)
-            raise damage(template, self.location, number=version, reason=reason) from error
+            raise make_damage_error(
+                template, self.location, number=version, reason=reason
+            ) from error
 
     def set_background(self, version: int, data: bytes, time: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
         self.connection.execute(sa.delete(background))
-        row = {"version": version, "at": stamp(time), "data": packer().compress(data)}
+        row = {"version": version, "at": stamp(time), "data": make_packer().compress(data)}
         self.connection.execute(background.insert(), row)

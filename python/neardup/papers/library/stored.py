@@ -22,7 +22,7 @@ class IndexLibrary(Library):
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
         import pyarrow as pa
 
-        from neardup.index.shingles import stored_shingles
+        from neardup.index.shingles import collect_shingles
 
         engine = index._engine
         super().__init__(engine.location, workers)
@@ -32,16 +32,18 @@ class IndexLibrary(Library):
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        shingles = stored_shingles(engine, str(_FORMAT), sketch, workers=workers, progress=progress)
+        shingles = collect_shingles(
+            engine, str(_FORMAT), sketch, workers=workers, progress=progress
+        )
         self._numbers, self._core = shingles.numbers, shingles.library
         self._documents = len(self._numbers)
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        from neardup.index.shingles import texts_of
+        from neardup.index.shingles import read_texts
 
         for some in batches(positions):
             numbers: list[int] = self._numbers[some].tolist()
-            rows = texts_of(self._engine, numbers)
+            rows = read_texts(self._engine, numbers)
             for position, number in zip(some, numbers, strict=True):
                 # One that was removed meanwhile is no source any more.
                 if number in rows:

@@ -14,8 +14,8 @@ from starlette.background import BackgroundTask
 from neardup.base.messages import Message
 from neardup.papers.report_files import TABLE
 from neardup.server.jobs.job_table import JobState
-from neardup.server.jobs.overview import reports_zip
-from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, submission_of
+from neardup.server.jobs.overview import zip_reports
+from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, receive_submission
 from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.security.headers import REPORT_POLICY
@@ -57,11 +57,11 @@ class Libraries(BaseModel):
     libraries: list[Library]
 
 
-def state_of(request: Request, job: str) -> JobState:
+def get_state(request: Request, job: str) -> JobState:
     """Return the state of a job; raise `ProblemError` 404 if no job has this id."""
-    state: JobState | None = request.app.state.jobs.state(job)
+    state: JobState | None = request.app.state.jobs.get_state(job)
     if state is None:
-        raise _gone()
+        raise _make_missing_error()
     return state
 
 
@@ -78,7 +78,7 @@ async def post_check(request: Request, response: Response, form: CheckForm) -> A
     file results in a failed check.
     """
     state = request.app.state
-    submission = await submission_of(form, state.settings)
+    submission = await receive_submission(form, state.settings)
     job = await anyio.to_thread.run_sync(state.jobs.submit, submission)
     where = f"/v1/check/{job.job}"
     response.headers["Location"] = where
@@ -94,7 +94,7 @@ async def post_check(request: Request, response: Response, form: CheckForm) -> A
 @router.get("/v1/check/{job}", summary="How far is a check?")
 def get_check(request: Request, job: str) -> JobState:
     """Return the state and progress of a check, and the rates once it is done."""
-    return state_of(request, job)
+    return get_state(request, job)
 
 
 @router.get(
@@ -107,10 +107,8 @@ def get_check(request: Request, job: str) -> JobState:
 )
 def get_report(request: Request, job: str, language: Language = None, paper: Paper = 1) -> Response:
     """Return the report of a finished check."""
-    _check_done(state_of(request, job))
-    page = request.app.state.jobs.report(job, f"{paper}.{_language(request, language)}.html")
-    if page is None:
-        raise _gone()
+    _check_done(get_state(request, job))
+    page = _read_file(request, job, f"{paper}.{_choose_language(request, language)}.html")
     headers = {"Content-Security-Policy": REPORT_POLICY}
     return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
@@ -128,10 +126,8 @@ def get_report(request: Request, job: str, language: Language = None, paper: Pap
 )
 def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
     """Return the report of a finished check as a JSON download."""
-    _check_done(state_of(request, job))
-    report = request.app.state.jobs.report(job, f"{paper}.report.json")
-    if report is None:
-        raise _gone()
+    _check_done(get_state(request, job))
+    report = _read_file(request, job, f"{paper}.report.json")
     headers = {"Content-Disposition": 'attachment; filename="report.json"'}
     return Response(report, headers=headers, media_type="application/json")
 
@@ -144,10 +140,8 @@ def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
 )
 def get_table(request: Request, job: str, language: Language = None) -> Response:
     """Return the table of a finished check of several papers as a CSV download."""
-    _check_several(state_of(request, job))
-    table = request.app.state.jobs.report(job, f"{_language(request, language)}.{TABLE}")
-    if table is None:
-        raise _gone()
+    _check_several(get_state(request, job))
+    table = _read_file(request, job, f"{_choose_language(request, language)}.{TABLE}")
     headers = {"Content-Disposition": f'attachment; filename="{TABLE}"'}
     return Response(table, headers=headers, media_type="text/csv; charset=utf-8")
 
@@ -165,11 +159,11 @@ def get_table(request: Request, job: str, language: Language = None) -> Response
 )
 def get_reports(request: Request, job: str, language: Language = None) -> StreamingResponse:
     """Return the reports of a finished check of several papers as a zip archive."""
-    state = state_of(request, job)
+    state = get_state(request, job)
     _check_several(state)
     papers = [one.paper for one in state.papers]
-    stored = partial(request.app.state.jobs.report, job)
-    archive = reports_zip(papers, _language(request, language), stored)
+    stored = partial(request.app.state.jobs.read_report, job)
+    archive = zip_reports(papers, _choose_language(request, language), stored)
     headers = {"Content-Disposition": 'attachment; filename="reports.zip"'}
     return StreamingResponse(
         iter(partial(archive.read, _CHUNK), b""),
@@ -183,20 +177,28 @@ def get_reports(request: Request, job: str, language: Language = None) -> Stream
 def delete_check(request: Request, job: str) -> None:
     """Remove a check with its report; cancel it if it runs."""
     if not request.app.state.jobs.remove(job):
-        raise _gone()
+        raise _make_missing_error()
 
 
 @router.get("/v1/libraries", summary="The libraries that papers can be held against")
 async def get_libraries(request: Request) -> Libraries:
     """Return the names of all libraries, and the sizes of the open ones."""
-    listed = request.app.state.jobs.libraries.listed()
+    listed = request.app.state.jobs.libraries.list_libraries()
     return Libraries(
         libraries=[Library(name=name, documents=documents) for name, documents in listed]
     )
 
 
-def _language(request: Request, language: str | None) -> str:
+def _choose_language(request: Request, language: str | None) -> str:
     return language or str(request.app.state.settings.language)
+
+
+def _read_file(request: Request, job: str, name: str) -> bytes:
+    """Return a file of a finished check; raise `ProblemError` 404 if it has expired."""
+    content: bytes | None = request.app.state.jobs.read_report(job, name)
+    if content is None:
+        raise _make_missing_error()
+    return content
 
 
 def _check_several(state: JobState) -> None:
@@ -210,7 +212,7 @@ def _check_several(state: JobState) -> None:
         )
 
 
-def _gone() -> ProblemError:
+def _make_missing_error() -> ProblemError:
     return ProblemError(
         404,
         "No such check",

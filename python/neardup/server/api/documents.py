@@ -12,9 +12,9 @@ from starlette.convertors import Convertor, register_url_convertor
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index import Decision, Document, Event, Match, NewDocument
-from neardup.index.values import MAX_ID_BYTES, check_time, id_fault
+from neardup.index.values import MAX_ID_BYTES, check_time, find_id_fault
 from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
-from neardup.server.problems import Problem, ProblemError, problem
+from neardup.server.problems import Problem, ProblemError, make_problem
 from neardup.server.security.auth import identify, require
 
 #: Most dropped documents in one response; a text may have been posted a million times.
@@ -48,20 +48,20 @@ _ID = Query(
 )
 
 
-def _id(value: str) -> str:
-    fault = id_fault(value)
+def _validate_id(value: str) -> str:
+    fault = find_id_fault(value)
     if fault is not None:
         raise ValueError(fault)
     return value
 
 
-def _time(value: str) -> str:
+def _validate_time(value: str) -> str:
     # The index parses it again; checking here names the field.
     check_time(value, "at")
     return value
 
 
-def _extra(value: dict[str, Any]) -> dict[str, Any]:
+def _validate_extra(value: dict[str, Any]) -> dict[str, Any]:
     try:
         orjson.dumps(value)
     except TypeError as error:
@@ -72,17 +72,19 @@ def _extra(value: dict[str, Any]) -> dict[str, Any]:
 class PostedDocument(RequestBody):
     """A document that is to be added."""
 
-    id: Annotated[str, AfterValidator(_id), Field(description="At most 2,000 bytes in UTF-8.")]
+    id: Annotated[
+        str, AfterValidator(_validate_id), Field(description="At most 2,000 bytes in UTF-8.")
+    ]
     text: str
     title: Line | None = None
-    at: Annotated[str, AfterValidator(_time)] | None = Field(
+    at: Annotated[str, AfterValidator(_validate_time)] | None = Field(
         None,
         description="Time of arrival, now by default: RFC 3339, or such as 2024-3-9 8:00; UTC if"
         " it names no zone.",
         examples=["2026-03-01T08:00:00+08:00"],
     )
     source: Line | None = Field(None, description="Where it comes from.")
-    extra: Annotated[dict[str, Any], AfterValidator(_extra)] | None = Field(
+    extra: Annotated[dict[str, Any], AfterValidator(_validate_extra)] | None = Field(
         None, description="Further fields; stored."
     )
     replace: bool = Field(
@@ -181,11 +183,11 @@ async def add(request: Request, response: Response, posted: Posted) -> DecisionA
         return await _add_batch(state, posted.documents)
     check_text(posted.text, "text", state.settings)
     (decision,) = await state.writer.add([NewDocument(**vars(posted))])
-    state.metrics.decided([decision])
+    state.metrics.count_decisions([decision])
     if decision.problem is not None:
-        raise _refused(decision, "id")
+        raise _make_refusal(decision, "id")
     response.status_code = 201 if decision.new else 200
-    return _decided(decision)
+    return _make_answer(decision)
 
 
 async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
@@ -201,16 +203,16 @@ async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
     for number, document in enumerate(given):
         check_text(document.text, f"documents[{number}].text", state.settings)
     decisions = await state.writer.add([NewDocument(**vars(document)) for document in given])
-    state.metrics.decided(decisions)
+    state.metrics.count_decisions(decisions)
     refused = sum(decision.problem is not None for decision in decisions)
     dropped = sum(decision.repeats is not None for decision in decisions)
     return Decisions(
         decisions=[
-            _decided(decision)
+            _make_answer(decision)
             if decision.problem is None
             else Refusal(
                 id=decision.id,
-                problem=problem(_refused(decision, f"documents[{number}].id")),
+                problem=make_problem(_make_refusal(decision, f"documents[{number}].id")),
             )
             for number, decision in enumerate(decisions)
         ],
@@ -220,12 +222,12 @@ async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
     )
 
 
-def _decided(made: Decision) -> DecisionAnswer:
+def _make_answer(made: Decision) -> DecisionAnswer:
     kept = made.repeats is None
     return DecisionAnswer(id=made.id, new=made.new, kept=kept, repeats=made.repeats)
 
 
-def _refused(made: Decision, field: str) -> ProblemError:
+def _make_refusal(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
         409,
@@ -242,7 +244,7 @@ def _refused(made: Decision, field: str) -> ProblemError:
 @router.get("/v1/documents", summary="Read a document, its id in the query", dependencies=_READ)
 async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Document:
     """Answer with a document."""
-    return await _document(request, id)
+    return await _read_document(request, id)
 
 
 @router.delete(
@@ -265,7 +267,7 @@ async def explain(request: Request, id: str) -> ExplainedDocument:
     try:
         explanation = await store.run(lambda: store.index.explain(id))
     except InputError:
-        raise missing(id) from None
+        raise make_missing_error(id) from None
     return ExplainedDocument(
         document=explanation.document,
         measure=explanation.measure,
@@ -295,7 +297,7 @@ async def keep(request: Request, id: str) -> DecisionAnswer:
         await store.run(lambda: store.index.keep(id, by=by))
     except InputError:
         # Either it does not exist, which the next line reports, or it is not dropped.
-        await _document(request, id)
+        await _read_document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
         raise ProblemError(409, "Not dropped", detail, "id") from None
     return DecisionAnswer(id=id, new=False, kept=True, repeats=None)
@@ -304,7 +306,7 @@ async def keep(request: Request, id: str) -> DecisionAnswer:
 @router.get("/v1/documents/{id:id}", summary="Read a document", dependencies=_READ)
 async def read(request: Request, id: str) -> Document:
     """Answer with a document."""
-    return await _document(request, id)
+    return await _read_document(request, id)
 
 
 @router.delete(
@@ -318,12 +320,12 @@ async def remove(request: Request, id: str) -> RemovedDocuments:
     return await _remove(request, id)
 
 
-async def _document(request: Request, id: str) -> Document:
+async def _read_document(request: Request, id: str) -> Document:
     check_id(id)
     store = request.app.state.store
     document: Document | None = await store.run(lambda: store.index.get(id))
     if document is None:
-        raise missing(id)
+        raise make_missing_error(id)
     return document
 
 
@@ -333,7 +335,7 @@ async def _remove(request: Request, id: str) -> RemovedDocuments:
     try:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
-        raise missing(id) from None
+        raise make_missing_error(id) from None
     decided = [
         DecisionAnswer(id=id, new=False, kept=match is None, repeats=match)
         for id, match in gone.decided
@@ -343,7 +345,7 @@ async def _remove(request: Request, id: str) -> RemovedDocuments:
 
 def check_id(id: str) -> None:
     """Raise if no document can have an id."""
-    fault = id_fault(id)
+    fault = find_id_fault(id)
     if fault is not None:
         raise ProblemError(422, "Invalid field", Message("The id {reason}.", reason=fault), "id")
 
@@ -352,10 +354,10 @@ def _check_whole(request: Request) -> None:
     """Refuse an address with a trailing line break, which a route's ``$`` ignores."""
     path = request.scope["path"]
     if path.endswith("\n"):
-        raise missing(path.removeprefix("/v1/documents/"))
+        raise make_missing_error(path.removeprefix("/v1/documents/"))
 
 
-def missing(id: str) -> ProblemError:
+def make_missing_error(id: str) -> ProblemError:
     """Return the problem for an id that no document has."""
     detail = Message("No document has the id '{id}'.", id=id)
     return ProblemError(404, "No such document", detail, "id")

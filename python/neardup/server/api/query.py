@@ -27,7 +27,7 @@ _READ = [Depends(require("read"))]
 _MOST_DROPPED = 50
 
 
-def _span(value: str) -> str:
+def _validate_span(value: str) -> str:
     check_span(value, "within")
     return value
 
@@ -38,7 +38,7 @@ class QueryText(RequestBody):
     text: str
     title: Line | None = None
     k: Annotated[int, Strict()] = Field(10, ge=1, le=100, description="The most answers.")
-    within: Annotated[str, AfterValidator(_span)] | None = Field(
+    within: Annotated[str, AfterValidator(_validate_span)] | None = Field(
         None,
         description="Documents that arrived longer ago are not looked at: a number with s, m, h, d"
         " or w.",
@@ -180,11 +180,11 @@ def _answer(index: Index, asked: QueryText) -> QueryAnswer:
 async def clusters(request: Request, asked: Annotated[ClustersPage, Query()]) -> Clusters:
     """Return a page of clusters."""
     store = request.app.state.store
-    page: Clusters = await store.run(lambda: _page(store.index, asked))
+    page: Clusters = await store.run(lambda: _read_page(store.index, asked))
     return page
 
 
-def _page(index: Index, asked: ClustersPage) -> Clusters:
+def _read_page(index: Index, asked: ClustersPage) -> Clusters:
     # One more than requested, to see whether there is a next page.
     found = index.clusters(search=asked.search or None, after=int(asked.after or 0))
     clusters = list(islice(found, asked.limit + 1))

@@ -64,10 +64,10 @@ def main() -> None:
     library = _RemoteLibrary(facts, reveal(paper.file)[0], ask)
     report = check_paper(settings, library, paper)
     send(("report", shortened(report)))
-    send(_pages(report))
+    send(_render_pages(report))
 
 
-def _pages(report: Report) -> dict[str, str]:
+def _render_pages(report: Report) -> dict[str, str]:
     today = datetime.datetime.now().astimezone().date()
     # All languages are rendered now, because the report itself is not kept.
     made = {

@@ -19,7 +19,7 @@ from pydantic import Field, InstanceOf, PlainSerializer
 
 from neardup.papers.results import Rates
 from neardup.papers.verdict import NoVerdict
-from neardup.server.problems import Problem, ProblemError, problem
+from neardup.server.problems import Problem, ProblemError, make_problem
 
 #: Final states.
 FINISHED = ("done", "failed")
@@ -60,7 +60,8 @@ class JobState:
     stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
     rates: Annotated[Rates | None, Field(description="Of a finished check.")]
     problem: (
-        Annotated[InstanceOf[ProblemError], PlainSerializer(problem, return_type=Problem)] | None
+        Annotated[InstanceOf[ProblemError], PlainSerializer(make_problem, return_type=Problem)]
+        | None
     )
     verdict: Annotated[
         Literal["pass", "review", "reject"] | None,
@@ -135,7 +136,7 @@ class JobTable:
         """Return the state of a job, None if no job has this id."""
         return self._states.get(job)
 
-    def report(self, job: str, name: str) -> bytes | None:
+    def read_report(self, job: str, name: str) -> bytes | None:
         """Return a file of a job's report, None if there is none."""
         with self._lock:
             query = "SELECT content FROM reports WHERE job = ? AND name = ?"

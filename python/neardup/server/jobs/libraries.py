@@ -76,7 +76,7 @@ class Libraries:
         named = {INDEX: settings.index, **settings.libraries}
         self._places = {name: _Place(name, where) for name, where in named.items()}
 
-    def listed(self) -> list[tuple[str, int | None]]:
+    def list_libraries(self) -> list[tuple[str, int | None]]:
         """Return names and numbers of readable documents, None if a library is not open yet."""
         with self._lock:
             return [
@@ -116,7 +116,7 @@ class Libraries:
         with self._lock:
             return self._places[name].opening is None
 
-    def progress(self, name: str) -> float:
+    def get_progress(self, name: str) -> float:
         """Return the share of a library that has been read during opening, in [0, 1]."""
         return self._places[name].progress
 
@@ -127,7 +127,7 @@ class Libraries:
         with self._lock:
             opened = place.open
             if opened is None or place.error is not None:
-                raise place.error or _away(name)
+                raise place.error or _make_away_error(name)
             opened.users += 1
         try:
             yield opened
@@ -135,7 +135,7 @@ class Libraries:
             _log.warning("Library %s: %s", name, error)
             with self._lock:
                 self._drop(place, opened)
-            raise _away(name) from error
+            raise _make_away_error(name) from error
         finally:
             with self._lock:
                 opened.users -= 1
@@ -156,18 +156,18 @@ class Libraries:
         begun = time.monotonic()
         opened_library, failure = known, None
         try:
-            version = self._version(place)
+            version = self._read_version(place)
             if known is None or version != known.version:
-                opened = self._opened(place)
+                opened = self._open_library(place)
                 opened_library = OpenLibrary(place.name, place.location, opened, version)
         except _ServiceStops:
             pass
         except (NeardupError, OSError) as error:
             _log.warning("Library %s cannot be opened: %s", place.name, error)
-            failure = _away(place.name)
+            failure = _make_away_error(place.name)
         except Exception:
             _log.exception("Library %s cannot be opened", place.name)
-            failure = _away(place.name)
+            failure = _make_away_error(place.name)
         ended = time.monotonic()
         with self._lock:
             place.error = failure
@@ -182,19 +182,19 @@ class Libraries:
                 self._drop(place, place.open)
         self._changed()
 
-    def _opened(self, place: _Place) -> Library:
+    def _open_library(self, place: _Place) -> Library:
         progress = _OpeningProgress(self, place)
         library = place.location if place.index is None else place.index
         return open_library(library, workers=self._workers, progress=progress)
 
-    def _version(self, place: _Place) -> object:
+    def _read_version(self, place: _Place) -> object:
         """Return a value that differs once a library has changed."""
         if not is_index(place.location):
-            return tuple(_files(place.location))
+            return tuple(_list_files(place.location))
         if place.index is None:
             place.index = Index(place.location, must_exist=True, workers=self._workers)
         # Numbers are never reused: this one is larger after each addition.
-        return place.index._engine.counters()["next"]
+        return place.index._engine.read_counters()["next"]
 
     def _drop(self, place: _Place, opened: OpenLibrary | None, *, keep_index: bool = False) -> None:
         """Forget a library; it is closed when its last user is done."""
@@ -213,7 +213,7 @@ def _close_unused(opened: OpenLibrary) -> None:
         opened.library.close()
 
 
-def _away(name: str) -> ProblemError:
+def _make_away_error(name: str) -> ProblemError:
     detail = Message(
         "The library '{name}' cannot be opened or read at the moment. Send the paper again later.",
         name=name,
@@ -252,7 +252,7 @@ class _OpeningProgress(Progress):
             self._place.progress = min(1.0, self._done / self._documents)
 
 
-def _files(location: str) -> Iterator[tuple[Any, ...]]:
+def _list_files(location: str) -> Iterator[tuple[Any, ...]]:
     """Yield the properties by which changed files are recognized, in a fixed order."""
     if os.path.isdir(location):
         for folder, folders, names in os.walk(location):

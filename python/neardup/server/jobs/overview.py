@@ -18,7 +18,7 @@ from neardup.server.jobs.job_table import PaperState
 _IN_MEMORY = 8 << 20
 
 
-def paper_state(checked: CheckResult) -> PaperState:
+def make_paper_state(checked: CheckResult) -> PaperState:
     """Return what a check found for a paper."""
     report, problem = checked.report, checked.problem
     if report is None:
@@ -27,9 +27,7 @@ def paper_state(checked: CheckResult) -> PaperState:
     return PaperState(checked.paper, report.rates, verdict, report.no_verdict, None)
 
 
-def overview_files(
-    job: str, checked: Sequence[CheckResult], notes: Sequence[str]
-) -> dict[str, str]:
+def make_overview(job: str, checked: Sequence[CheckResult], notes: Sequence[str]) -> dict[str, str]:
     """Return the rates of several papers in each language.
 
     They are a part of the page of the job, a page next to the reports, and a table as CSV.
@@ -49,7 +47,7 @@ def overview_files(
     return files
 
 
-def reports_zip(
+def zip_reports(
     papers: Sequence[str], language: str, stored: Callable[[str], bytes | None]
 ) -> IO[bytes]:
     """Return an archive of all reports of a job, with the page and the table of all papers."""

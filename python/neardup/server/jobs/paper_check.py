@@ -52,7 +52,7 @@ def read_paper(
         )
         return as_shown(read)
     except UnreadableFileError as error:
-        status, detail = 422, _refusal(error.args[0])
+        status, detail = 422, _adapt_refusal(error.args[0])
     except MissingDependencyError as error:
         _log.error("%s", error)
         status, detail = (
@@ -62,7 +62,7 @@ def read_paper(
     raise ProblemError(status, "The paper cannot be read", detail, "file")
 
 
-def _refusal(message: Message) -> Message:
+def _adapt_refusal(message: Message) -> Message:
     """Return a refusal with advice for the sender, who cannot raise the limits of the service."""
     way_out = message.values.get("way_out")
     if not way_out or "limit" not in way_out.values["remedy"].values:
@@ -115,7 +115,7 @@ class SharedLibrary(Library):
         super().__init__(**library.facts() | {"name": shared.name})
         self._shared = shared
         self._library = library
-        self.notes = [self._note(note) for note in library.notes]
+        self.notes = [self._adapt_note(note) for note in library.notes]
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
         return self._library.candidates(paper, least=least, limit=limit)
@@ -127,20 +127,20 @@ class SharedLibrary(Library):
         with self._shared.lock:
             documents = list(self._library.documents(positions))
         for document in documents:
-            yield replace(document, id=self._without_place(document.id))
+            yield replace(document, id=self._remove_place(document.id))
 
-    def _without_place(self, text: str) -> str:
+    def _remove_place(self, text: str) -> str:
         # Clients must not see the folders of this machine.
         place = self._shared.location
         folder = place if os.path.isdir(place) else os.path.dirname(place)
         folder = os.path.join(folder, "")
         return text.replace(folder, "") if len(folder) > 1 else text
 
-    def _note(self, note: str) -> str:
+    def _adapt_note(self, note: str) -> str:
         if not isinstance(note, Message):
-            return self._without_place(note)
+            return self._remove_place(note)
         values = {
-            name: self._note(value) if isinstance(value, str) else value
+            name: self._adapt_note(value) if isinstance(value, str) else value
             for name, value in note.values.items()
         }
         return note.with_values(**values)

@@ -19,18 +19,17 @@ from typing import IO, TYPE_CHECKING, Literal
 from neardup.base.messages import Message
 from neardup.papers.paper_check import PaperCheck
 from neardup.papers.reading import Reading
-from neardup.papers.settings import CheckSettings
 from neardup.readers.sandbox import Exchange, ExchangeEndedError
 from neardup.server.jobs.job_table import JobState, JobTable
 from neardup.server.jobs.libraries import Libraries
-from neardup.server.jobs.overview import overview_files, paper_state
+from neardup.server.jobs.overview import make_overview, make_paper_state
 from neardup.server.jobs.paper_check import CHECK_PROCESS, SharedLibrary, check_paper, read_paper
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup.papers.library import Library
     from neardup.papers.report import Report
-    from neardup.papers.settings import Paper
+    from neardup.papers.settings import CheckSettings, Paper
     from neardup.readers.file_text import FileText
     from neardup.server.jobs.submission import Submission
     from neardup.server.jobs.uploads import Upload
@@ -166,7 +165,7 @@ class Jobs:
             raise
         return job.state
 
-    def state(self, job: str) -> JobState | None:
+    def get_state(self, job: str) -> JobState | None:
         """Return the state of a job, None if no job has this id."""
         state = self._table.get(job)
         with self._changed:
@@ -175,16 +174,16 @@ class Jobs:
             ]
         if state is None or not libraries or self.libraries.is_ready(libraries[0]):
             return state
-        opened = self.libraries.progress(libraries[0])
+        opened = self.libraries.get_progress(libraries[0])
         return replace(state, stage="library", progress=_READING * opened)
 
-    def report(self, job: str, name: str) -> bytes | None:
+    def read_report(self, job: str, name: str) -> bytes | None:
         """Return a file of a job, such as ``1.zh.html`` or ``1.report.json``, or None.
 
         The number is the number of the paper. Jobs of several papers also have the
-        `overview_files`.
+        `make_overview`.
         """
-        return self._table.report(job, name)
+        return self._table.read_report(job, name)
 
     def remove(self, job: str) -> bool:
         """Remove a job with all its data, and cancel it if it runs. False if there is none."""
@@ -213,7 +212,7 @@ class Jobs:
     def _take_one(self) -> None:
         """Run the next job, or wait a limited time for one."""
         with self._changed:
-            job = self._next()
+            job = self._take_next()
             if job is None:
                 if self._stops:
                     return
@@ -229,7 +228,7 @@ class Jobs:
             with self._changed:
                 self._running -= 1
 
-    def _next(self) -> _Job | None:
+    def _take_next(self) -> _Job | None:
         """Take the first job that was removed, or whose library is ready."""
         for job in self._waiting:
             gone = self._table.get(job.state.job) is None
@@ -241,7 +240,7 @@ class Jobs:
     def _run(self, job: _Job) -> None:
         job.state = replace(job.state, state="running")
         try:
-            self._end(job, self._checked(job))
+            self._end(job, self._check_papers(job))
         except ProblemError as error:
             self._fail(job, error)
         except _RemovedJobError:
@@ -253,36 +252,30 @@ class Jobs:
             _log.error("A check failed", exc_info=error)
             self._fail(job, ProblemError(*_FAILED))
 
-    def _checked(self, job: _Job) -> JobState:
+    def _check_papers(self, job: _Job) -> JobState:
         """Run all stages of a check and return the final state."""
-        asked = job.asked
-        excluded = [] if asked.exclude is None else self._excluded(job, asked.exclude)
-        settings = CheckSettings(
-            asked.min_passage_length,
-            excluded,
-            count_shared=asked.count_shared,
-            thresholds=asked.thresholds,
-            workers=self._settings.workers,
-        )
-        readings = list(self._readings(job))
+        asked, settings = job.asked, job.asked.settings
+        if asked.exclude is not None:
+            settings = replace(settings, excluded=self._read_excluded(job, asked.exclude))
+        readings = list(self._read_papers(job))
         with self.libraries.use(asked.library) as library:
             among = asked.compare_papers and job.is_several
             check = PaperCheck(settings, SharedLibrary(library), among, asked.covers)
-            checked = list(check.reports(readings, job.count, partial(self._report, job)))
+            checked = list(check.reports(readings, job.count, partial(self._make_report, job)))
         done = replace(job.state, state="done", stage="done", progress=1.0)
-        states = tuple(map(paper_state, checked))
+        states = tuple(map(make_paper_state, checked))
         if job.is_several:
             self._look(job, "report", _REPORT)
             notes = asked.covers.notes(asked.papers.labels)
-            self._store(job, overview_files(job.state.job, checked, notes))
+            self._store(job, make_overview(job.state.job, checked, notes))
             return replace(done, papers=states)
         (found,) = states
         return replace(done, rates=found.rates, verdict=found.verdict, no_verdict=found.no_verdict)
 
-    def _readings(self, job: _Job) -> Iterator[Reading]:
+    def _read_papers(self, job: _Job) -> Iterator[Reading]:
         """Yield the papers of a job; raise if it has only one, and that cannot be read."""
-        for number, (label, file) in enumerate(job.asked.papers.papers()):
-            self._look(job, "reading", _between(_READING, _COMPARING, number / job.count))
+        for number, (label, file) in enumerate(job.asked.papers.open_papers()):
+            self._look(job, "reading", _interpolate(_READING, _COMPARING, number / job.count))
             try:
                 # No file of the library has such an id.
                 yield Reading(label, self._read(job, file, label), id=f"./{label}")
@@ -292,10 +285,10 @@ class Jobs:
                     raise
                 yield Reading(label, None, error.detail)
 
-    def _excluded(self, job: _Job, upload: Upload) -> list[str]:
+    def _read_excluded(self, job: _Job, upload: Upload) -> list[str]:
         """Return the texts of excluded files; raise if one cannot be read."""
         try:
-            return [self._read(job, file, label).text for label, file in upload.papers()]
+            return [self._read(job, file, label).text for label, file in upload.open_papers()]
         except ProblemError as error:
             raise ProblemError(error.status_code, error.title, error.detail, "exclude") from None
 
@@ -317,7 +310,7 @@ class Jobs:
             raise _TooMuchTextError(413, "Paper too large", detail, "file")
         return text
 
-    def _report(
+    def _make_report(
         self, job: _Job, settings: CheckSettings, library: Library, paper: Paper
     ) -> Report | str:
         """Store the pages of a paper and return its report, or why it took too long."""
@@ -325,7 +318,7 @@ class Jobs:
         number = labels.index(paper.name) if labels else 0
 
         def done(share: float) -> None:
-            progress = _between(_COMPARING, _REPORT, (number + share) / job.count)
+            progress = _interpolate(_COMPARING, _REPORT, (number + share) / job.count)
             self._look(job, "comparing", progress)
 
         try:
@@ -390,5 +383,5 @@ class Jobs:
         self._end(job, replace(job.state, state="failed", problem=problem))
 
 
-def _between(begin: float, end: float, share: float) -> float:
+def _interpolate(begin: float, end: float, share: float) -> float:
     return begin + (end - begin) * share

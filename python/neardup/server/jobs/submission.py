@@ -20,9 +20,10 @@ from neardup.papers.cover import (
     stated_cover,
     table_of,
 )
+from neardup.papers.settings import CheckSettings
 from neardup.papers.verdict import Thresholds, thresholds_of
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.uploads import Upload, label_of, receive_uploads
+from neardup.server.jobs.uploads import Upload, make_label, receive_uploads
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -92,15 +93,13 @@ CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 
 @dataclass(frozen=True)
 class Submission:
-    """A form of a check, with its files received and its thresholds and covers read."""
+    """A form of a check, with its files received; the texts of `exclude` are not read yet."""
 
     papers: Upload
     library: str
-    min_passage_length: int = PASSAGE
+    settings: CheckSettings = field(default_factory=CheckSettings)
     compare_papers: bool = False
-    count_shared: bool = False
     exclude: Upload | None = None
-    thresholds: Thresholds | None = None
     covers: Covers = field(default_factory=Covers)
 
     def close(self) -> None:
@@ -110,7 +109,7 @@ class Submission:
             self.exclude.close()
 
 
-async def submission_of(
+async def receive_submission(
     form: CheckFields, settings: Settings, *, several: bool = False
 ) -> Submission:
     """Return what a form asks for.
@@ -120,19 +119,22 @@ async def submission_of(
     """
     uploads = [*form.file, *form.exclude, *([form.title_pages] if form.title_pages else [])]
     size, most = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
-    thresholds = _thresholds(form)
+    thresholds = _read_thresholds(form)
     papers = await receive_uploads(form.file, "file", size, max_bytes=most, several=several)
     try:
         asked = Submission(
             papers,
             form.library,
-            form.min_passage_length,
+            CheckSettings(
+                form.min_passage_length,
+                count_shared=form.count_shared,
+                thresholds=thresholds,
+                workers=settings.workers,
+            ),
             compare_papers=form.compare_papers,
-            count_shared=form.count_shared,
-            thresholds=thresholds,
             covers=Covers(
-                _cover(form, several=len(papers.labels) > 1),
-                await asyncio.to_thread(_table, form.title_pages, settings),
+                _read_cover(form, several=len(papers.labels) > 1),
+                await asyncio.to_thread(_read_table, form.title_pages, settings),
             ),
         )
         if form.exclude:
@@ -146,26 +148,26 @@ async def submission_of(
     return asked
 
 
-def _thresholds(form: CheckFields) -> Thresholds | None:
+def _read_thresholds(form: CheckFields) -> Thresholds | None:
     try:
         return thresholds_of(form.pass_below, form.reject_above)
     except ParameterError as error:
-        raise _invalid(error) from None
+        raise _convert_error(error) from None
 
 
-def _cover(form: CheckFields, *, several: bool) -> Cover:
+def _read_cover(form: CheckFields, *, several: bool) -> Cover:
     given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
     try:
         return stated_cover(given, several=several)
     except ParameterError as error:
-        raise _invalid(error) from None
+        raise _convert_error(error) from None
 
 
-def _invalid(error: ParameterError) -> ProblemError:
+def _convert_error(error: ParameterError) -> ProblemError:
     return ProblemError(422, "Invalid field", error.message, str(error.values["parameter"]))
 
 
-def _table(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
+def _read_table(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
     if upload is None:
         return None
     if (upload.size or 0) > settings.max_body_bytes:
@@ -175,6 +177,6 @@ def _table(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
         )
         raise ProblemError(422, "Wrong form", detail, "title_pages")
     try:
-        return table_of(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
+        return table_of(upload.file.read(), make_label(upload.filename), COVER_COLUMNS)
     except InputError as error:
         raise ProblemError(422, "Wrong form", error.message, "title_pages") from None

@@ -52,13 +52,13 @@ class Upload:
     size: int
     labels: tuple[str, ...] = ()
 
-    def papers(self) -> Iterator[tuple[str, IO[bytes]]]:
+    def open_papers(self) -> Iterator[tuple[str, IO[bytes]]]:
         """Yield the label and the file of each paper; one of an archive is open until the next."""
         if not self.labels:
             yield self.label, self.file
             return
         with zipfile.ZipFile(self.file) as archive:
-            for label, member in zip(self.labels, _papers(archive.infolist()), strict=True):
+            for label, member in zip(self.labels, _select_papers(archive.infolist()), strict=True):
                 with tempfile.TemporaryFile() as file:
                     with archive.open(member) as packed:
                         shutil.copyfileobj(packed, file)
@@ -70,7 +70,7 @@ class Upload:
         self.file.close()
 
 
-def label_of(name: str | None) -> str:
+def make_label(name: str | None) -> str:
     r"""Return a file's name as a label: no folders, no control characters, of limited length.
 
     Examples
@@ -89,7 +89,7 @@ def label_of(name: str | None) -> str:
     return label if label.strip(". ") else "paper"
 
 
-def path_of(name: str | None) -> str:
+def make_path(name: str | None) -> str:
     r"""Return the label of a file in a folder or an archive, with the names of its folders.
 
     Examples
@@ -99,8 +99,8 @@ def path_of(name: str | None) -> str:
     """
     *folders, file = _SEPARATORS.split(name or "")
     # No way up, and no drive.
-    named = [label_of(one) for one in folders if one.strip(". ") and not one.endswith(":")]
-    path = label_of(file)
+    named = [make_label(one) for one in folders if one.strip(". ") and not one.endswith(":")]
+    path = make_label(file)
     for folder in reversed(named):
         if len(folder) + 1 + len(path) > _LABEL:
             break
@@ -108,7 +108,7 @@ def path_of(name: str | None) -> str:
     return path
 
 
-def _too_large(most: int) -> ProblemError:
+def _make_size_error(most: int) -> ProblemError:
     detail = Message("A paper must have at most {most:,} bytes.", most=most)
     return ProblemError(413, "Paper too large", detail, "file")
 
@@ -126,22 +126,22 @@ async def receive_uploads(
         # A field without a file has one without a name.
         uploads = [one for one in uploads if one.filename and not _NO_PAPER.search(one.filename)]
     elif len(uploads) > 1:
-        raise _bad(field, N_("The field '{field}' must occur only once."))
+        raise _make_field_error(field, N_("The field '{field}' must occur only once."))
     if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
         raise ProblemError(422, "No paper", detail, field)
     if size > max_bytes:
-        raise _too_large(max_bytes)
+        raise _make_size_error(max_bytes)
     own = sum(upload.size or 0 for upload in uploads)
-    label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
+    label = make_label(", ".join(make_label(upload.filename) for upload in uploads))
     if own == 0:
-        raise empty(label, field)
+        raise make_empty_error(label, field)
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
 
     def receive() -> Upload:
-        file = _kept(uploads[0]) if len(uploads) == 1 else _packed(uploads)
+        file = _keep_file(uploads[0]) if len(uploads) == 1 else _pack_files(uploads)
         try:
-            return Upload(file, label, own, _labels(file, label) if is_archive else ())
+            return Upload(file, label, own, _list_labels(file, label) if is_archive else ())
         except BaseException:
             file.close()
             raise
@@ -149,18 +149,18 @@ async def receive_uploads(
     return await asyncio.to_thread(receive)
 
 
-def empty(label: str, field: str) -> ProblemError:
+def make_empty_error(label: str, field: str) -> ProblemError:
     """Return the problem of a file without a byte."""
     return ProblemError(422, EMPTY, Message("{file}: the file is empty.", file=label), field)
 
 
-def _bad(name: str, template: str) -> ProblemError:
+def _make_field_error(name: str, template: str) -> ProblemError:
     # Clients choose field names.
-    shown = label_of(name)[:40]
+    shown = make_label(name)[:40]
     return ProblemError(422, "Wrong form", Message(template, field=shown), shown)
 
 
-def _kept(upload: UploadFile) -> IO[bytes]:
+def _keep_file(upload: UploadFile) -> IO[bytes]:
     """Return an unnamed file with a descriptor that outlives the form."""
     upload.file.flush()
     # Requesting the descriptor moves a file from memory to disk.
@@ -169,33 +169,33 @@ def _kept(upload: UploadFile) -> IO[bytes]:
     return file
 
 
-def _packed(uploads: Iterable[UploadFile]) -> IO[bytes]:
+def _pack_files(uploads: Iterable[UploadFile]) -> IO[bytes]:
     """Return an archive of files."""
     file = tempfile.TemporaryFile()  # noqa: SIM115
     with zipfile.ZipFile(file, "w") as archive:
         for upload in uploads:
-            entry = zipfile.ZipInfo(path_of(upload.filename))
+            entry = zipfile.ZipInfo(make_path(upload.filename))
             with archive.open(entry, "w", force_zip64=True) as member:
                 upload.file.seek(0)
                 shutil.copyfileobj(upload.file, member)
     return file
 
 
-def _labels(file: IO[bytes], label: str) -> tuple[str, ...]:
+def _list_labels(file: IO[bytes], label: str) -> tuple[str, ...]:
     """Return the labels of the papers in an archive, no two equal; refuse what is not sound."""
     try:
-        members = _papers(check_zip(file, label, _UNPACKED))
+        members = _select_papers(check_zip(file, label, _UNPACKED))
     except UnreadableFileError as error:
         raise ProblemError(422, "Wrong form", error.message) from None
     except zipfile.BadZipFile:
-        raise _refused(N_("The archive must be a whole .zip file.")) from None
+        raise _make_archive_error(N_("The archive must be a whole .zip file.")) from None
     if not members:
-        raise _refused(N_("The archive must contain papers."))
+        raise _make_archive_error(N_("The archive must contain papers."))
     if len(members) > PAPERS:
-        raise _refused(N_("There must be at most {most:,} papers at once."), PAPERS)
+        raise _make_archive_error(N_("There must be at most {most:,} papers at once."), PAPERS)
     labels: dict[str, None] = {}
     for member in members:
-        label = first = path_of(name_of(member))
+        label = first = make_path(name_of(member))
         stem, ending = os.path.splitext(first)
         number = 1
         while label in labels:
@@ -205,10 +205,10 @@ def _labels(file: IO[bytes], label: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _refused(template: str, most: int = 0) -> ProblemError:
+def _make_archive_error(template: str, most: int = 0) -> ProblemError:
     return ProblemError(422, "Wrong form", Message(template, most=most))
 
 
-def _papers(members: Sequence[zipfile.ZipInfo]) -> Sequence[zipfile.ZipInfo]:
+def _select_papers(members: Sequence[zipfile.ZipInfo]) -> Sequence[zipfile.ZipInfo]:
     """Return the papers in an archive."""
     return [one for one in members if not one.is_dir() and not _NO_PAPER.search(name_of(one))]

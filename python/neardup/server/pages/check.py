@@ -8,12 +8,12 @@ from markupsafe import Markup
 from neardup.base.messages import in_language
 from neardup.pages.words import W_, Words
 from neardup.papers.verdict import NO_VERDICT, VERDICTS
-from neardup.server.api.check import state_of
+from neardup.server.api.check import get_state
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.submission import FORM_LIMITS, CheckFields, CheckForm, submission_of
+from neardup.server.jobs.submission import FORM_LIMITS, CheckFields, CheckForm, receive_submission
 from neardup.server.jobs.uploads import EMPTY
-from neardup.server.pages.page import READ, see
-from neardup.server.pages.rendering import language_of_request, render
+from neardup.server.pages.page import READ, redirect
+from neardup.server.pages.rendering import choose_language, render
 from neardup.server.problems import ProblemError
 
 #: Fields that the page shows on request.
@@ -44,26 +44,26 @@ async def check(request: Request, form: CheckForm) -> Response:
     """Accept papers, and show the progress of their check."""
     state = request.app.state
     try:
-        asked = await submission_of(form, state.settings, several=True)
+        asked = await receive_submission(form, state.settings, several=True)
         job = await state.store.run(state.jobs.submit, asked)
     except ProblemError as error:
         if error.status_code >= 429:
             raise
         # The page has its own sentence for a wrong value in the form.
-        words = Words(language_of_request(request))
+        words = Words(choose_language(request))
         is_value = error.status_code == 422 and error.title != EMPTY
         told = _TOLD.get(error.field or "") if is_value else None
         detail = words(told) if told else in_language(error, words.language)
         return _answer(request, error.status_code, form, problem=detail)
-    return see(f"/check/{job.job}")
+    return redirect(f"/check/{job.job}")
 
 
 @router.get("/check/{job}")
 async def show_job(request: Request, job: str) -> Response:
     """Show the progress of a check, and links to its report."""
-    state, language = request.app.state, language_of_request(request)
-    found = await state.store.run(state_of, request, job)
-    overview = await state.store.run(state.jobs.report, job, f"overview.{language}.html")
+    state, language = request.app.state, choose_language(request)
+    found = await state.store.run(get_state, request, job)
+    overview = await state.store.run(state.jobs.read_report, job, f"overview.{language}.html")
     return render(
         request,
         "job",
@@ -91,7 +91,7 @@ def _answer(
         given=given,
         libraries=[
             {"name": name, "documents": documents}
-            for name, documents in state.jobs.libraries.listed()
+            for name, documents in state.jobs.libraries.list_libraries()
         ],
         # What was given stays in view; files must be chosen again.
         more=any(getattr(given, name) for name in _MORE),

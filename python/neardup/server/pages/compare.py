@@ -13,7 +13,7 @@ from neardup.pages.words import Words, percent
 from neardup.papers.align import align_sides
 from neardup.readers.batch import code_of
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.page import READ, Form, field, given_text, words_of
+from neardup.server.pages.page import READ, Form, choose_words, read_field, read_text
 from neardup.server.pages.rendering import render
 from neardup.server.problems import ProblemError
 from neardup.tasks import compare as task
@@ -34,18 +34,18 @@ async def show(request: Request) -> Response:
 @router.post("/compare")
 async def compare(request: Request, form: Form) -> Response:
     """Compare the texts of the form."""
-    recipe = field(form, "recipe")
+    recipe = read_field(form, "recipe")
     given = {
-        "a": field(form, "a", lines=True),
-        "b": field(form, "b", lines=True),
+        "a": read_field(form, "a", lines=True),
+        "b": read_field(form, "b", lines=True),
         # Only the name of a built-in recipe, never a path.
         "recipe": recipe if recipe in NAMES else NAMES[0],
     }
     language = form.get("language")
-    words = words_of(request, form)
+    words = choose_words(request, form)
     try:
         for name in ("a", "b"):
-            given[name] = await given_text(request, form, name)
+            given[name] = await read_text(request, form, name)
         comparison, sides = await request.app.state.store.compute(_compare, **given)
     except (InputError, ProblemError) as error:
         problem = in_language(error, words.language)
@@ -58,10 +58,10 @@ async def compare(request: Request, form: Form) -> Response:
         language=language,
         found=comparison,
         sides=sides,
-        verdict=_verdict(comparison, given["a"] == given["b"]),
+        verdict=_choose_verdict(comparison, given["a"] == given["b"]),
         reason=in_language(comparison.verdict, words.language),
-        figures=_figures(comparison, sides),
-        rules=_rules(words, given["recipe"]),
+        figures=_list_figures(comparison, sides),
+        rules=_describe_rules(words, given["recipe"]),
         short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
     )
     return answer
@@ -78,7 +78,7 @@ def _answer(request: Request, given: dict[str, str], status: int = 200, **values
     return render(request, "compare", status, here="compare", given=given, recipes=NAMES, **values)
 
 
-def _verdict(comparison: Comparison, same: bool) -> str:
+def _choose_verdict(comparison: Comparison, same: bool) -> str:
     if same:
         return "same"
     if comparison.duplicate:
@@ -86,7 +86,7 @@ def _verdict(comparison: Comparison, same: bool) -> str:
     return "numbers" if code_of(comparison.verdict) == task.OTHER_NUMBERS else "different"
 
 
-def _rules(words: Words, recipe: str) -> list[str]:
+def _describe_rules(words: Words, recipe: str) -> list[str]:
     """Return sentences on when a recipe calls two texts duplicates."""
     decide = load_recipe(recipe).for_single_texts().decide
     rules = []
@@ -114,13 +114,13 @@ def _rules(words: Words, recipe: str) -> list[str]:
     return rules
 
 
-def _core(evidence: Evidence) -> str:
+def _format_core(evidence: Evidence) -> str:
     """Return the shares of the core in both texts, and in how many places it differs."""
     shares = (percent(evidence.core_a), percent(evidence.core_b))
     return " / ".join((*shares, f"{evidence.gaps:,}"))
 
 
-def _figures(comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
+def _list_figures(comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
     """Return the rows of the table that apply."""
     evidence = comparison.evidence
     rows = [
@@ -130,7 +130,7 @@ def _figures(comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
         ("containment_a", percent(comparison.containment_a)),
         ("containment_b", percent(comparison.containment_b)),
         ("aligned", percent(evidence.aligned)),
-        ("core", _core(evidence)),
+        ("core", _format_core(evidence)),
     ]
     if evidence.numbers_agree or evidence.numbers_differ:
         numbers = (evidence.numbers_agree, evidence.numbers_differ, evidence.numbers_replaced)

@@ -11,10 +11,10 @@ from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import W_, Words
 from neardup.papers.align import align_sides
-from neardup.server.api.documents import MOST_DROPPED, check_id, missing
+from neardup.server.api.documents import MOST_DROPPED, check_id, make_missing_error
 from neardup.server.pages.page import READ
-from neardup.server.pages.removals import flash
-from neardup.server.pages.rendering import document_link, language_of_request, render
+from neardup.server.pages.removals import read_flash
+from neardup.server.pages.rendering import choose_language, link_document, render
 
 if TYPE_CHECKING:
     from neardup.index import Document, Event, Explanation, Index
@@ -48,11 +48,11 @@ async def show(request: Request, id: str = "") -> Response:
     try:
         explanation, keeper, sides = await store.run(lambda: _read(store.index, id))
     except InputError:
-        raise missing(id) from None
+        raise make_missing_error(id) from None
     if explanation.document is None:
-        raise missing(id)
+        raise make_missing_error(id)
     outcome = request.query_params.get("said", "")
-    words = Words(language_of_request(request))
+    words = Words(choose_language(request))
     # Rendering two long texts takes long, too.
     answer: Response = await store.run(
         render,
@@ -66,13 +66,13 @@ async def show(request: Request, id: str = "") -> Response:
         keeper=keeper,
         sides=sides,
         outcome=outcome if outcome in _SAID else "",
-        said=flash(request),
-        back=document_link(id),
+        said=read_flash(request),
+        back=link_document(id),
         last_action=explanation.events[-1].action if explanation.events else "",
         last_event=explanation.events[-1].number if explanation.events else "",
         dropped=explanation.dropped[:MOST_DROPPED],
         dropped_count=len(explanation.dropped),
-        events=[_happened(words, event) for event in explanation.events],
+        events=[_describe_event(words, event) for event in explanation.events],
         measure=explanation.measure,
         threshold=explanation.threshold,
     )
@@ -90,7 +90,7 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
     return explanation, keeper, align_sides(document.text, keeper.text)
 
 
-def _happened(words: Words, event: Event) -> dict[str, Any]:
+def _describe_event(words: Words, event: Event) -> dict[str, Any]:
     told = words(_ACTIONS[event.action]) if event.action in _ACTIONS else event.action
     details = event.details
     other = details.get("repeats") or details.get("repeated") or details.get("to")

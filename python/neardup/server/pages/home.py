@@ -23,7 +23,7 @@ router = APIRouter()
 async def show(request: Request) -> Response:
     """Show the state of the index, even if it is unavailable."""
     store = request.app.state.store
-    stats, day, waiting = await store.run(_counts, store)
+    stats, day, waiting = await store.run(_read_counts, store)
     return render(
         request,
         "home",
@@ -41,7 +41,7 @@ async def show(request: Request) -> Response:
     )
 
 
-def _counts(store: Store) -> tuple[Stats | None, tuple[int, int], int]:
+def _read_counts(store: Store) -> tuple[Stats | None, tuple[int, int], int]:
     """Return the sizes, what arrived and was dropped on the last day, and what waits."""
     try:
         index = store.index

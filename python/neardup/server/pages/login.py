@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from neardup.server.pages.page import Form, field, own_path, see, words_of
+from neardup.server.pages.page import Form, choose_words, limit_path, read_field, redirect
 from neardup.server.pages.rendering import render
 from neardup.server.security import auth
 
@@ -14,19 +14,19 @@ router = APIRouter(dependencies=[Depends(auth.refuse_other_sites)])
 @router.get("/login")
 async def show(request: Request, next: str = "/") -> Response:
     """Show the form, or redirect readers who need no key."""
-    wanted = own_path(next)
-    if not auth.needs_keys(request) or auth.key_of_session(request) is not None:
-        return see(wanted)
+    wanted = limit_path(next)
+    if not auth.needs_keys(request) or auth.find_session_key(request) is not None:
+        return redirect(wanted)
     return render(request, "login", next=wanted, problem="")
 
 
 @router.post("/login")
 async def sign_in(request: Request, form: Form) -> Response:
     """Begin a session."""
-    wanted = own_path(field(form, "next"))
-    if not auth.needs_keys(request) or auth.sign_in(request, field(form, "key")):
-        return see(wanted)
-    words = words_of(request, form)
+    wanted = limit_path(read_field(form, "next"))
+    if not auth.needs_keys(request) or auth.sign_in(request, read_field(form, "key")):
+        return redirect(wanted)
+    words = choose_words(request, form)
     return render(request, "login", 401, next=wanted, problem=words("This key is not known."))
 
 
@@ -34,4 +34,4 @@ async def sign_in(request: Request, form: Form) -> Response:
 async def sign_out(request: Request) -> Response:
     """End the session."""
     auth.sign_out(request)
-    return see("/login")
+    return redirect("/login")

@@ -14,8 +14,8 @@ from starlette.requests import ClientDisconnect
 from neardup.base.messages import Message, in_language
 from neardup.pages.words import Words
 from neardup.server.jobs.paper_check import read_paper
-from neardup.server.jobs.uploads import empty, label_of
-from neardup.server.pages.rendering import language_of_request, render
+from neardup.server.jobs.uploads import make_empty_error, make_label
+from neardup.server.pages.rendering import choose_language, render
 from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.settings import Settings
@@ -31,7 +31,7 @@ _READING_SECONDS = 15.0
 READ, WRITE = [Depends(require("read"))], [Depends(require("read", "write"))]
 
 
-async def _form(request: Request) -> AsyncIterator[FormData]:
+async def _read_form(request: Request) -> AsyncIterator[FormData]:
     """Read a form, in which a pasted text may be as long as a body; close its files at the end."""
     most = request.app.state.settings.max_body_bytes
     try:
@@ -49,15 +49,15 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
         await form.close()
 
 
-Form = Annotated[FormData, Depends(_form)]
+Form = Annotated[FormData, Depends(_read_form)]
 
 
-def see(path: str) -> Response:
+def redirect(path: str) -> Response:
     """Redirect the browser to another page of this service."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 
 
-def own_path(wanted: str) -> str:
+def limit_path(wanted: str) -> str:
     """Return a path of this service, so that a crafted link cannot redirect elsewhere.
 
     Examples
@@ -70,13 +70,13 @@ def own_path(wanted: str) -> str:
     return wanted if is_own and wanted.isprintable() else "/"
 
 
-def error_page(request: Request, error: ProblemError) -> Response:
+def render_error(request: Request, error: ProblemError) -> Response:
     """Return an error page in the style of the other pages."""
     status = error.status_code
     kind = status if status in _WORDED else 500 if status >= 500 else 422
     # The API's advice on a missing key does not help a reader.
     is_shown = kind not in (401, 404, 500, 503)
-    language, detail = language_of_request(request), error.detail
+    language, detail = choose_language(request), error.detail
     if language != "en" and not isinstance(detail, Message):
         # Pydantic and Starlette explain in English only.
         wrong = Message("The value of the field '{field}' is not valid.", field=error.field)
@@ -87,12 +87,12 @@ def error_page(request: Request, error: ProblemError) -> Response:
     return answer
 
 
-def words_of(request: Request, form: FormData) -> Words:
+def choose_words(request: Request, form: FormData) -> Words:
     """Return the texts in the language of the response to a form."""
-    return Words(language_of_request(request, form.get("language")))
+    return Words(choose_language(request, form.get("language")))
 
 
-def field(form: FormData, name: str, *, lines: bool = False) -> str:
+def read_field(form: FormData, name: str, *, lines: bool = False) -> str:
     """Return a field, empty if it is missing.
 
     In a text of several `lines`, browsers send every line end as CR LF.
@@ -104,18 +104,18 @@ def field(form: FormData, name: str, *, lines: bool = False) -> str:
     return value.replace("\r\n", "\n") if lines else value.strip()
 
 
-async def given_text(request: Request, form: FormData, name: str) -> str:
+async def read_text(request: Request, form: FormData, name: str) -> str:
     """Return the text of a field, or of the file that was chosen instead.
 
     Raises `ProblemError` if there is no text, or it is too long, or the file has no text.
     """
     settings = request.app.state.settings
     upload = form.get(f"{name}-file")
-    text = field(form, name, lines=True)
+    text = read_field(form, name, lines=True)
     if isinstance(upload, UploadFile) and upload.filename:
         if not upload.size:
-            raise empty(label_of(upload.filename), f"{name}-file")
-        text = await request.app.state.store.run(_read, upload, settings)
+            raise make_empty_error(make_label(upload.filename), f"{name}-file")
+        text = await request.app.state.store.run(_read_upload, upload, settings)
     if not text.strip():
         detail = Message("There is no text. Paste one, or choose a file.")
         raise ProblemError(422, "Invalid field", detail, name)
@@ -129,12 +129,12 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     return text
 
 
-def _read(upload: UploadFile, settings: Settings) -> str:
+def _read_upload(upload: UploadFile, settings: Settings) -> str:
     # A small file is in memory; the reader process needs one with a descriptor.
     upload.file.fileno()
     paper = read_paper(
         upload.file,
-        label_of(upload.filename),
+        make_label(upload.filename),
         max_bytes=settings.max_body_bytes,
         max_characters=settings.max_text_characters,
         seconds=min(_READING_SECONDS, settings.request_seconds / 2),

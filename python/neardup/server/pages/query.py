@@ -11,8 +11,16 @@ from neardup.index import NewDocument
 from neardup.papers.align import align_sides
 from neardup.server.api.body import MAX_LINE, check_length
 from neardup.server.api.documents import check_id
-from neardup.server.pages.page import READ, WRITE, Form, field, given_text, see, words_of
-from neardup.server.pages.rendering import document_link, render
+from neardup.server.pages.page import (
+    READ,
+    WRITE,
+    Form,
+    choose_words,
+    read_field,
+    read_text,
+    redirect,
+)
+from neardup.server.pages.rendering import link_document, render
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -38,61 +46,61 @@ async def show(request: Request) -> Response:
 @router.post("/ask", dependencies=READ)
 async def ask(request: Request, form: Form) -> Response:
     """Look the text of the form up."""
-    given = _given(form)
+    given = _read_fields(form)
     language = form.get("language")
     try:
         check_length(given["title"], "title", MAX_LINE)
-        given["text"] = await given_text(request, form, "text")
+        given["text"] = await read_text(request, form, "text")
     except ProblemError as error:
-        problem = in_language(error, words_of(request, form).language)
+        problem = in_language(error, choose_words(request, form).language)
         return _answer(request, given, 422, language=language, problem=problem)
-    return await _found(request, given, language=language)
+    return await _answer_found(request, given, language=language)
 
 
 @router.post("/ask/add", dependencies=WRITE)
 async def add(request: Request, form: Form) -> Response:
     """Add the text, and show the document or the error."""
-    given = _given(form)
-    language = words_of(request, form).language
+    given = _read_fields(form)
+    language = choose_words(request, form).language
     try:
         check_length(given["title"], "title", MAX_LINE)
-        given["text"] = await given_text(request, form, "text")
+        given["text"] = await read_text(request, form, "text")
     except ProblemError as error:
         return _answer(request, given, 422, problem=in_language(error, language))
     try:
         check_id(given["id"])
     except ProblemError as error:
-        return await _found(request, given, 422, problem=in_language(error, language))
+        return await _answer_found(request, given, 422, problem=in_language(error, language))
     state = request.app.state
     made = await state.writer.add([NewDocument(given["id"], given["text"], given["title"] or None)])
-    state.metrics.decided(made)
+    state.metrics.count_decisions(made)
     decision = made[0]
     if decision.problem is not None:
-        words = words_of(request, form)
+        words = choose_words(request, form)
         problem = words("Another text is stored under this id. Choose another id.")
-        return await _found(request, given, 409, problem=problem)
+        return await _answer_found(request, given, 409, problem=problem)
     kind = "added_dropped" if decision.repeats else "added_kept"
-    return see(document_link(given["id"], said=kind if decision.new else "there"))
+    return redirect(link_document(given["id"], said=kind if decision.new else "there"))
 
 
-def _given(form: FormData) -> dict[str, str]:
-    given = {name: field(form, name, lines=name == "text") for name in _NOTHING}
+def _read_fields(form: FormData) -> dict[str, str]:
+    given = {name: read_field(form, name, lines=name == "text") for name in _NOTHING}
     if given["within"] not in _SPANS:
         given["within"] = ""
     return given
 
 
-async def _found(
+async def _answer_found(
     request: Request, given: dict[str, str], status: int = 200, **values: Any
 ) -> Response:
     store = request.app.state.store
-    values |= await store.run(lambda: _ask(store.index, given))
+    values |= await store.run(lambda: _search(store.index, given))
     # Rendering two long texts takes long, too.
     answer: Response = await store.run(_answer, request, given, status, asked=True, **values)
     return answer
 
 
-def _ask(index: Index, given: dict[str, str]) -> dict[str, Any]:
+def _search(index: Index, given: dict[str, str]) -> dict[str, Any]:
     """Return the matches, the first one next to the text, and near misses up to three in all."""
     matches: list[dict[str, Any]] = []
     near: list[dict[str, Any]] = []

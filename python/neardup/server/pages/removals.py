@@ -18,8 +18,8 @@ from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
-from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
-from neardup.server.pages.rendering import language_of_request, render
+from neardup.server.pages.page import READ, WRITE, Form, limit_path, read_field, redirect
+from neardup.server.pages.rendering import choose_language, render
 from neardup.server.security import auth
 from neardup.tasks.compare import compare
 from neardup.writers.cells import spreadsheet_parts
@@ -67,7 +67,7 @@ class View(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def without_empty(cls, query: dict[str, Any]) -> dict[str, Any]:
+    def drop_empty(cls, query: dict[str, Any]) -> dict[str, Any]:
         """Leave out fields that a form has sent empty."""
         return {name: value for name, value in query.items() if value != ""}
 
@@ -77,8 +77,8 @@ class View(BaseModel):
         return RemovalFilter(
             search=self.search.strip(),
             source=self.source.strip(),
-            since=_begin(self.since),
-            until=_begin(self.until and self.until + timedelta(days=1)),
+            since=_begin_day(self.since),
+            until=_begin_day(self.until and self.until + timedelta(days=1)),
             min_similarity=0.0 if self.lowest is None else self.lowest / 100,
             max_similarity=1.0 if self.highest is None else self.highest / 100,
             confirmed=_STATES[self.state],
@@ -100,7 +100,7 @@ class View(BaseModel):
 Asked = Annotated[View, Query()]
 
 
-def _begin(day: date | None) -> datetime | None:
+def _begin_day(day: date | None) -> datetime | None:
     return None if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
@@ -108,8 +108,8 @@ def _begin(day: date | None) -> datetime | None:
 async def show(request: Request, view: Asked) -> Response:
     """Show a page of removals."""
     store = request.app.state.store
-    words = Words(language_of_request(request))
-    rows, count = await store.run(lambda: _table(store.index, view, words))
+    words = Words(choose_language(request))
+    rows, count = await store.run(lambda: _read_table(store.index, view, words))
     more = len(rows) > _ROWS
     return render(
         request,
@@ -121,13 +121,13 @@ async def show(request: Request, view: Asked) -> Response:
         next_link=view.link("/removals", after=rows[_ROWS - 1]["position"]) if more else "",
         first_link=view.link("/removals") if view.after else "",
         back=view.link("/removals", after=view.after),
-        said=flash(request),
+        said=read_flash(request),
     )
 
 
-def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]], int]:
+def _read_table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]], int]:
     found = islice(index.removals(view.filter, after=view.after), _ROWS + 1)
-    rows = [{**vars(removal), "reason": _reason(words, removal)} for removal in found]
+    rows = [{**vars(removal), "reason": _explain_removal(words, removal)} for removal in found]
     return rows, index.count_removals(view.filter)
 
 
@@ -135,8 +135,8 @@ def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]]
 async def review(request: Request, view: Asked) -> Response:
     """Show the first removal after a place, to be decided."""
     store = request.app.state.store
-    words = Words(language_of_request(request))
-    removal, left, sides = await store.run(lambda: _first(store.index, view))
+    words = Words(choose_language(request))
+    removal, left, sides = await store.run(lambda: _read_first(store.index, view))
     here = view.link("/removals/review", after=view.after)
     following = "" if removal is None else view.link("/removals/review", after=removal.position)
     # Rendering two long texts takes long, too.
@@ -146,18 +146,18 @@ async def review(request: Request, view: Asked) -> Response:
         "removal",
         here="removals",
         removal=removal,
-        reason="" if removal is None else _reason(words, removal),
+        reason="" if removal is None else _explain_removal(words, removal),
         sides=sides,
         left=left,
         table=view.link("/removals"),
         following=following,
         back=here,
-        said=flash(request),
+        said=read_flash(request),
     )
     return answer
 
 
-def _first(index: Index, view: View) -> tuple[Removal | None, int, Sides | None]:
+def _read_first(index: Index, view: View) -> tuple[Removal | None, int, Sides | None]:
     removal = next(index.removals(view.filter, after=view.after), None)
     sides = None
     if removal is not None:
@@ -166,7 +166,7 @@ def _first(index: Index, view: View) -> tuple[Removal | None, int, Sides | None]
     return removal, index.count_removals(view.filter), sides
 
 
-def _reason(words: Words, removal: Removal) -> str:
+def _explain_removal(words: Words, removal: Removal) -> str:
     """Return why a document was removed, in words."""
     match, kept = removal.document.repeats, removal.kept
     assert match is not None, "a removed document repeats another"
@@ -189,12 +189,12 @@ async def export(request: Request, view: Asked) -> Response:
     """Send all removals of a view as a CSV file, while they are read."""
     store = request.app.state.store
     # An index that is away is found before the response begins.
-    rows = await store.run(lambda: _rows(store.index, view))
+    rows = await store.run(lambda: _make_rows(store.index, view))
     headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
     return StreamingResponse(spreadsheet_parts(rows), headers=headers, media_type="text/csv")
 
 
-def _rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
+def _make_rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
     """Return the rows of a CSV file; the first removal is read at once."""
     removals = index.removals(view.filter)
     first = list(islice(removals, 1))
@@ -224,9 +224,9 @@ def _rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
 async def decide(request: Request, form: Form) -> Response:
     """Keep or confirm removals, or undo what was decided; return to the page of the form."""
     store = request.app.state.store
-    decision, back = field(form, "decision"), own_path(field(form, "back"))
+    decision, back = read_field(form, "decision"), limit_path(read_field(form, "back"))
     ids = [id for id in form.getlist("id") if isinstance(id, str)]
-    event = field(form, "event")
+    event = read_field(form, "event")
     options: dict[str, Any] = {}
     if decision == "undo" and event:
         # Without a number, the last decision is undone.
@@ -242,7 +242,7 @@ async def decide(request: Request, form: Form) -> Response:
     if done == len(ids) == 1:
         said["id"] = ids[0]
     joint = "&" if "?" in back else "?"
-    return see(f"{back}{joint}{urlencode(said, errors='replace')}")
+    return redirect(f"{back}{joint}{urlencode(said, errors='replace')}")
 
 
 def _decide(decide: Callable[..., None], ids: Sequence[str], options: dict[str, Any]) -> int:
@@ -257,7 +257,7 @@ def _decide(decide: Callable[..., None], ids: Sequence[str], options: dict[str, 
     return done
 
 
-def flash(request: Request) -> dict[str, str]:
+def read_flash(request: Request) -> dict[str, str]:
     """Return what an action that redirected here did; empty if there was none."""
     query = request.query_params
     said = query.get("said", "")
@@ -277,7 +277,9 @@ async def show_decisions(
 ) -> Response:
     """Show what people decided, the latest first."""
     store = request.app.state.store
-    rows = await store.run(lambda: _decided(store.index, None if before is None else int(before)))
+    rows = await store.run(
+        lambda: _list_decisions(store.index, None if before is None else int(before))
+    )
     more = len(rows) > _EVENTS
     return render(
         request,
@@ -287,11 +289,11 @@ async def show_decisions(
         next_link=f"/decisions?before={rows[_EVENTS - 1]['number']}" if more else "",
         first_link="/decisions" if before else "",
         back="/decisions" + (f"?before={before}" if before else ""),
-        said=flash(request),
+        said=read_flash(request),
     )
 
 
-def _decided(index: Index, before: int | None) -> list[dict[str, Any]]:
+def _list_decisions(index: Index, before: int | None) -> list[dict[str, Any]]:
     """Return decisions with the document; the last one about a document can be undone."""
     events: list[Event] = list(islice(index.decisions(before=before), _EVENTS + 1))
     documents = index.get_many([event.id or "" for event in events], texts=False)

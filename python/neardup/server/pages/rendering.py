@@ -58,7 +58,7 @@ def render(
     `here` is the name of the page in the navigation, `language` the language field of a form.
     With ``again=True`` the page is the response to a form, which the language switch resubmits.
     """
-    chosen = language_of_request(request, language)
+    chosen = choose_language(request, language)
     other = next(name for name in LANGUAGES if name != chosen)
     words = Words(chosen)
     page = templating.render(
@@ -66,10 +66,10 @@ def render(
         words,
         here=here,
         other_language=other,
-        language_link=_language_link(request, other),
-        signed_in=auth.key_of_session(request) is not None,
+        language_link=_link_language(request, other),
+        signed_in=auth.find_session_key(request) is not None,
         may_write=auth.is_allowed(request, "write"),
-        document_link=document_link,
+        document_link=link_document,
         **_HELPERS,
         **values,
     )
@@ -88,7 +88,7 @@ def render(
     return answer
 
 
-def document_link(id: str, **query: str) -> str:
+def link_document(id: str, **query: str) -> str:
     """Return the address of a document's page.
 
     Examples
@@ -102,14 +102,14 @@ def document_link(id: str, **query: str) -> str:
     return f"/documents?{urlencode(query, quote_via=quote, safe='', errors='replace')}"
 
 
-def _language_link(request: Request, language: str) -> str:
+def _link_language(request: Request, language: str) -> str:
     # The response to a form has no separate address, unless the form has the same one.
     path = "" if request.method == "GET" or request.url.path in _FORMS else "/"
     query = [item for item in request.query_params.multi_items() if item[0] not in _OF_ONE_PAGE]
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
-def _moment(time: datetime | None) -> str:
+def _format_time(time: datetime | None) -> str:
     """Return a time as HTML, empty for None; the pages' script shows it in the reader's zone."""
     from markupsafe import Markup
 
@@ -119,7 +119,7 @@ def _moment(time: datetime | None) -> str:
     return Markup(f'<time datetime="{utc:%Y-%m-%dT%H:%M:%SZ}">{utc:%Y-%m-%d %H:%M} UTC</time>')
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     """Return a limit in a fitting unit.
 
     Examples
@@ -136,7 +136,7 @@ def _size(count: int) -> str:
     return f"{int(10 * size) / 10:g} {unit}"
 
 
-def language_of_request(request: Request, chosen: object = None) -> str:
+def choose_language(request: Request, chosen: object = None) -> str:
     """Return the language of a page: the one chosen now, or before, or the browser's preference.
 
     `chosen` is the language field of a form; any value that is not a language is ignored.
@@ -144,11 +144,11 @@ def language_of_request(request: Request, chosen: object = None) -> str:
     for language in (chosen, request.query_params.get("language"), request.cookies.get(_COOKIE)):
         if language in LANGUAGES:
             return str(language)
-    preferred = _preferred(request.headers.get("accept-language", ""))
+    preferred = _parse_languages(request.headers.get("accept-language", ""))
     return preferred or str(request.app.state.settings.language)
 
 
-def _preferred(header: str) -> str | None:
+def _parse_languages(header: str) -> str | None:
     """Return the preferred language of the header, None if it names none of ours.
 
     Examples
@@ -172,7 +172,7 @@ def _preferred(header: str) -> str | None:
 
 
 @lru_cache
-def _file_path(name: str) -> str:
+def _make_file_path(name: str) -> str:
     """Return the path under which a file is served.
 
     Examples
@@ -189,7 +189,7 @@ async def serve_file(request: Request) -> Response:
     """Return a file. Its name changes with its contents, so browsers may cache it forever."""
     path = f"/static/{request.path_params['name']}"
     for name, media_type in _FILES.items():
-        if _file_path(name) == path:
+        if _make_file_path(name) == path:
             return Response(
                 templating.template(name),
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
@@ -200,7 +200,7 @@ async def serve_file(request: Request) -> Response:
 
 #: What templates may call, beside `neardup.pages.templating.render`'s own.
 _HELPERS: dict[str, Any] = {
-    "asset": _file_path,
-    "moment": _moment,
-    "size": _size,
+    "asset": _make_file_path,
+    "moment": _format_time,
+    "size": _format_size,
 }

@@ -98,28 +98,28 @@ def is_allowed(request: Request, scope: Scope) -> bool:
 
 def needs_keys(request: Request) -> bool:
     """Return whether the service requires keys."""
-    return _keys(request) is not None
+    return _get_keys(request) is not None
 
 
-def key_of_session(request: Request) -> Key | None:
+def find_session_key(request: Request) -> Key | None:
     """Return the key of the request's session, or None if there is no session or it ended."""
-    keys, session = _keys(request), _session(request)
+    keys, session = _get_keys(request), _get_session(request)
     if keys is None or "id" not in session or session["id"] in request.app.state.ended_sessions:
         return None
-    return keys.of_digest(session["key"])
+    return keys.find_digest(session["key"])
 
 
 def sign_in(request: Request, key: str) -> Key | None:
     """Begin a session for a key, and return it; None, and no session, if it is wrong."""
     known = _find(request, key)
     if known is not None:
-        _session(request).update(key=known.digest, id=secrets.token_urlsafe(_ID_BYTES))
+        _get_session(request).update(key=known.digest, id=secrets.token_urlsafe(_ID_BYTES))
     return known
 
 
 def sign_out(request: Request) -> None:
     """End the session, for copies of its cookie too; the response deletes the cookie."""
-    session, ended = _session(request), request.app.state.ended_sessions
+    session, ended = _get_session(request), request.app.state.ended_sessions
     if "id" in session:
         ended[session["id"]] = None
         while len(ended) > _MOST_ENDED:
@@ -129,7 +129,7 @@ def sign_out(request: Request) -> None:
 
 def identify(request: Request) -> Key | None:
     """Return the key of a request by its head; None if the service requires none; raise 401."""
-    return None if _keys(request) is None else _known(request)
+    return None if _get_keys(request) is None else _require_key(request)
 
 
 def refuse_other_sites(request: Request) -> None:
@@ -172,10 +172,10 @@ def _check(request: Request, scope: Scope) -> None:
         )
 
 
-def _known(request: Request) -> Key:
+def _require_key(request: Request) -> Key:
     header = request.headers.get("authorization")
     if header is None:
-        known = key_of_session(request)
+        known = find_session_key(request)
     else:
         kind, _, value = header.partition(" ")
         known = _find(request, value if kind.lower() == "bearer" else "")
@@ -190,15 +190,15 @@ def _known(request: Request) -> Key:
 
 
 def _find(request: Request, value: str) -> Key | None:
-    keys = _keys(request)
+    keys = _get_keys(request)
     return None if keys is None else keys.find(value.strip())
 
 
-def _keys(request: Request) -> Keys | None:
+def _get_keys(request: Request) -> Keys | None:
     keys: Keys | None = request.app.state.keys
     return keys
 
 
-def _session(request: Request) -> dict[str, Any]:
+def _get_session(request: Request) -> dict[str, Any]:
     session: dict[str, Any] = request.scope.get("session", {})
     return session

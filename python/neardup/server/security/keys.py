@@ -72,9 +72,9 @@ class Keys:
 
     def find(self, key: str) -> Key | None:
         """Return the metadata of a key, or None if it is unknown."""
-        return self.of_digest(_digest(key))
+        return self.find_digest(_digest(key))
 
-    def of_digest(self, digest: str) -> Key | None:
+    def find_digest(self, digest: str) -> Key | None:
         """Return the key with a digest, or None."""
         wanted, match = digest.encode("utf-8", "replace"), None
         # All digests are compared, so that the time reveals nothing.
@@ -127,7 +127,7 @@ def read_keys(path: Path) -> list[Key]:
         table = orjson.loads(data)
         if table["format"] != _FORMAT:
             raise ValueError
-        return [_key(row) for row in table["keys"]]
+        return [_parse_key(row) for row in table["keys"]]
     except (ValueError, KeyError, TypeError) as error:
         message = Message(
             "{file}: must be a file of API keys, format {format}.", file=str(path), format=_FORMAT
@@ -152,7 +152,7 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
         last=secret[-4:],
         digest=_digest(secret),
     )
-    with _alone(path):
+    with _lock_file(path):
         keys = read_keys(path) if path.exists() else []
         if any(other.name == name for other in keys):
             raise ParameterError(
@@ -169,7 +169,7 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
 
 def revoke_key(path: Path, name: str) -> Key:
     """Remove a key from the file; running services notice at the next request."""
-    with _alone(path):
+    with _lock_file(path):
         keys = read_keys(path)
         for key in keys:
             if key.name == name:
@@ -186,7 +186,7 @@ def revoke_key(path: Path, name: str) -> Key:
     )
 
 
-def _key(row: Any) -> Key:
+def _parse_key(row: Any) -> Key:
     key = Key(
         **{field: row[field] for field in ("name", "created", "last", "digest")},
         scopes=tuple(row["scopes"]),
@@ -209,7 +209,7 @@ def _write(path: Path, keys: Sequence[Key]) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     """Lock the key file, so that nobody else replaces it between reading and writing."""
     try:
         import fcntl

@@ -47,7 +47,7 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request, most, received = Request(scope, receive), self._most(scope), 0
+        request, most, received = Request(scope, receive), self._choose_limit(scope), 0
         loop, seconds = asyncio.get_running_loop(), self._settings.request_seconds
         announced = request.headers.get("content-length")
         is_unread = "transfer-encoding" in request.headers or (announced or "0") != "0"
@@ -63,7 +63,7 @@ class Limits:
                 is_unread = message.get("more_body", False)
                 received += len(message.get("body", b""))
                 if received > most:
-                    raise _too_large(most)
+                    raise _make_size_error(most)
                 # A response that has begun has no limit: the export of many rows takes long.
                 if not is_unread and limit.when() is not None:
                     limit.reschedule(loop.time() + seconds)
@@ -90,12 +90,12 @@ class Limits:
         except TimeoutError:
             if not limit.expired():
                 raise
-            error = _too_slow(body_seconds) if is_unread else _too_long(seconds)
+            error = _make_slow_error(body_seconds) if is_unread else _make_long_error(seconds)
             await (await answer_error(request, error))(scope, receive, send_and_close)
         finally:
             self.in_flight -= 1
 
-    def _most(self, scope: Scope) -> int:
+    def _choose_limit(self, scope: Scope) -> int:
         if scope["path"] in _UPLOADS:
             return self._settings.max_upload_bytes + _FORM_BYTES
         if scope["path"] in _SIGNING:
@@ -114,15 +114,15 @@ class Limits:
         if request.method != "GET" and path not in _SIGNING:
             identify(request)
         if int(request.headers.get("content-length", 0)) > most:
-            raise _too_large(most)
+            raise _make_size_error(most)
 
 
-def _too_large(most: int) -> ProblemError:
+def _make_size_error(most: int) -> ProblemError:
     detail = Message("The body must have at most {most} bytes. Send it in parts.", most=most)
     return ProblemError(413, "Body too large", detail)
 
 
-def _too_slow(seconds: float) -> ProblemError:
+def _make_slow_error(seconds: float) -> ProblemError:
     detail = Message(
         "The request must arrive within {seconds:.0f} seconds. Send less, or send it faster.",
         seconds=seconds,
@@ -130,7 +130,7 @@ def _too_slow(seconds: float) -> ProblemError:
     return ProblemError(408, "Too slow", detail)
 
 
-def _too_long(seconds: float) -> ProblemError:
+def _make_long_error(seconds: float) -> ProblemError:
     detail = Message(
         "The answer took longer than {seconds:g} seconds. Documents of the "
         "request may have been stored; sending them again is safe.",

@@ -38,9 +38,9 @@ class State(NamedTuple):
     mark: int
 
 
-def next_mark(mark: int) -> int:
+def make_next_mark(mark: int) -> int:
     """Return the mark of the transaction after the one with this mark; both are signed."""
-    mark = (secrets.randbelow(0xFFFF) + 1) << 16 | _tag(mark)
+    mark = (secrets.randbelow(0xFFFF) + 1) << 16 | _get_tag(mark)
     return mark - (mark >> 31 << 32)
 
 
@@ -49,10 +49,10 @@ def mark_anew(file: BinaryIO) -> None:
     file.seek(_MARK_AT)
     (mark,) = struct.unpack(">i", file.read(4))
     file.seek(_MARK_AT)
-    file.write(struct.pack(">i", next_mark(mark)))
+    file.write(struct.pack(">i", make_next_mark(mark)))
 
 
-def foreign_log(files: Sequence[Path]) -> Path | None:
+def find_foreign_log(files: Sequence[Path]) -> Path | None:
     """Return the log next to an index that belongs to another file, if there is one.
 
     `files` are the index, its log, the log's index and its journal. This process must not use them
@@ -61,22 +61,22 @@ def foreign_log(files: Sequence[Path]) -> Path | None:
     index, log, _, journal = files
     if not index.exists() or not index.stat().st_size:
         # SQLite would delete it, and its file may have another name now.
-        return log if states_of(log) else None
-    while (state := _state_of(index)) is not None:
+        return log if read_log_states(log) else None
+    while (state := _read_state(index)) is not None:
         foreign = None
-        if not _is_own_log(log, state):
+        if not _belongs_to_file(log, state):
             foreign = log
-        elif not _is_own_journal(journal, index, state):
+        elif not _is_journal_of_file(journal, index, state):
             foreign = journal
         # Another process may have moved the log into the file, and begun a new one.
-        if foreign is None or _state_of(index) == state:
+        if foreign is None or _read_state(index) == state:
             return foreign
     return None
 
 
 def refuse_foreign_log(files: Sequence[Path], location: str) -> None:
-    """Raise if the log next to an index belongs to another file; see `foreign_log`."""
-    foreign = foreign_log(files)
+    """Raise if the log next to an index belongs to another file; see `find_foreign_log`."""
+    foreign = find_foreign_log(files)
     if foreign is not None:
         raise IndexFormatError(
             Message(
@@ -90,7 +90,7 @@ def refuse_foreign_log(files: Sequence[Path], location: str) -> None:
         )
 
 
-def states_of(log: Path, *, checked: bool = False) -> list[State | None]:
+def read_log_states(log: Path, *, checked: bool = False) -> list[State | None]:
     """Return the state after each transaction of a log; None for one that set no mark.
 
     `checked` compares the sums too: slower, and stops where a crash has cut the log.
@@ -98,7 +98,7 @@ def states_of(log: Path, *, checked: bool = False) -> list[State | None]:
     states: list[State | None] = []
     state = None
     with suppress(OSError, struct.error), log.open("rb") as file:
-        for page, pages, found in _frames(file, checked):
+        for page, pages, found in _read_frames(file, checked):
             if page == 1:
                 state = found
             # The last page of a transaction says how many pages the file has after it.
@@ -108,30 +108,30 @@ def states_of(log: Path, *, checked: bool = False) -> list[State | None]:
     return states
 
 
-def _frames(file: BinaryIO, checked: bool) -> Iterator[tuple[int, int, State | None]]:
+def _read_frames(file: BinaryIO, checked: bool) -> Iterator[tuple[int, int, State | None]]:
     """Yield number, pages of the file, and state of each page in a log."""
     header = file.read(32)
     order = _ORDERS.get(header[:4])
     if order is None:
         return
     (size,), salts = struct.unpack(">I", header[8:12]), header[16:24]
-    sums = _sums(header[:24], order, (0, 0))
+    sums = _add_sums(header[:24], order, (0, 0))
     while len(head := file.read(24)) == 24 and head[8:16] == salts:
         page, pages = struct.unpack(">II", head[:8])
         state = None
         if checked or page == 1:
             content = file.read(size)
             if checked:
-                sums = _sums(head[:8] + content, order, sums)
+                sums = _add_sums(head[:8] + content, order, sums)
                 if struct.unpack(">II", head[16:]) != sums:
                     return
-            state = _state_in(content) if page == 1 else None
+            state = _unpack_state(content) if page == 1 else None
         else:
             file.seek(size, os.SEEK_CUR)
         yield page, pages, state
 
 
-def _sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
+def _add_sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
     """Return the two sums of the format, over words of 32 bits."""
     first, second = sums
     for one, other in struct.iter_unpack(f"{order}II", content):
@@ -140,9 +140,9 @@ def _sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
     return first, second
 
 
-def _is_own_log(log: Path, state: State) -> bool:
+def _belongs_to_file(log: Path, state: State) -> bool:
     for checked in (False, True):
-        states = states_of(log, checked=checked)
+        states = read_log_states(log, checked=checked)
         known = [found for found in states if found is not None]
         # An earlier version of neardup set no marks.
         if not states or state in known or (_follows(known[0], state) if known else not state.mark):
@@ -155,10 +155,10 @@ def _follows(first: State, state: State) -> bool:
     if first.mark == state.mark:
         # It moved all pages.
         return first.schema == state.schema + 1
-    return first.schema == state.schema and first.mark & 0xFFFF == _tag(state.mark)
+    return first.schema == state.schema and first.mark & 0xFFFF == _get_tag(state.mark)
 
 
-def _is_own_journal(journal: Path, index: Path, state: State) -> bool:
+def _is_journal_of_file(journal: Path, index: Path, state: State) -> bool:
     """Return whether the journal has the first page of this file, or would change nothing.
 
     An index has one while it is made, when the file has no mark, and when it gets its log.
@@ -174,13 +174,13 @@ def _is_own_journal(journal: Path, index: Path, state: State) -> bool:
             file.seek(sector)
             while len(record := file.read(size + 8)) == size + 8:
                 if record[:4] == b"\0\0\0\1":
-                    return _state_in(record[4:]) == state
+                    return _unpack_state(record[4:]) == state
     except (OSError, struct.error):
         return True
     return False
 
 
-def _state_of(index: Path) -> State | None:
+def _read_state(index: Path) -> State | None:
     """Return the state of the file itself, whatever its log has; None if it is not an index.
 
     SQLite reads it: if Python closed the file, this process would lose its locks on it.
@@ -194,10 +194,10 @@ def _state_of(index: Path) -> State | None:
     return None
 
 
-def _state_in(page: bytes) -> State:
+def _unpack_state(page: bytes) -> State:
     """Return the state on the first page of a file."""
     return State(*struct.unpack_from(">i16xi", page, _SCHEMA_AT))
 
 
-def _tag(mark: int) -> int:
+def _get_tag(mark: int) -> int:
     return mark >> 16 & 0xFFFF
