@@ -15,7 +15,7 @@ from neardup import Index, _core
 from neardup.index import shingles
 from neardup.index.shingles import ShingleFile
 from neardup.papers import open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 
 RNG = random.Random(33)
 COMMON = letters(RNG, 60)

@@ -13,7 +13,7 @@ from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 from neardup.papers.library import stored as library
 from neardup.readers.file_text import FileText
 

@@ -13,7 +13,7 @@ from tests.kit.strategies import texts
 import neardup
 from neardup.pages.excerpts import around
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 
 ROOT = Path(neardup.__file__).parent
 TEMPLATES = ROOT / "pages" / "templates"

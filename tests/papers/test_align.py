@@ -10,7 +10,7 @@ from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
-from neardup.papers.align import equal_words_of
+from neardup.papers.alignment import equal_words_of
 from neardup.papers.edits import folding, replacements, words_of
 from neardup.papers.hiding import unmask
 

@@ -12,7 +12,7 @@ from tests.kit.progress import RecordedProgress
 from neardup import Index, InputError, ParameterError, check
 from neardup.base.validation import is_index
 from neardup.papers import open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 from neardup.papers.library import combine_libraries
 from neardup.readers import read_bytes
 

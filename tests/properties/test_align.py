@@ -19,7 +19,7 @@ from tests.reference import align as twin
 from tests.reference.characters import is_mark
 
 from neardup import _core
-from neardup.papers.align import align, aligner
+from neardup.papers.alignment import align, aligner
 
 CORE = aligner()
 

@@ -15,10 +15,10 @@ from neardup.exceptions import ParameterError
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import complete_options
 from neardup.pages.printing import find_browser
-from neardup.papers.check import check_files, checked_files, settings_of
 from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, read_table, stated_cover
 from neardup.papers.library import DESCRIBING
 from neardup.papers.limits import ReportLimits
+from neardup.papers.paper_check import check_files, checked_files, settings_of
 from neardup.papers.reading import notes_on_other_files, papers_in
 from neardup.papers.report import Report, shortened
 from neardup.papers.report_files import ReportFile, ReportFolder

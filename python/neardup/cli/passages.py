@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.cli.terminal import NONE, WIDTH, print_rows, translate
-from neardup.papers.align import equal_words_of
+from neardup.papers.alignment import equal_words_of
 
 if TYPE_CHECKING:
-    from neardup.papers.align import Difference, SharedPassage
+    from neardup.papers.alignment import Difference, SharedPassage
 
 #: Code points that are shown of each text of a passage, and of a difference.
 _SHOWN, _SHOWN_OF_DIFFERENCE = 400, 60

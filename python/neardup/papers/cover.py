@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.batch import show
+from neardup.readers.document_text import FileText
+from neardup.readers.encodings import decode
 
 #: Columns of the table of a class: the paper, then its cover.
 COVER_COLUMNS = ("file", "title", "author", "number", "institution")
@@ -206,8 +208,6 @@ def _key(file: str) -> str:
 
 
 def _names(files: Iterable[str]) -> str:
-    from neardup.readers.batch import show
-
     shown = [show(file) for file in files]
     return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
 
@@ -229,11 +229,6 @@ def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
 
 def table_of(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
     """Return the table in the bytes of a CSV: see `read_table`."""
-    import csv
-    import io
-
-    from neardup.readers.encodings import decode
-
     text = decode(data).text
     rows = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import bidirectional
 
-import numpy as np
+from neardup.base.lazy import np
 
 #: Characters that open a direction: the class by UAX 9 and the override, "" without one.
 _OPENS = {

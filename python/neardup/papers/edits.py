@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from neardup.base.lazy import _core
+
 Span = tuple[int, int]
 
 #: Chinese characters and kana, for a character class of a pattern.
@@ -43,8 +45,6 @@ def folding() -> Callable[[str], str]:
 
     Look-alikes are not folded here: which letter replaces one depends on the text around it.
     """
-    from neardup import _core
-
     plain = _core.Aligner().plain
     known: dict[str, str] = {}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neardup.pages.excerpts import around
 from neardup.pages.marking import Marks, Span
 from neardup.pages.sides import Excerpt, excerpt
-from neardup.papers.align import moved_pieces
+from neardup.papers.alignment import moved_pieces
 from neardup.papers.edits import folding, replacements
 from neardup.papers.results import Passage
 

@@ -11,13 +11,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from neardup.base.lazy import _core
 from neardup.papers.directions import reordered_lines
 from neardup.papers.results import Finding, Place
-
-if TYPE_CHECKING:
-    from neardup.readers.document_text import FileText, HiddenText
+from neardup.readers.document_text import FileText, HiddenText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
@@ -59,8 +57,6 @@ def as_shown(paper: FileText) -> FileText:
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
     if not moved:
         return paper
-    from neardup.readers.document_text import HiddenText  # imported late, for a fast `import`
-
     pieces, done = [], 0
     for begin, end, read in moved:
         pieces += [paper.text[done:begin], read]
@@ -79,9 +75,6 @@ def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     The text has spaces in place of letters that no reader of the paper sees, and letters of the
     word's own script in place of look-alikes. Pictures are counted, since text may be in them.
     """
-    from neardup import _core
-    from neardup.readers.document_text import HiddenText
-
     hidden: dict[str, list[HiddenText]] = {}
     pieces = []
     done = 0
@@ -130,6 +123,4 @@ def unmask(text: str) -> str:
     >>> unmask("Паром уходит в 9.")
     'Паром уходит в 9.'
     """
-    from neardup import _core
-
     return _core.unmask(text)[0]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.papers.results import Passage
-    from neardup.readers.file_text import FileText
+from neardup.papers.results import Passage
+from neardup.readers.document_text import FileText
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,6 @@ def shown_passages(
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]
-    import numpy as np
-
     covered = np.zeros(len(counts), np.bool_)
     ranked: list[tuple[bool, int, int, int]] = []
     for source, passages in enumerate(sources):

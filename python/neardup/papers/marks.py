@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.base.lazy import _core
 from neardup.papers.results import CountedRuns, ExcludedSpan
 
 Mask = NDArray[np.bool_]
@@ -48,8 +49,6 @@ class Marks:
         asides: Iterable[ExcludedSpan],
         compared: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
     ) -> None:
-        from neardup import _core
-
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
         # A lone surrogate is one character too.
         inside = _core.inside(text.encode(errors="replace").decode())

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
@@ -17,9 +17,9 @@ from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError
 from neardup.papers.hiding import as_shown
 from neardup.papers.limits import check_size
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.file_text import FileText, read_file
+from neardup.readers.formats import TEXT_EXTENSIONS, check_text_format, is_archive
+from neardup.readers.input_files import select_files
 
 #: A longer text is no path, and neither is one with sentence marks and no extension.
 _LONGEST_PATH = 255
@@ -60,8 +60,6 @@ def read_paper(
     paper: str | Path | FileText, parameter: str, encoding: str | None
 ) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
-    from neardup.readers.file_text import FileText, read_file
-
     if isinstance(paper, FileText):
         return as_shown(paper), "paper"
     if not isinstance(paper, (str, os.PathLike)):
@@ -92,8 +90,6 @@ def texts_of(
     progress: Progress,
 ) -> list[str]:
     """Return the texts of excluded files; what of them could not be read is a problem."""
-    from neardup.readers.file_text import FileText
-
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]
     if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
@@ -150,8 +146,6 @@ def papers_in(papers: Sequence[str | Path], format: str | None = None) -> list[s
     With the format text, files of unknown extensions are papers too. Raises InputError if a folder
     has no papers.
     """
-    from neardup.readers.formats import check_text_format
-
     check_text_format(format)
     found = (path for paper in paths_of(papers, "papers") for path in _below(paper, format)[0])
     return list(dict.fromkeys(found))
@@ -164,9 +158,6 @@ def notes_on_other_files(papers: Sequence[str | Path], format: str | None = None
 
 def _below(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
     """Return the papers that a path names, sorted, and notes on what else is there."""
-    from neardup.readers.formats import TEXT_EXTENSIONS, is_archive
-    from neardup.readers.input_files import select_files
-
     if not os.path.isdir(paper) and not (is_archive(paper) and os.path.isfile(paper)):
         return [paper], []
     selection = select_files(paper, format, extensions=(*TEXT_EXTENSIONS, *_WRITING))

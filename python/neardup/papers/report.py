@@ -14,6 +14,7 @@ from typing import Any
 
 from neardup.base import __version__
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message, in_language
 from neardup.base.validation import bad, check_path
 from neardup.pages import marking
@@ -36,6 +37,7 @@ from neardup.papers.results import (
     Source,
 )
 from neardup.papers.verdict import NO_VERDICT, NoVerdict, Thresholds, Verdict
+from neardup.writers import write_file
 
 #: Version of the keys of a report in JSON.
 VERSION = 2
@@ -250,8 +252,6 @@ class Report(ReprMixin):
         OutputError
             If the file exists or cannot be written.
         """
-        import orjson
-
         text = orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
         if path is not None:
             _write(path, text, force=force)
@@ -264,8 +264,6 @@ def shortened(report: Report) -> Report:
 
 
 def _write(path: str | Path, text: str, *, force: bool) -> None:
-    from neardup.writers import write_file
-
     write_file(check_path(path, "path"), text.encode(), force=force)
 
 

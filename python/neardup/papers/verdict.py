@@ -6,16 +6,13 @@ import numbers
 from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.pages.words import W_, percent
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
-
+from neardup.readers.document_text import FileText
 
 #: Why a paper has no verdict: nothing was compared; too much of it could not be read; it is too
 #: short; most of it is pictures.

@@ -12,17 +12,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.base.lazy import _core, pa
 from neardup.papers.edits import Span
 from neardup.papers.marks import depths, mark_spans
-
-if TYPE_CHECKING:
-    from neardup import _core
-    from neardup.papers.results import Passage, Piece
+from neardup.papers.results import Passage, Piece
 
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
@@ -218,8 +215,6 @@ def _origins(
     contexts: Sequence[str | None], is_short: NDArray[np.bool_], core: _core.Aligner
 ) -> list[int]:
     """Return a number for the origin of each passage; -1 for those that are text."""
-    import pyarrow as pa
-
     chosen = [
         number for number in np.flatnonzero(is_short).tolist() if contexts[number] is not None
     ]

@@ -15,6 +15,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.papers.alignment import aligner
 from neardup.readers import Problem, Sources, open_sources
 from neardup.readers.batch import strings
 from neardup.readers.collection import Collection
@@ -340,8 +341,6 @@ class _Search(Run):
 
     def read_items(self, tests: Any) -> _Items:
         """Read the items of a test."""
-        from neardup.papers.align import aligner
-
         texts: list[Any] = []
         ids: list[str] = []
         self.progress.stage("read tests", None)

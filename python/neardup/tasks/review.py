@@ -21,7 +21,7 @@ from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.run.restore_ids import line_of
 from neardup.run.summary import Summary
 from neardup.writers import write_file

@@ -6,10 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from neardup import _core
+from neardup.base.lazy import _core
 
 #: Fields that describe a source in a report, beside its title.
 DESCRIBING = ("author", "year", "journal")

@@ -14,6 +14,8 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.papers.library.interface import Library
 from neardup.papers.library.stored import IndexLibrary
 from neardup.papers.library.text_files import FileLibrary
+from neardup.readers.addresses import is_address
+from neardup.readers.formats import check_text_format
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -80,8 +82,6 @@ def open_library(
     >>> folder.cleanup()
     """
     from neardup.index import Index
-    from neardup.readers.addresses import is_address
-    from neardup.readers.formats import check_text_format
 
     check_text_format(format)
     workers = check_workers(workers)

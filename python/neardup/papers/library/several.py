@@ -6,12 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from neardup.base.lazy import _core
 from neardup.papers.library.interface import Library, LibraryDocument, batches
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 
 class CombinedLibrary(Library):

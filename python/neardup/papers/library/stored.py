@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.lazy import pa
 from neardup.base.progress import Progress
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument, batches
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ class IndexLibrary(Library):
     """A persistent index, which stores the sketches of its documents."""
 
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
-        import pyarrow as pa
-
         from neardup.index.shingles import stored_shingles
 
         engine = index._engine

@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from neardup.papers.library import Library
+from neardup.papers.report import Report
+from neardup.papers.settings import CheckSettings, Paper
 from neardup.papers.steps.align import align
 from neardup.papers.steps.find_sources import find_sources
 from neardup.papers.steps.mark import mark
@@ -24,11 +25,6 @@ from neardup.papers.steps.rates import rates
 from neardup.papers.steps.read import read
 from neardup.papers.steps.report import report
 from neardup.papers.steps.set_aside import set_aside
-
-if TYPE_CHECKING:
-    from neardup.papers.library import Library
-    from neardup.papers.report import Report
-    from neardup.papers.settings import CheckSettings, Paper
 
 
 def check_paper(settings: CheckSettings, library: Library, paper: Paper) -> Report:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-
-from neardup import _core
+from neardup.base.lazy import _core, pa
 from neardup.pages.excerpts import around
-from neardup.papers.align import FourPlaces, aligner, passage_of
+from neardup.papers.alignment import FourPlaces, aligner, passage_of
 from neardup.papers.library import LibraryDocument
 from neardup.papers.marks import mark_spans
 from neardup.papers.results import Passage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.marks import Marks
 from neardup.papers.results import ExcludedSpan, Finding, Passage, Rates, Section, Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.papers.hiding import unmask
 from neardup.papers.limits import shown_passages
 from neardup.papers.marks import Marks

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import pyarrow as pa
-
-from neardup import _core
-from neardup.papers.align import FourPlaces, aligner
+from neardup.base.lazy import _core, pa
+from neardup.papers.alignment import FourPlaces, aligner
 from neardup.papers.hiding import reveal
 from neardup.papers.library import Library
 from neardup.papers.marks import Marks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 from neardup.papers.results import ExcludedSpan
 from neardup.papers.shared import fill_spans, shared_text
 from neardup.papers.steps.align import matches_with

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
 from neardup.papers.structure.headings import (
@@ -19,9 +18,7 @@ from neardup.papers.structure.headings import (
     wrapped_width,
 )
 from neardup.papers.structure.lists import contents, is_contents_heading, lists
-
-if TYPE_CHECKING:
-    from neardup.readers.document_text import Heading
+from neardup.readers.document_text import Heading
 
 #: Largest number of parts.
 MOST_PARTS = 60

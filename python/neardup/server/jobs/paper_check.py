@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.papers.align import aligner
+from neardup.papers.alignment import aligner
 from neardup.papers.hiding import as_shown
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.report import Report

@@ -10,7 +10,7 @@ from neardup.base.messages import in_language
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words, percent
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.readers.batch import code_of
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, field, given_text, words_of

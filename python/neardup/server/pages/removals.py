@@ -17,7 +17,7 @@ from neardup.base.validation import bad
 from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
 from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.security import auth

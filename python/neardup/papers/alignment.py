@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
+from neardup.base.arrays import texts_array
+from neardup.base.lazy import _core
 from neardup.options.groups import AlignParameters
 from neardup.options.options import SHORTEST_PASSAGE
 from neardup.options.signatures import complete_options, takes_options
@@ -25,9 +27,6 @@ from neardup.papers.edits import (
 from neardup.papers.hiding import unmask
 from neardup.papers.results import Piece
 from neardup.recipe.text_inputs import checked_text
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 #: In texts at most this long, in code points, even a few shared words are passages of two texts.
 _SHORT = 200
@@ -136,8 +135,6 @@ def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[Sh
     >>> text[passage.begin : passage.end] == text[5:-1], passage.source_begin
     (True, 0)
     """
-    from neardup.base.arrays import texts_array
-
     least = complete_options(align, options)["min_passage_length"]
     text, source = checked_text(text, "text"), checked_text(source, "source")
     core = aligner()
@@ -309,6 +306,4 @@ def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
 @lru_cache(maxsize=1)
 def aligner() -> _core.Aligner:
     """Return the core's aligner."""
-    from neardup import _core
-
     return _core.Aligner()
