@@ -26,8 +26,8 @@ from neardup.lab.datasets.labels import Truth
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.experiments.labelled_pairs.measures import PairJudge
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import Scorer, find
-from neardup.lab.metrics import count_scores, f1_interval
+from neardup.lab.experiments.zhang_he_2020.runs import Scorer, find
+from neardup.lab.scores import count_scores, f1_interval
 from neardup.recipe import load_recipe
 from tables import percent, table, wrapped, write_page
 

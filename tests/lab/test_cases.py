@@ -11,7 +11,7 @@ from neardup.base.progress import Progress
 from neardup.lab import Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.runs import (
     ASIDE,
     RIGHT,
     WRONG,

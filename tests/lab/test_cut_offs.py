@@ -18,7 +18,7 @@ from neardup.lab.experiments.labelled_pairs.settings import (
     pick,
     sentences,
 )
-from neardup.lab.metrics import bootstrap_interval, count_scores, f1_interval
+from neardup.lab.scores import bootstrap_interval, count_scores, f1_interval
 
 TRUE = np.array([True, True, True, False, False])
 

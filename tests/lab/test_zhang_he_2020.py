@@ -15,14 +15,14 @@ from neardup.base.progress import Progress
 from neardup.lab import Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.report import FILES, contents, findings, parts, verdict
+from neardup.lab.experiments.zhang_he_2020.runs import (
     Run,
     Scorer,
     Tally,
     find,
     paper_methods,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FILES, contents, findings, parts, verdict
 from neardup.lab.report import plain
 
 pytestmark = pytest.mark.slow

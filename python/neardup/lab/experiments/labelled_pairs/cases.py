@@ -10,7 +10,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import Truth
-from neardup.lab.metrics import Flags, Numbers
+from neardup.lab.scores import Flags, Numbers
 from neardup.readers.batch import show
 
 

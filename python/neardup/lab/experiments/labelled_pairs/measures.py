@@ -20,7 +20,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.labelled_pairs.cases import Cases
-from neardup.lab.metrics import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
+from neardup.lab.scores import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts

@@ -16,8 +16,8 @@ from neardup.lab.experiments.labelled_pairs.cases import contradictions
 from neardup.lab.experiments.labelled_pairs.measures import MeasureResult
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, Setting, sentences
 from neardup.lab.figures import COLOURS, MARKERS, svg
-from neardup.lab.metrics import Scores, count_scores
 from neardup.lab.report import Part, Table, csv_table, markdown
+from neardup.lab.scores import Scores, count_scores
 
 #: Names of all files of the results.
 FILES = ("report.md", "measures.csv", "pairs.csv", "precision_recall.svg")

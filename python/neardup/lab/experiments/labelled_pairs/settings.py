@@ -24,7 +24,7 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     best_cut_off,
     judge_left_out,
 )
-from neardup.lab.metrics import (
+from neardup.lab.scores import (
     Flags,
     Numbers,
     Scores,

@@ -15,13 +15,13 @@ from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.zhang_he_2020.cases import REPOSTS, Cases, make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
+from neardup.lab.experiments.zhang_he_2020.runs import (
     PublishedResult,
     Scorer,
     paper_methods,
     timed_run,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import PublishedParameters
 from neardup.options.signatures import complete_options, takes_options

@@ -12,7 +12,7 @@ from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents, 
 from neardup.lab.datasets.draws import keyed_generator
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
-from neardup.lab.metrics import Flags
+from neardup.lab.scores import Flags
 
 REPOSTS = "reposts"
 

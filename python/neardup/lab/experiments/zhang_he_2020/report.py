@@ -8,10 +8,10 @@ from typing import Any
 
 from neardup.base import __version__
 from neardup.lab.datasets.edit_model import RATES
-from neardup.lab.experiments.zhang_he_2020.measures import PUBLISHED, PublishedResult, Run
+from neardup.lab.experiments.zhang_he_2020.runs import PUBLISHED, PublishedResult, Run
 from neardup.lab.figures import COLOURS, MARKERS, svg
-from neardup.lab.metrics import Scores
 from neardup.lab.report import Part, Table, csv_table, markdown
+from neardup.lab.scores import Scores
 
 #: The drawings, in the order of the paper's.
 _FIGURES = ("precision_by_topic.svg", "recall_by_topic.svg", "time_by_documents.svg")
@@ -237,65 +237,80 @@ def reproduced(result: PublishedResult) -> str:
 
 def findings(runs: Sequence[Run]) -> list[str]:
     """Return which results of the paper are reproduced, one sentence each."""
-    documents = max(run.documents for run in runs)
     by_size = sorted((run for run in runs if run.name == "improved"), key=lambda run: run.documents)
-    runs = [run for run in runs if run.documents == documents and _kind(run) in _OF_PAPER]
-    improved = by_size[-1]
-    shingle = [run for run in runs if _kind(run) == "Shingle"]
-    traditional = [run for run in runs if _kind(run) == "traditional"]
-    others = [*traditional, improved]
-    reached = all(
-        abs(measured - paper) <= _MARGIN
-        for measured, paper in zip((improved.precision, improved.recall), PUBLISHED, strict=True)
-    )
-    ahead = all(improved.f1 > run.f1 for run in traditional)
-    last = max(run.f1 for run in shingle) < min(run.f1 for run in others)
-    faster = [run for run in runs if run.seconds < improved.seconds and _kind(run) != "improved"]
+    smallest, improved = by_size[0], by_size[-1]
+    complete = [run for run in runs if run.documents == improved.documents]
+    shingle = [run for run in complete if _kind(run) == "Shingle"]
+    traditional = [run for run in complete if _kind(run) == "traditional"]
+    methods = [run for run in complete if _kind(run) in _OF_PAPER]
     claims = [
-        (
-            reached,
-            "the precision of {:.3f} and the recall of {:.3f} of improved: ".format(*PUBLISHED)
-            + f"here {improved.precision:.3f} and {improved.recall:.3f} by topic, at most "
-            f"{_MARGIN} from these in either direction is reproduced; "
-            f"{improved.everywhere.precision:.3f} and {improved.everywhere.recall:.3f} "
-            "distractors included",
-        ),
-        (
-            ahead,
-            f"improved before traditional SimHash: F1 {improved.f1:.3f} against "
-            + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in traditional)
-            + ("" if ahead else _tie(improved, traditional)),
-        ),
-        (
-            last,
-            "Shingle last: F1 "
-            + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in shingle)
-            + f" against {min(run.f1 for run in others):.3f} of the weakest other method"
-            + ("" if last else _tie(min(others, key=lambda run: run.f1), shingle)),
-        ),
-        (
-            not faster,
-            f"improved fastest: {improved.seconds:.3g} s against "
-            + _listed(f"{run.seconds:.3g} s ({run.name})" for run in runs if run is not improved),
-        ),
+        _claim_figures(improved),
+        _claim_lead(improved, traditional),
+        _claim_last(shingle, [*traditional, improved]),
+        _claim_fastest(improved, [run for run in methods if run is not improved]),
     ]
     if len(improved.by_document) > 2:  # At least two topics, and all documents.
-        claims.append(
-            (
-                all(improved.spread < run.spread for run in traditional),
-                "improved more stable over topics than traditional SimHash: the standard "
-                f"deviation of its recall is {improved.spread:.3f}, against "
-                + _listed(f"{run.spread:.3f} ({_reading(run)})" for run in traditional)
-                + "; that of Shingle is "
-                + _listed(f"{run.spread:.3f} ({_reading(run)})" for run in shingle),
-            )
-        )
-    if by_size[0].documents < documents:
-        claims.append(_growth(by_size[0], improved))
+        claims.append(_claim_stability(improved, traditional, shingle))
+    if smallest.documents < improved.documents:
+        claims.append(_claim_growth(smallest, improved))
     return [f"{'Reproduced' if holds else 'Not reproduced'}: {claim}." for holds, claim in claims]
 
 
-def _growth(small: Run, large: Run) -> tuple[bool, str]:
+def _claim_figures(improved: Run) -> tuple[bool, str]:
+    """Return whether `improved` reaches the figures of the paper, and those that it has."""
+    measured = improved.precision, improved.recall
+    holds = all(abs(one - paper) <= _MARGIN for one, paper in zip(measured, PUBLISHED, strict=True))
+    precision, recall = PUBLISHED
+    return holds, (
+        f"the precision of {precision:.3f} and the recall of {recall:.3f} of improved: "
+        f"here {improved.precision:.3f} and {improved.recall:.3f} by topic, at most "
+        f"{_MARGIN} from these in either direction is reproduced; "
+        f"{improved.everywhere.precision:.3f} and {improved.everywhere.recall:.3f} "
+        "distractors included"
+    )
+
+
+def _claim_lead(improved: Run, traditional: Sequence[Run]) -> tuple[bool, str]:
+    """Return whether `improved` is better than each reading of traditional SimHash."""
+    holds = all(improved.f1 > run.f1 for run in traditional)
+    readings = _list_readings(traditional, "f1")
+    tie = "" if holds else _tie(improved, traditional)
+    return holds, (
+        f"improved before traditional SimHash: F1 {improved.f1:.3f} against {readings}{tie}"
+    )
+
+
+def _claim_last(shingle: Sequence[Run], others: Sequence[Run]) -> tuple[bool, str]:
+    """Return whether each reading of Shingle is worse than all other methods."""
+    weakest = min(others, key=lambda run: run.f1)
+    holds = max(run.f1 for run in shingle) < weakest.f1
+    readings = _list_readings(shingle, "f1")
+    tie = "" if holds else _tie(weakest, shingle)
+    return holds, (
+        f"Shingle last: F1 {readings} against {weakest.f1:.3f} of the weakest other method{tie}"
+    )
+
+
+def _claim_fastest(improved: Run, others: Sequence[Run]) -> tuple[bool, str]:
+    """Return whether no other method takes less time; another reading of `improved` may."""
+    times = _listed(f"{run.seconds:.3g} s ({run.name})" for run in others)
+    holds = all(run.seconds >= improved.seconds for run in others if _kind(run) != _kind(improved))
+    return holds, f"improved fastest: {improved.seconds:.3g} s against {times}"
+
+
+def _claim_stability(
+    improved: Run, traditional: Sequence[Run], shingle: Sequence[Run]
+) -> tuple[bool, str]:
+    """Return whether the recall of `improved` differs less between topics."""
+    return all(improved.spread < run.spread for run in traditional), (
+        "improved more stable over topics than traditional SimHash: the standard "
+        f"deviation of its recall is {improved.spread:.3f}, against "
+        f"{_list_readings(traditional, 'spread')}; that of Shingle is "
+        f"{_list_readings(shingle, 'spread')}"
+    )
+
+
+def _claim_growth(small: Run, large: Run) -> tuple[bool, str]:
     """Return whether the time hardly grows with the number of documents, and how it grows."""
     growth = large.seconds / small.seconds
     more = large.documents / small.documents
@@ -320,8 +335,10 @@ def _kind(run: Run) -> str:
     return run.name.partition(", ")[0]
 
 
-def _reading(run: Run) -> str:
-    return run.name.partition(", ")[2]
+def _list_readings(runs: Iterable[Run], measure: str) -> str:
+    """Return a measure of each run, with the reading of the paper that the run is."""
+    readings = ((getattr(run, measure), run.name.partition(", ")[2]) for run in runs)
+    return _listed(f"{value:.3f} ({reading})" for value, reading in readings)
 
 
 def _listed(parts: Iterable[str]) -> str:

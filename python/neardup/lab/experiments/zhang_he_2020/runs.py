@@ -1,4 +1,4 @@
-"""The measures of the published comparison: pairs that recipes find, and the right ones.
+"""The runs of the published comparison: pairs that each method finds, and the right ones.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -20,7 +20,7 @@ from neardup.base.lazy import pa
 from neardup.lab.datasets.collection import OVERALL, Places, places_of
 from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
-from neardup.lab.metrics import Scores
+from neardup.lab.scores import Scores
 from neardup.recipe import Recipe, load_recipe
 from neardup.tasks import pairs as task
 
