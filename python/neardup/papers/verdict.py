@@ -116,36 +116,29 @@ class Thresholds:
     def verdict(self, rate: float) -> Verdict | None:
         """Return the verdict on a rate; None without thresholds."""
         low, high = self.pass_below, self.reject_above
-        values = {"rate": percent(rate)}
+        result: Literal["pass", "reject"]
         if low is not None and rate < low:
-            sentence = Message(
-                "{rate} copied: below {threshold}, passes", threshold=_percent(low), **values
-            )
-            return Verdict("pass", sentence)
-        if high is not None and rate > high:
-            sentence = Message(
-                "{rate} copied: above {threshold}, rejected", threshold=_percent(high), **values
-            )
-            return Verdict("reject", sentence)
-        if low is not None and high is not None:
-            sentence = Message(
+            result, bound, sentence = "pass", low, N_("{rate} copied: below {threshold}, passes")
+        elif high is not None and rate > high:
+            result, bound = "reject", high
+            sentence = N_("{rate} copied: above {threshold}, rejected")
+        elif low is not None and high is not None:
+            review = Message(
                 "{rate} copied: neither below {low} nor above {high}, to be reviewed",
+                rate=percent(rate),
                 low=_percent(low),
                 high=_percent(high),
-                **values,
             )
-            return Verdict("review", sentence)
-        if high is not None:
-            sentence = Message(
-                "{rate} copied: not above {threshold}, passes", threshold=_percent(high), **values
-            )
-            return Verdict("pass", sentence)
-        if low is not None:
-            sentence = Message(
-                "{rate} copied: not below {threshold}, rejected", threshold=_percent(low), **values
-            )
-            return Verdict("reject", sentence)
-        return None
+            return Verdict("review", review)
+        elif high is not None:
+            result, bound = "pass", high
+            sentence = N_("{rate} copied: not above {threshold}, passes")
+        elif low is not None:
+            result, bound = "reject", low
+            sentence = N_("{rate} copied: not below {threshold}, rejected")
+        else:
+            return None
+        return Verdict(result, Message(sentence, rate=percent(rate), threshold=_percent(bound)))
 
 
 def no_verdict(
