@@ -12,7 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from neardup.base.lazy import _core
@@ -158,6 +158,32 @@ def _span(places: Sequence[Span], low: int, high: int, length: int) -> Span:
         return places[low][0], places[high - 1][1]
     begin = places[low][0] if low < len(places) else length
     return begin, begin
+
+
+def union_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return the same places as spans that do not overlap, in order."""
+    union: list[Span] = []
+    for begin, end in sorted(spans):
+        if union and begin <= union[-1][1]:
+            union[-1] = union[-1][0], max(end, union[-1][1])
+        else:
+            union.append((begin, end))
+    return union
+
+
+def replace_spans(text: str, replacements: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with other text in place of spans, which are in order.
+
+    Examples
+    --------
+    >>> replace_spans("The ferry sails.", [(4, 9, "boat")])
+    'The boat sails.'
+    """
+    parts, done = [], 0
+    for begin, end, replacement in replacements:
+        parts += [text[done:begin], replacement]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 def words_of(text: str) -> list[Span]:

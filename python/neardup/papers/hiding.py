@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from neardup.base.lazy import _core
 from neardup.papers.directions import reordered_lines
+from neardup.papers.edits import replace_spans, union_spans
 from neardup.papers.results import Finding, Place
 from neardup.readers.document_text import FileText, HiddenText
 
@@ -57,15 +58,11 @@ def as_shown(paper: FileText) -> FileText:
     moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
     if not moved:
         return paper
-    pieces, done = [], 0
-    for begin, end, read in moved:
-        pieces += [paper.text[done:begin], read]
-        done = end
     parts = [
         HiddenText(begin, end, _REORDERED, sum(map(str.isalnum, read)))
         for begin, end, read in moved
     ]
-    text = "".join([*pieces, paper.text[done:]])
+    text = replace_spans(paper.text, moved)
     return replace(paper, text=text, hidden=(*paper.hidden, *parts))
 
 
@@ -76,18 +73,13 @@ def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     word's own script in place of look-alikes. Pictures are counted, since text may be in them.
     """
     hidden: dict[str, list[HiddenText]] = {}
-    pieces = []
-    done = 0
     for part in paper.hidden:
         hidden.setdefault(part.kind, []).append(part)
     # Garbled letters do not count as letters of the paper.
     unread = [(part.begin, part.end) for part in paper.hidden if part.kind != _REORDERED]
     unread += paper.garbled_spans
-    for begin, end in sorted(unread):
-        begin = max(begin, done)
-        pieces += [paper.text[done:begin], " " * (end - begin)]
-        done = max(end, done)
-    text = "".join([*pieces, paper.text[done:]])
+    blanks = ((begin, end, " " * (end - begin)) for begin, end in union_spans(unread))
+    text = replace_spans(paper.text, blanks)
     compared, words = _core.unmask(text)
     unseen = [match.span() for match in _INVISIBLE.finditer(text)]
     found = {

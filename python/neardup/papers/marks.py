@@ -24,10 +24,15 @@ def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
     return np.cumsum(steps, dtype=np.int32, out=steps)[:length]
 
 
+def span_depths(length: int, spans: Iterable[tuple[int, int]]) -> NDArray[np.int32]:
+    """Return the same as `depths`, from spans."""
+    bounds = np.array(list(spans), np.int64).reshape(-1, 2)
+    return depths(length, bounds[:, 0], bounds[:, 1])
+
+
 def mark_spans(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     """Return for each of `length` characters whether it is in one of the spans."""
-    bounds = np.array(list(spans), np.int64).reshape(-1, 2)
-    return depths(length, bounds[:, 0], bounds[:, 1]) > 0
+    return span_depths(length, spans) > 0
 
 
 def bounds_of(mask: Mask) -> list[tuple[int, int]]:

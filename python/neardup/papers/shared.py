@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.edits import Span
-from neardup.papers.marks import bounds_of, depths
+from neardup.papers.edits import Span, replace_spans, union_spans
+from neardup.papers.marks import bounds_of, span_depths
 from neardup.papers.results import ExcludedSpan
 
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
@@ -57,10 +57,12 @@ def shared_text(
     aligned = min(asked, _ALIGNED)
     if not asked or len(documents) < aligned:
         return []
-    unions = [(_union(spans), is_copy) for spans, is_copy in documents]
-    depth = _depths(len(weights), (union for union, _ in unions))
-    own_depth = _depths(len(weights), (union for union, is_copy in unions if not is_copy))
-    is_shared = own_depth >= aligned
+    unions = [(union_spans(spans), is_copy) for spans, is_copy in documents]
+    spans_of_all = (span for union, _ in unions for span in union)
+    depth = span_depths(len(weights), spans_of_all)
+    spans_of_others = (span for union, is_copy in unions if not is_copy for span in union)
+    other_depth = span_depths(len(weights), spans_of_others)
+    is_shared = other_depth >= aligned
     if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
         return []
     is_counted = len(documents) >= _CANDIDATES
@@ -76,31 +78,9 @@ def shared_text(
     return stretches
 
 
-def _union(spans: Iterable[Span]) -> list[Span]:
-    """Return the same places as spans that do not overlap."""
-    union: list[Span] = []
-    for begin, end in sorted(spans):
-        if union and begin <= union[-1][1]:
-            union[-1] = union[-1][0], max(end, union[-1][1])
-        else:
-            union.append((begin, end))
-    return union
-
-
-def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int32]:
-    """Return for each character in how many documents it is."""
-    bounds = np.array([span for union in unions for span in union], np.int64).reshape(-1, 2)
-    return depths(length, bounds[:, 0], bounds[:, 1])
-
-
 def fill_spans(text: str, spans: Iterable[Span]) -> str:
     """Return a text in which no other text has anything in common with these spans.
 
     Every character keeps its place.
     """
-    parts = []
-    done = 0
-    for begin, end in spans:
-        parts += [text[done:begin], _FILL * (end - begin)]
-        done = end
-    return "".join([*parts, text[done:]])
+    return replace_spans(text, ((begin, end, _FILL * (end - begin)) for begin, end in spans))
