@@ -157,10 +157,10 @@ def _print_notes(reports: list[Report]) -> None:
     if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
-        print_line(translate(Message("note: {note}", note=note)))
+        print_line(Message("note: {note}", note=note))
     for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
             line = Message("note: {note}", note=note)
             if len(reports) > 1:
                 line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            print_line(translate(line))
+            print_line(line)

@@ -6,7 +6,7 @@ from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet, Settings, StripMarkup, file, recipe_of
-from neardup.cli.terminal import end_with_problems, print_line, translate
+from neardup.cli.terminal import end_with_problems, print_line
 from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import IdfParameters
@@ -57,6 +57,6 @@ def run(
             count=table.documents,
             words=len(table.counts),
         )
-        print_line(translate(counts))
+        print_line(counts)
     if watch.problems:
         end_with_problems()

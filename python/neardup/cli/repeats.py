@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 from neardup.base.display import one_line
 from neardup.base.messages import Message
 from neardup.cli.options import Inputs, Quiet, file
-from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary, translate
+from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary
 from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import RepeatsFilesParameters
@@ -91,6 +91,6 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
         rows.append((Message("cut out"), summary.removed, emptied))
     print_run_summary(summary, rows)
     if summary.frequent:
-        print_line(translate(Message("The most frequent:")))
+        print_line(Message("The most frequent:"))
         for count, text in summary.frequent:
             print_line(f"{count:>14,}  {one_line(text)}")

@@ -79,10 +79,10 @@ def print_message(message: object) -> None:
     print_line(f"neardup: {translate(message)}")
 
 
-def print_line(line: str) -> None:
-    """Print a line."""
+def print_line(line: object) -> None:
+    """Print a line, or a message as one, on standard error."""
     # In one piece, so that lines of several processes do not mix.
-    print(f"{line}\n", end="", file=sys.stderr, flush=True)
+    print(f"{translate(line)}\n", end="", file=sys.stderr, flush=True)
 
 
 def print_note(note: str) -> None:

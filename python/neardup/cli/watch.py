@@ -260,7 +260,7 @@ def print_summary(
 def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | None) -> None:
     """Name the least similar removals on standard error, and when to use another recipe."""
     if rows:
-        print_line(translate(Message("The most doubtful removals (--review shows their texts):")))
+        print_line(Message("The most doubtful removals (--review shows their texts):"))
     for row in rows:
         line = Message(
             "{similarity}  {id} repeats {kept_id}",
@@ -274,4 +274,4 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
             "If only nearly equal texts are duplicates, as among laws, try --recipe strict. With "
             "50 labelled pairs, neardup evaluate pairs finds the best bound."
         )
-        print_line(translate(advice))
+        print_line(advice)

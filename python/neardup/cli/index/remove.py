@@ -168,7 +168,7 @@ def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
     words = Message.counted(
         "{count:,} document removed", "{count:,} documents removed", count=removed
     )
-    print_line(translate(words))
+    print_line(words)
     if decided:
         _say_decided(decided, more)
 
@@ -187,4 +187,4 @@ def _say_decided(decided: dict[str, Match | None], more: int) -> None:
         kept=kept,
         dropped=again,
     )
-    print_line(translate(counts))
+    print_line(counts)
