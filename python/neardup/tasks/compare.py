@@ -337,6 +337,21 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     )
 
 
+def describe_differences(a: str, b: str) -> Message:
+    """Return where two texts differ by the default recipe, in a few words for a table."""
+    evidence = compare(a, b).evidence
+    places, numbers = evidence.gaps, evidence.numbers_differ
+    if numbers:
+        return Message(
+            "Places that differ: {places:,}; numbers among them: {numbers:,}",
+            places=places,
+            numbers=numbers,
+        )
+    if places:
+        return Message("Places that differ: {places:,}", places=places)
+    return Message("Same but for the beginning or the end")
+
+
 def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
     """Return why a very short text, judged by its letters, is not a duplicate by ``content(k)``."""
     evidence = comparison.evidence
