@@ -6,8 +6,8 @@ from neardup.base.messages import Message
 from neardup.cli.terminal import language, print_line, print_rows, print_table, translate
 from neardup.pages.words import Words
 from neardup.papers.copies import SAME_TEXT
-from neardup.papers.report import Report, shown_notes
-from neardup.papers.report_files import largest_source, split_notes
+from neardup.papers.report import Report, select_notes
+from neardup.papers.report_files import name_largest_source, split_notes
 from neardup.papers.results import HIDING, WORDING
 from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.readers.batch import code_of, show
@@ -34,7 +34,7 @@ def _print_papers(reports: list[Report]) -> None:
     has_verdicts = any(report.verdict or report.no_verdict for report in reports)
     for report in sorted(reports, key=lambda report: report.rank):
         rates = report.rates
-        first = show(largest_source(report) or "-")
+        first = show(name_largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
         verdict = "-" if report.verdict is None else words(VERDICTS[report.verdict.result])
         if report.no_verdict is not None:
@@ -150,7 +150,7 @@ def _print_notes(reports: list[Report]) -> None:
     # The first two are problems, which were told.
     told = ("damaged_page", "nothing_compared", SAME_TEXT)
     shown = [
-        [note for note in shown_notes(report.notes) if code_of(note) not in told]
+        [note for note in select_notes(report.notes) if code_of(note) not in told]
         for report in reports
     ]
     common, other_notes = split_notes(shown)

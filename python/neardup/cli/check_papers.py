@@ -15,14 +15,14 @@ from neardup.exceptions import ParameterError
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import complete_options
 from neardup.pages.printing import find_browser
-from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, read_table, stated_cover
+from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, make_cover, read_table
 from neardup.papers.library import DESCRIBING
 from neardup.papers.limits import ReportLimits
-from neardup.papers.paper_check import check_files, checked_files, settings_of
-from neardup.papers.reading import notes_on_other_files, papers_in
-from neardup.papers.report import Report, shortened
+from neardup.papers.paper_check import check_files, check_paths, make_settings
+from neardup.papers.reading import find_papers, note_other_files
+from neardup.papers.report import Report, shorten_report
 from neardup.papers.report_files import ReportFile, ReportFolder
-from neardup.papers.verdict import thresholds_of
+from neardup.papers.verdict import parse_thresholds
 from neardup.readers.encodings import decode
 from neardup.readers.formats import is_archive
 from neardup.readers.streams import read_unpacked
@@ -48,7 +48,7 @@ def check_papers(
     """Check papers as `neardup check` is called, and write and print what was found."""
     report_limits = ReportLimits(*limits)
     above = _rate(fail_above)
-    thresholds = thresholds_of(options["pass_below"], options["reject_above"])
+    thresholds = parse_thresholds(options["pass_below"], options["reject_above"])
     without = _ids(options["without_sources"])
     _check_compared(options)
     # A folder counts as several papers, also while it has only one.
@@ -56,7 +56,7 @@ def check_papers(
     several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, page, json, several=several)
     read = _files_read(papers, options)
-    paths = papers_in(papers, options["format"])
+    paths = find_papers(papers, options["format"])
     covers = _covers(options, several=several)
     table = _metadata(options["metadata"])
     today = datetime.datetime.now().astimezone().date() if date else None
@@ -66,22 +66,24 @@ def check_papers(
     files = ReportFolder(paths, **shared) if several else ReportFile(**shared)
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = notes_on_other_files(papers, options["format"])
+        notes = note_other_files(papers, options["format"])
         # For one paper of a class, the other lines are of no interest.
-        notes += covers.notes(paths, unused=several)
+        notes += covers.list_gaps(paths, unused=several)
         for note in notes:
             watch.note(note)
         given = _completed(options, watch)
-        settings = settings_of(given, options["exclude"], without, report_limits, thresholds, table)
+        settings = make_settings(
+            given, options["exclude"], without, report_limits, thresholds, table
+        )
         library, among = options["library"], options["compare_papers"]
-        for checked in checked_files(
+        for checked in check_paths(
             paths, library, settings, given, compare_papers=among, covers=covers
         ):
             files.write(checked)
             if checked.report is not None:
                 if json == "-":
                     print(checked.report.to_json(), end="")
-                done.append(shortened(checked.report) if several else checked.report)
+                done.append(shorten_report(checked.report) if several else checked.report)
         for note in _unused(done, without, table, options):
             notes.append(note)
             watch.note(note)
@@ -152,7 +154,7 @@ def _covers(options: _Options, *, several: bool) -> Covers:
         "number": options["number"],
         "institution": options["institution"],
     }
-    cover, path = stated_cover(values, several=several), options["title_pages"]
+    cover, path = make_cover(values, several=several), options["title_pages"]
     return Covers(cover, None if path is None else read_table(path, COVER_COLUMNS))
 
 
@@ -170,7 +172,7 @@ def _unused(
         ids = ", ".join(sorted(unused))
         notes.append(Message("--without-source: no paper has such a source: {ids}", ids=ids))
     sources = [source for report in done for source in report.sources]
-    if table and sources and not any(table.record(source.id) for source in sources):
+    if table and sources and not any(table.find_record(source.id) for source in sources):
         notes.append(Message("--metadata: {file} lists no source", file=options["metadata"]))
     return notes
 

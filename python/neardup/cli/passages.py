@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.cli.terminal import NONE, WIDTH, print_rows, translate
-from neardup.papers.alignment import equal_words_of
+from neardup.papers.alignment import count_equated_words
 
 if TYPE_CHECKING:
     from neardup.papers.alignment import Difference, SharedPassage
@@ -51,7 +51,7 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     width = max((len(_spans(place)) for place in differences), default=0)
     for place in differences:
         print(f"  {_spans(place):<{width}}  {_described(place)}")
-    if words := equal_words_of(passages):
+    if words := count_equated_words(passages):
         print_rows([(Message("counted as equal"), _equated(words))], width=WIDTH)
 
 

@@ -114,7 +114,7 @@ class Marks:
     anchors: dict[int, int]
     coloured: frozenset[int]
 
-    def runs(self) -> Iterator[Run]:
+    def iterate_runs(self) -> Iterator[Run]:
         """Yield all runs, in the order of the text."""
         for block in self.blocks:
             for paragraph in block.paragraphs:
@@ -137,14 +137,14 @@ def mark(
     Examples
     --------
     >>> marks = mark("a copy", [MarkedPassage(2, 6, 0, [(2, 6)])])
-    >>> [(run.begin, run.end, run.passages) for run in marks.runs()]
+    >>> [(run.begin, run.end, run.passages) for run in marks.iterate_runs()]
     [(0, 2, ()), (2, 6, (0,))]
     """
     lines = [
         line
-        for span in _spans(text, sections)
-        for whole in _lines(text, *span)
-        for line in (_shorter(text, *whole) if whole[1] - whole[0] > _LONGEST else (whole,))
+        for span in _cut_spans(text, sections)
+        for whole in _split_lines(text, *span)
+        for line in (_split_long(text, *whole) if whole[1] - whole[0] > _LONGEST else (whole,))
     ]
     runs = _sweep(text, passages, asides, pages, {begin for begin, _ in lines})
     starts = {section.begin: number for number, section in enumerate(sections)}
@@ -171,14 +171,14 @@ def mark(
     )
 
 
-def _spans(text: str, sections: Iterable[Heading]) -> Iterator[Span]:
+def _cut_spans(text: str, sections: Iterable[Heading]) -> Iterator[Span]:
     bounds = sorted(
         {0, len(text)} | {section.begin for section in sections if section.begin < len(text)}
     )
     return pairwise(bounds)
 
 
-def _lines(text: str, begin: int, end: int) -> Iterator[Span]:
+def _split_lines(text: str, begin: int, end: int) -> Iterator[Span]:
     """Yield the lines with their line ends."""
     for line_end in _LINE_END.finditer(text, begin, end):
         yield begin, line_end.end()
@@ -187,7 +187,7 @@ def _lines(text: str, begin: int, end: int) -> Iterator[Span]:
         yield begin, end
 
 
-def _shorter(text: str, begin: int, end: int) -> Iterator[Span]:
+def _split_long(text: str, begin: int, end: int) -> Iterator[Span]:
     while end - begin > _LONGEST:
         least, most = begin + _LONGEST // 2, begin + _LONGEST
         cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
@@ -221,7 +221,9 @@ def _sweep(
             set_aside[aside.begin][aside.rank, aside.kind] += 1
             set_aside[aside.end][aside.rank, aside.kind] -= 1
     page_at = {begin: page for page, begin in enumerate(pages, 1)}
-    places = _bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    places = (
+        _collect_bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    )
     bounds = sorted(place for place in places if 0 <= place <= len(text))
     piece_begins = [[begin for begin, _ in passage.pieces] for passage in passages]
 
@@ -270,7 +272,7 @@ def _sweep(
     return runs
 
 
-def _bounds(passages: Iterable[MarkedPassage]) -> set[int]:
+def _collect_bounds(passages: Iterable[MarkedPassage]) -> set[int]:
     bounds = set()
     for passage in passages:
         bounds |= {passage.begin, passage.end}

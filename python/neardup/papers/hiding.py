@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from neardup.base.lazy import _core
-from neardup.papers.directions import reordered_lines
+from neardup.papers.directions import find_reordered_lines
 from neardup.papers.edits import replace_spans, union_spans
 from neardup.papers.results import Finding, Place
 from neardup.readers.document_text import FileText, HiddenText
@@ -49,13 +49,13 @@ _INVISIBLE = re.compile(
 )
 
 
-def as_shown(paper: FileText) -> FileText:
+def reorder_paper(paper: FileText) -> FileText:
     """Return a paper whose letters are in the order in which a reader reads them.
 
     Where directional marks move letters, the text is as shown, and a part of `hidden`.
     """
     # In a PDF, places decide what is shown.
-    moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
+    moved = [] if paper.format == "pdf" else list(find_reordered_lines(paper.text))
     if not moved:
         return paper
     parts = [
@@ -88,11 +88,11 @@ def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
         **hidden,
         "pictures": [HiddenText(offset, offset, "", 1) for offset in paper.pictures],
     }
-    findings = (_finding(kind, parts, paper.pages) for kind, parts in found.items() if parts)
+    findings = (_make_finding(kind, parts, paper.pages) for kind, parts in found.items() if parts)
     return compared, tuple(findings)
 
 
-def _finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
+def _make_finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
     places: list[Place] = []
     for part in parts:
         if kind == "invisible" and places and part.begin < places[-1].end + _NEAR:

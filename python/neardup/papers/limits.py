@@ -73,7 +73,7 @@ def check_size(paper: FileText, name: str, memory: int) -> None:
         )
 
 
-def shown_passages(
+def choose_passages(
     sources: Sequence[Sequence[Passage]], counts: NDArray[np.bool_], limits: ReportLimits
 ) -> list[list[Passage]]:
     """Return the passages that a report shows of each source, in their original order.

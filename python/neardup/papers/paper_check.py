@@ -18,17 +18,17 @@ from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_flag
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.papers.copies import Copies, copies_of
+from neardup.papers.copies import Copies, find_copies
 from neardup.papers.cover import Covers, RecordTable
-from neardup.papers.library import Library, combine_libraries, library_of, open_library
+from neardup.papers.library import Library, combine_libraries, make_library, open_library
 from neardup.papers.limits import ReportLimits, check_size
 from neardup.papers.reading import (
     Reading,
-    notes_on_other_files,
-    papers_in,
+    find_papers,
+    note_other_files,
+    read_excluded,
     read_files,
     read_paper,
-    texts_of,
 )
 from neardup.papers.report import Report
 from neardup.papers.settings import CheckSettings, Paper
@@ -86,7 +86,7 @@ class PaperCheck:
     covers: Covers = field(default_factory=Covers)
     progress: Progress = field(default_factory=Progress)
 
-    def reports(
+    def check_all(
         self, readings: Iterable[Reading], count: int, compare: Compare = check_paper
     ) -> Iterator[CheckResult]:
         """Yield the results for papers, `count` of them, in their order."""
@@ -95,22 +95,22 @@ class PaperCheck:
             copies = None
             if self.compare_papers:
                 self.progress.stage("library", count)
-                readings = list(self._advancing(readings))
+                readings = list(self._advance(readings))
                 read = [(one, one.file) for one in readings if one.file is not None]
-                copies = copies_of((one.name, file.text) for one, file in read)
-                papers = _library_of([read[place] for place in copies.searched], self.settings)
+                copies = find_copies((one.name, file.text) for one, file in read)
+                papers = _make_library([read[place] for place in copies.searched], self.settings)
                 libraries.append(stack.enter_context(papers))
             library, number = combine_libraries(libraries), 0
             self.progress.stage("papers", count)
-            for reading in self._advancing(readings):
+            for reading in self._advance(readings):
                 if reading.file is None:
                     yield CheckResult(reading.paper, None, reading.problem, name=reading.name)
                     continue
-                paper = self._paper(reading, reading.file, library, copies, number)
-                yield self._checked(reading, paper, compare(self.settings, library, paper))
+                paper = self._make_paper(reading, reading.file, library, copies, number)
+                yield self._make_result(reading, paper, compare(self.settings, library, paper))
                 number += 1
 
-    def _paper(
+    def _make_paper(
         self,
         reading: Reading,
         file: FileText,
@@ -123,25 +123,25 @@ class PaperCheck:
         if copies is not None:
             skip.add(len(library) - library.papers + copies.skipped[number])
         note = None if copies is None else copies.note(number)
-        cover = self.covers.of(reading.paper)
+        cover = self.covers.find_cover(reading.paper)
         return Paper(reading.name, file, frozenset(skip), cover, note)
 
-    def _checked(self, reading: Reading, paper: Paper, result: Report | str) -> CheckResult:
+    def _make_result(self, reading: Reading, paper: Paper, result: Report | str) -> CheckResult:
         if isinstance(result, str):
             return CheckResult(reading.paper, None, result, name=reading.name)
         tell_nothing_compared(result, self.progress)
         id = reading.id if self.compare_papers else None
         return CheckResult(reading.paper, result, None, id, paper.file.properties, reading.name)
 
-    def _advancing(self, readings: Iterable[Reading]) -> Iterator[Reading]:
+    def _advance(self, readings: Iterable[Reading]) -> Iterator[Reading]:
         for reading in readings:
             yield reading
             self.progress.advance(1)
 
 
-def _library_of(papers: Iterable[tuple[Reading, FileText]], settings: CheckSettings) -> Library:
+def _make_library(papers: Iterable[tuple[Reading, FileText]], settings: CheckSettings) -> Library:
     texts = [(one.id or one.name, one.name, one.path, file.text) for one, file in papers]
-    return library_of(texts, settings.workers)
+    return make_library(texts, settings.workers)
 
 
 def tell_nothing_compared(report: Report, progress: Progress) -> None:
@@ -242,7 +242,7 @@ def check(
     check_size(file, name or own_name, given["memory"])
     for problem in file.problems:
         progress.problem(problem)
-    settings = settings_of(given, exclude, without_sources, limits)
+    settings = make_settings(given, exclude, without_sources, limits)
     with opened(library, given) as documents:
         skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         whole = Paper(name or own_name, file, frozenset(skip))
@@ -304,20 +304,20 @@ def check_files(
     >>> folder.cleanup()
     """
     given = complete_options(check_files, options)
-    paths = papers_in(papers, given["format"])
+    paths = find_papers(papers, given["format"])
     if not check_flag(compare_papers, "compare_papers") and library is None:
         raise bad(
             "library",
             "given, unless the papers are compared with each other (compare_papers)",
             library,
         )
-    settings = settings_of(given, exclude, without_sources, limits)
-    for note in notes_on_other_files(papers, given["format"]):
+    settings = make_settings(given, exclude, without_sources, limits)
+    for note in note_other_files(papers, given["format"]):
         given["progress"].note(note)
-    yield from checked_files(paths, library, settings, given, compare_papers=compare_papers)
+    yield from check_paths(paths, library, settings, given, compare_papers=compare_papers)
 
 
-def settings_of(
+def make_settings(
     given: Mapping[str, Any],
     exclude: str | Path | FileText | Sequence[str | Path | FileText],
     without_sources: Sequence[str],
@@ -334,7 +334,7 @@ def settings_of(
         raise bad("limits", "ReportLimits or None", limits)
     return CheckSettings(
         given["min_passage_length"],
-        texts_of(exclude, given["encoding"], given["progress"]),
+        read_excluded(exclude, given["encoding"], given["progress"]),
         frozenset(without_sources),
         given["count_shared"],
         limits or ReportLimits(),
@@ -358,7 +358,7 @@ def opened(
             opened_library.close()
 
 
-def checked_files(
+def check_paths(
     paths: Sequence[str],
     library: str | Path | Sequence[str | Path] | Index | Library | None,
     settings: CheckSettings,
@@ -376,4 +376,4 @@ def checked_files(
             settings, documents, compare_papers, covers or Covers(), given["progress"]
         )
         readings = read_files(paths, given, beside_library=library is not None)
-        yield from check.reports(readings, len(paths))
+        yield from check.check_all(readings, len(paths))

@@ -15,7 +15,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError
-from neardup.papers.hiding import as_shown
+from neardup.papers.hiding import reorder_paper
 from neardup.papers.limits import check_size
 from neardup.readers.file_text import FileText, read_file
 from neardup.readers.formats import TEXT_EXTENSIONS, check_text_format, is_archive
@@ -61,7 +61,7 @@ def read_paper(
 ) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
     if isinstance(paper, FileText):
-        return as_shown(paper), "paper"
+        return reorder_paper(paper), "paper"
     if not isinstance(paper, (str, os.PathLike)):
         raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
     if isinstance(paper, str) and _is_text(paper):
@@ -73,7 +73,7 @@ def read_paper(
                 value=repr(paper[:20]),
             )
         )
-    return as_shown(read_file(paper, encoding=encoding)), os.path.basename(paper)
+    return reorder_paper(read_file(paper, encoding=encoding)), os.path.basename(paper)
 
 
 def _is_text(paper: str) -> bool:
@@ -84,7 +84,7 @@ def _is_text(paper: str) -> bool:
     return any(mark in paper for mark in _SENTENCES) and not os.path.exists(paper)
 
 
-def texts_of(
+def read_excluded(
     exclude: str | Path | FileText | Sequence[str | Path | FileText],
     encoding: str | None,
     progress: Progress,
@@ -140,23 +140,27 @@ def read_files(
         yield Reading(name, None, problem, path)
 
 
-def papers_in(papers: Sequence[str | Path], format: str | None = None) -> list[str]:
+def find_papers(papers: Sequence[str | Path], format: str | None = None) -> list[str]:
     """Return the papers among paths, in folders and in archives, each once.
 
     With the format text, files of unknown extensions are papers too. Raises InputError if a folder
     has no papers.
     """
     check_text_format(format)
-    found = (path for paper in paths_of(papers, "papers") for path in _below(paper, format)[0])
+    found = (
+        path for paper in paths_of(papers, "papers") for path in _select_papers(paper, format)[0]
+    )
     return list(dict.fromkeys(found))
 
 
-def notes_on_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
+def note_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
     """Return notes on what else is in each folder and archive."""
-    return [note for paper in paths_of(papers, "papers") for note in _below(paper, format)[1]]
+    return [
+        note for paper in paths_of(papers, "papers") for note in _select_papers(paper, format)[1]
+    ]
 
 
-def _below(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
+def _select_papers(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
     """Return the papers that a path names, sorted, and notes on what else is there."""
     if not os.path.isdir(paper) and not (is_archive(paper) and os.path.isfile(paper)):
         return [paper], []

@@ -33,7 +33,7 @@ class CheckSettings:
     descriptions: RecordTable | None = None
     workers: int = 0
 
-    def reported(self) -> dict[str, int | float | str | bool]:
+    def describe(self) -> dict[str, int | float | str | bool]:
         """Return the settings that a report states."""
         return {
             "min_passage_length": self.min_passage_length,

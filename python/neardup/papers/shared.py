@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span, replace_spans, union_spans
-from neardup.papers.marks import bounds_of, span_depths
+from neardup.papers.marks import count_span_depths, find_spans
 from neardup.papers.results import ExcludedSpan
 
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
@@ -27,12 +27,12 @@ _ALIGNED, _CANDIDATES = 48, 64
 _FILL = "\U00010600"
 
 
-def documents_asked(documents: int) -> int:
+def count_required(documents: int) -> int:
     """Return how many documents of a library must share a text; 0 if the library is too small.
 
     Examples
     --------
-    >>> [documents_asked(documents) for documents in (2, 3, 9, 10, 12, 100)]
+    >>> [count_required(documents) for documents in (2, 3, 9, 10, 12, 100)]
     [0, 3, 9, 3, 3, 20]
     """
     if documents < _MANY:
@@ -40,7 +40,7 @@ def documents_asked(documents: int) -> int:
     return max(-(-documents // _ONE_IN), _FEWEST)
 
 
-def shared_text(
+def find_shared_text(
     documents: Sequence[tuple[Iterable[Span], bool]],
     weights: NDArray[np.int8],
     library: int,
@@ -53,22 +53,22 @@ def shared_text(
     number of documents, and `shingle_counts` returns places of the paper with the number of
     documents that have the shingle there. A paper that is half shared text is a copy, too.
     """
-    asked = documents_asked(library)
+    asked = count_required(library)
     aligned = min(asked, _ALIGNED)
     if not asked or len(documents) < aligned:
         return []
     unions = [(union_spans(spans), is_copy) for spans, is_copy in documents]
     spans_of_all = (span for union, _ in unions for span in union)
-    depth = span_depths(len(weights), spans_of_all)
+    depth = count_span_depths(len(weights), spans_of_all)
     spans_of_others = (span for union, is_copy in unions if not is_copy for span in union)
-    other_depth = span_depths(len(weights), spans_of_others)
+    other_depth = count_span_depths(len(weights), spans_of_others)
     is_shared = other_depth >= aligned
     if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
         return []
     is_counted = len(documents) >= _CANDIDATES
     counts = np.array(shingle_counts() if is_counted else [], np.int64).reshape(-1, 2)
     stretches = []
-    for begin, end in bounds_of(is_shared):
+    for begin, end in find_spans(is_shared):
         number = int(depth[begin:end].max())
         within = counts[(counts[:, 0] >= begin) & (counts[:, 0] < end), 1].tolist()
         if within:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
-from neardup.pages.words import W_, percent
+from neardup.pages.words import W_, format_percent
 from neardup.readers.document_text import FileText
 
 #: Why a paper has no verdict: nothing was compared; too much of it could not be read; it is too
@@ -108,8 +108,8 @@ class Thresholds:
                     "{parameter:named} must be at most the threshold of rejection, {high}. "
                     "Got {low} instead.",
                     parameter="pass_below",
-                    high=_percent(high),
-                    low=_percent(low),
+                    high=_format_threshold(high),
+                    low=_format_threshold(low),
                 )
             )
 
@@ -125,9 +125,9 @@ class Thresholds:
         elif low is not None and high is not None:
             review = Message(
                 "{rate} copied: neither below {low} nor above {high}, to be reviewed",
-                rate=percent(rate),
-                low=_percent(low),
-                high=_percent(high),
+                rate=format_percent(rate),
+                low=_format_threshold(low),
+                high=_format_threshold(high),
             )
             return Verdict("review", review)
         elif high is not None:
@@ -138,10 +138,12 @@ class Thresholds:
             sentence = N_("{rate} copied: not below {threshold}, rejected")
         else:
             return None
-        return Verdict(result, Message(sentence, rate=percent(rate), threshold=_percent(bound)))
+        return Verdict(
+            result, Message(sentence, rate=format_percent(rate), threshold=_format_threshold(bound))
+        )
 
 
-def no_verdict(
+def withhold_verdict(
     paper: FileText, characters: int, *, has_library: bool
 ) -> tuple[NoVerdict, Message | None] | None:
     """Return why a paper has no verdict, with a note if there is more to say; None if it has one.
@@ -157,7 +159,7 @@ def no_verdict(
         else:
             sentence = N_("The paper has no letters or digits: nothing was compared.")
         return "nothing_compared", Message(sentence, code="nothing_compared")
-    share = unread_share(paper)
+    share = measure_unread(paper)
     if share >= MOST_UNREAD:
         return "unread", Message(
             "{share:.1%} of the paper could not be read: no verdict.", share=share
@@ -181,27 +183,27 @@ def _is_mostly_pictures(paper: FileText) -> bool:
     return 2 * of_pictures > len(paper.pages)
 
 
-def unread_share(paper: FileText) -> float:
+def measure_unread(paper: FileText) -> float:
     """Return the share of a paper that could not be read: damaged pages and garbled text."""
     reasons = (problem.reason for problem in paper.problems)
     damaged: int = sum(reason.values["count"] for reason in reasons if isinstance(reason, Message))
     return 1 - (1 - damaged / max(1, len(paper.pages))) * (1 - paper.garbled)
 
 
-def thresholds_of(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
+def parse_thresholds(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
     """Return the thresholds that two percentages set; None without any."""
     if pass_below is None and reject_above is None:
         return None
-    low = percentage("pass_below", pass_below)
-    return Thresholds(low, percentage("reject_above", reject_above))
+    low = parse_percentage("pass_below", pass_below)
+    return Thresholds(low, parse_percentage("reject_above", reject_above))
 
 
-def percentage(name: str, given: str | None) -> float | None:
+def parse_percentage(name: str, given: str | None) -> float | None:
     """Return a percentage as a rate; raise ParameterError, which names the parameter.
 
     Examples
     --------
-    >>> percentage("pass_below", "15 %"), percentage("pass_below", None)
+    >>> parse_percentage("pass_below", "15 %"), parse_percentage("pass_below", None)
     (0.15, None)
     """
     if given is None:
@@ -223,6 +225,6 @@ def percentage(name: str, given: str | None) -> float | None:
     return float(number / 100)
 
 
-def _percent(threshold: float) -> str:
+def _format_threshold(threshold: float) -> str:
     """Return a threshold as a percentage, without zeros at its end."""
     return f"{100 * threshold:.6f}".rstrip("0").rstrip(".") + "%"

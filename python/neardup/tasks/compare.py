@@ -14,7 +14,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.papers.alignment import align_pair, differences
+from neardup.papers.alignment import align_pair, find_differences
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import chosen_recipe, measure_name, rule
@@ -148,7 +148,7 @@ def compare_timed(
     lap("verify")
     if given["passages"]:
         passages = align_pair(a, b)
-        places = tuple(differences(a, b, passages))
+        places = tuple(find_differences(a, b, passages))
         comparison = replace(comparison, passages=tuple(passages), differences=places)
         lap("align")
     return comparison

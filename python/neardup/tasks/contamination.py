@@ -15,7 +15,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.papers.alignment import aligner
+from neardup.papers.alignment import get_aligner
 from neardup.readers import Problem, Sources, open_sources
 from neardup.readers.batch import strings
 from neardup.readers.collection import Collection
@@ -350,7 +350,7 @@ class _Search(Run):
             ids += strings(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         least = self._given["min_item_length"]
-        core = _core.Items(aligner(), array, shortest=least, workers=self._given["workers"])
+        core = _core.Items(get_aligner(), array, shortest=least, workers=self._given["workers"])
         self.clock.lap("read tests")
         decidable = zip(ids, core.are_decidable(), strict=True)
         return _Items(core, ids, [id for id, is_long in decidable if not is_long], least)

@@ -18,7 +18,7 @@ import numpy as np
 from neardup.base.arrays import rows_of
 from neardup.base.lazy import NDArray, pa
 from neardup.base.messages import language_of_environment
-from neardup.pages.excerpts import beginning
+from neardup.pages.excerpts import cut_beginning
 from neardup.pages.templating import render
 from neardup.pages.words import Words
 from neardup.papers.alignment import align_sides
@@ -165,10 +165,10 @@ class Review:
                 for row in self.kept_by_unique_text
             ],
             others=self.removals[ALIGNED:],
-            listed=lambda document: beginning(document["text"][:LISTED], LISTED),
+            listed=lambda document: cut_beginning(document["text"][:LISTED], LISTED),
             all=self.summary.near_duplicates + self.summary.exact_duplicates,
             most=max((count for *_, count in self.classes), default=1),
-            beginning=lambda text: beginning(text[: 2 * _BEGINNING], _BEGINNING),
+            beginning=lambda text: cut_beginning(text[: 2 * _BEGINNING], _BEGINNING),
             has_pieces=any(sides.pieces for _, sides in pairs),
         )
 

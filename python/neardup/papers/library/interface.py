@@ -119,7 +119,7 @@ class Library(ABC):
         self.close()
 
 
-def batches(positions: Sequence[int]) -> Iterator[Sequence[int]]:
+def split_positions(positions: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield the positions of the texts that are fetched together."""
     for begin in range(0, len(positions), _TOGETHER):
         yield positions[begin : begin + _TOGETHER]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from neardup.base.lazy import _core
-from neardup.papers.library.interface import Library, LibraryDocument, batches
+from neardup.papers.library.interface import Library, LibraryDocument, split_positions
 
 
 class CombinedLibrary(Library):
@@ -46,7 +46,7 @@ class CombinedLibrary(Library):
         ]
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        for some in batches(positions):
+        for some in split_positions(positions):
             fetched: dict[int, LibraryDocument] = {}
             for begin, library in zip(self._begins, self._libraries, strict=False):
                 mine = [

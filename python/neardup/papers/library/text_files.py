@@ -15,7 +15,7 @@ from typing import Any
 from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.papers.alignment import aligner
+from neardup.papers.alignment import get_aligner
 from neardup.papers.library.interface import Library, LibraryDocument
 from neardup.readers import open_sources
 from neardup.readers.archives import archive_of
@@ -50,7 +50,7 @@ class TextLibrary(Library):
         files: Sequence[str | None],
     ) -> None:
         """Add texts; their files are those that `positions_of` knows."""
-        core = aligner()
+        core = get_aligner()
         self._sketches += core.sketches(texts, workers=self.workers)
         self._ids += ids
         self._titles += titles
@@ -148,7 +148,7 @@ class FileLibrary(TextLibrary):
         self.file_sketches()
 
 
-def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
+def make_library(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
     """Return the library of papers: of the id, name, file, if there is one, and text of each."""
     library = TextLibrary("papers", workers)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())

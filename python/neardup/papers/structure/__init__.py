@@ -4,13 +4,13 @@
 |---|---|
 | `headings` | lines, whether they are wrapped, and which ones look like headings |
 | `lists` | tables of contents, lists of references |
-| `sections` | the parts of a paper: which of the lines are headings, and their depths |
-| `asides` | what is set aside by its form: quotations and lists, without overlaps |
+| `find_sections` | the parts of a paper: which of the lines are headings, and their depths |
+| `find_asides` | what is set aside by its form: quotations and lists, without overlaps |
 """
 
 from __future__ import annotations
 
-from neardup.papers.structure.asides import asides
-from neardup.papers.structure.sections import Part, footnotes_begin, sections
+from neardup.papers.structure.asides import find_asides
+from neardup.papers.structure.sections import Part, find_footnotes, find_sections
 
-__all__ = ["Part", "asides", "footnotes_begin", "sections"]
+__all__ = ["Part", "find_asides", "find_footnotes", "find_sections"]

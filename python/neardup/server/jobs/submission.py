@@ -17,10 +17,10 @@ from neardup.papers.cover import (
     Cover,
     Covers,
     RecordTable,
-    stated_cover,
-    table_of,
+    make_cover,
+    parse_table,
 )
-from neardup.papers.verdict import Thresholds, thresholds_of
+from neardup.papers.verdict import Thresholds, parse_thresholds
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.uploads import Upload, label_of, receive_uploads
 from neardup.server.problems import ProblemError
@@ -148,7 +148,7 @@ async def submission_of(
 
 def _thresholds(form: CheckFields) -> Thresholds | None:
     try:
-        return thresholds_of(form.pass_below, form.reject_above)
+        return parse_thresholds(form.pass_below, form.reject_above)
     except ParameterError as error:
         raise _invalid(error) from None
 
@@ -156,7 +156,7 @@ def _thresholds(form: CheckFields) -> Thresholds | None:
 def _cover(form: CheckFields, *, several: bool) -> Cover:
     given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
     try:
-        return stated_cover(given, several=several)
+        return make_cover(given, several=several)
     except ParameterError as error:
         raise _invalid(error) from None
 
@@ -175,6 +175,6 @@ def _table(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
         )
         raise ProblemError(422, "Wrong form", detail, "title_pages")
     try:
-        return table_of(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
+        return parse_table(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
     except InputError as error:
         raise ProblemError(422, "Wrong form", error.message, "title_pages") from None
