@@ -17,7 +17,7 @@ from neardup.lab.experiments.zhang_he_2020.runs import (
     WRONG,
     Run,
     Scorer,
-    find,
+    find_pairs,
 )
 
 
@@ -202,7 +202,7 @@ def test_the_first_documents_have_their_partners(collection):
 
 def test_identical_texts_without_fingerprint_are_found():
     table = pa.table({"id": ["0", "1", "2"], "title": ["", "", ""], "text": ["…", "…", "。"]})
-    assert find(load_recipe("classic"), table).tolist() == [[0, 1]]
+    assert find_pairs(load_recipe("classic"), table).tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.4)])
@@ -211,6 +211,6 @@ def test_a_recipe_finds_what_its_cut_off_includes(collection, name, cut_off):
     recipe = load_recipe(name)
     assert Run(recipe, 0, (), (), ()).cut_off == cut_off
     texts = table["text"].to_pylist()
-    pairs = set(map(tuple, find(recipe, table).tolist()))
+    pairs = set(map(tuple, find_pairs(recipe, table).tolist()))
     for a, b in [*pairs, (0, 1), (1, 2)]:
         assert neardup.compare(texts[a], texts[b], recipe=name).duplicate == ((a, b) in pairs)

@@ -3,7 +3,7 @@
 from dataclasses import astuple
 
 from neardup.base.messages import Message
-from neardup.cli.terminal import language, print_line, print_rows, print_table, translate
+from neardup.cli.terminal import get_language, print_line, print_rows, print_table, translate
 from neardup.pages.words import Words
 from neardup.papers.copies import SAME_TEXT
 from neardup.papers.report import Report, select_notes
@@ -18,7 +18,7 @@ _WIDTH = 18
 _SHOWN = 10
 
 
-def print_checked(reports: list[Report], *, several: bool, is_json: bool) -> None:
+def print_results(reports: list[Report], *, several: bool, is_json: bool) -> None:
     """Print reports and their notes; of one paper that was printed as JSON, only the notes."""
     if several:
         _print_papers(reports)
@@ -29,7 +29,7 @@ def print_checked(reports: list[Report], *, several: bool, is_json: bool) -> Non
 
 def _print_papers(reports: list[Report]) -> None:
     """Print a line for each paper, the highest rate first."""
-    words = Words(language())
+    words = Words(get_language())
     rows = []
     has_verdicts = any(report.verdict or report.no_verdict for report in reports)
     for report in sorted(reports, key=lambda report: report.rank):
@@ -48,7 +48,7 @@ def _print_papers(reports: list[Report]) -> None:
     hiding = [
         (show(report.paper), value)
         for report in reports
-        for label, value in _findings(report)[:1]
+        for label, value in _list_findings(report)[:1]
         if label == "possible hiding"
     ]
     if hiding:
@@ -58,7 +58,9 @@ def _print_papers(reports: list[Report]) -> None:
 
 def _print_report(report: Report) -> None:
     """Print the rates of a paper, and its largest sources."""
-    print_rows([*_rates(report), *_passages(report), *_findings(report)], width=_WIDTH)
+    print_rows(
+        [*_list_rates(report), *_list_passages(report), *_list_findings(report)], width=_WIDTH
+    )
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         print(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
@@ -71,7 +73,7 @@ def _print_report(report: Report) -> None:
         print(f"        {translate(more)}")
 
 
-def _rates(report: Report) -> list[tuple[str, str]]:
+def _list_rates(report: Report) -> list[tuple[str, str]]:
     """Return the rows on the paper, its rates and its verdict."""
     rates = report.rates
     paper = Message.counted(
@@ -98,7 +100,7 @@ def _rates(report: Report) -> list[tuple[str, str]]:
             (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
         ]
     if report.no_verdict is not None:
-        words = Words(language())
+        words = Words(get_language())
         rows.append((Message("verdict"), words(NO_VERDICT[report.no_verdict].sentence)))
     elif report.verdict is not None:
         rows.append((Message("verdict"), report.verdict.sentence))
@@ -108,7 +110,7 @@ def _rates(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
-def _passages(report: Report) -> list[tuple[str, str]]:
+def _list_passages(report: Report) -> list[tuple[str, str]]:
     """Return the rows on passages, and on shared text that is not copied."""
     count, shown = sum(source.passages for source in report.sources), len(report.passages)
     passages = f"{count:,}"
@@ -130,9 +132,9 @@ def _passages(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
-def _findings(report: Report) -> list[tuple[str, str]]:
+def _list_findings(report: Report) -> list[tuple[str, str]]:
     """Return the rows on what may hide copied text, and on pictures; none without any."""
-    words = Words(language())
+    words = Words(get_language())
     counts = {finding.kind: finding.count for finding in report.findings}
     pictures = counts.pop("pictures", 0)
     rows: list[tuple[str, str]] = []

@@ -8,7 +8,7 @@ from typing import Any
 from neardup.base.extras import require
 from neardup.base.files import lines_of
 from neardup.base.messages import N_, Language, Message
-from neardup.cli.check_output import print_checked
+from neardup.cli.check_output import print_results
 from neardup.cli.terminal import end_with_problems
 from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
@@ -47,18 +47,18 @@ def check_papers(
 ) -> None:
     """Check papers as `neardup check` is called, and write and print what was found."""
     report_limits = ReportLimits(*limits)
-    above = _rate(fail_above)
+    above = _parse_rate(fail_above)
     thresholds = parse_thresholds(options["pass_below"], options["reject_above"])
-    without = _ids(options["without_sources"])
-    _check_compared(options)
+    without = _read_ids(options["without_sources"])
+    _check_library(options)
     # A folder counts as several papers, also while it has only one.
     folders = map(_is_folder, (*papers, page, json))
     several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, page, json, several=several)
-    read = _files_read(papers, options)
+    read = _list_files_read(papers, options)
     paths = find_papers(papers, options["format"])
-    covers = _covers(options, several=several)
-    table = _metadata(options["metadata"])
+    covers = _read_covers(options, several=several)
+    table = _read_metadata(options["metadata"])
     today = datetime.datetime.now().astimezone().date() if date else None
     to_file = None if json == "-" else json
     shared: dict[str, Any] = {"inputs": read, "page": page, "json": to_file, "language": language}
@@ -71,7 +71,7 @@ def check_papers(
         notes += covers.list_gaps(paths, unused=several)
         for note in notes:
             watch.note(note)
-        given = _completed(options, watch)
+        given = _complete(options, watch)
         settings = make_settings(
             given, options["exclude"], without, report_limits, thresholds, table
         )
@@ -84,13 +84,13 @@ def check_papers(
                 if json == "-":
                     print(checked.report.to_json(), end="")
                 done.append(shorten_report(checked.report) if several else checked.report)
-        for note in _unused(done, without, table, options):
+        for note in _note_unused(done, without, table, options):
             notes.append(note)
             watch.note(note)
         if (index := files.finish(notes)) is not None:
             watch.note(Message("reports of all papers: {file}", file=str(index)))
     if not quiet and done:
-        print_checked(done, several=several, is_json=json == "-")
+        print_results(done, several=several, is_json=json == "-")
     if watch.problems:
         if several:
             end_with_problems()
@@ -99,7 +99,7 @@ def check_papers(
         raise SystemExit(1)
 
 
-def _completed(options: _Options, watch: Watch) -> dict[str, Any]:
+def _complete(options: _Options, watch: Watch) -> dict[str, Any]:
     """Return the options of `check_files`, checked."""
     values: dict[str, Any] = {**options, "progress": watch}
     return complete_options(
@@ -107,7 +107,7 @@ def _completed(options: _Options, watch: Watch) -> dict[str, Any]:
     )
 
 
-def _rate(given: str | None) -> float:
+def _parse_rate(given: str | None) -> float:
     """Return the rate above which a check fails; 1 if none is given."""
     try:
         rate = 1.0 if given is None else float(given)
@@ -124,7 +124,7 @@ def _rate(given: str | None) -> float:
     return rate
 
 
-def _check_compared(options: _Options) -> None:
+def _check_library(options: _Options) -> None:
     if not options["library"] and not options["compare_papers"]:
         raise ParameterError(
             Message(
@@ -134,7 +134,7 @@ def _check_compared(options: _Options) -> None:
         )
 
 
-def _ids(given: list[str]) -> list[str]:
+def _read_ids(given: list[str]) -> list[str]:
     """Return ids of sources; ``@FILE`` stands for the ids in a file."""
     ids: list[str] = []
     for value in given:
@@ -146,7 +146,7 @@ def _ids(given: list[str]) -> list[str]:
     return ids
 
 
-def _covers(options: _Options, *, several: bool) -> Covers:
+def _read_covers(options: _Options, *, several: bool) -> Covers:
     """Return what the options state of the papers."""
     values = {
         "title": options["title"],
@@ -158,11 +158,11 @@ def _covers(options: _Options, *, several: bool) -> Covers:
     return Covers(cover, None if path is None else read_table(path, COVER_COLUMNS))
 
 
-def _metadata(path: str | None) -> RecordTable | None:
+def _read_metadata(path: str | None) -> RecordTable | None:
     return None if path is None else read_table(path, ("id", "title", *DESCRIBING))
 
 
-def _unused(
+def _note_unused(
     done: list[Report], without: list[str], table: RecordTable | None, options: _Options
 ) -> list[Message]:
     """Return notes on sources that are named, and that no report has."""
@@ -177,7 +177,7 @@ def _unused(
     return notes
 
 
-def _files_read(papers: list[str], options: _Options) -> list[str]:
+def _list_files_read(papers: list[str], options: _Options) -> list[str]:
     """Return the files and folders that a check reads."""
     library = options["library"] or []
     tables = (options["metadata"], options["title_pages"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.display import one_line
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, file
+from neardup.cli.options import Inputs, Quiet, declare_file
 from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary
 from neardup.cli.watch import Watch
 from neardup.options import options as o
@@ -22,18 +22,20 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str | None,
-        file(
+        declare_file(
             "Record of each repeat: repeat, text, count, documents, id, begin, end; format by "
             "extension. By default on standard output, if no other file is named.",
             "-o",
         ),
     ],
     places: Annotated[
-        str | None, file("Record of each place of a repeat: repeat, id, begin, end.")
+        str | None, declare_file("Record of each place of a repeat: repeat, id, begin, end.")
     ],
     remove: Annotated[
         str | None,
-        file("All records without their repeats, otherwise unchanged; format by extension."),
+        declare_file(
+            "All records without their repeats, otherwise unchanged; format by extension."
+        ),
     ],
     keep: Annotated[
         KeptPlaces | None,

@@ -36,7 +36,7 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
         if not os.path.getsize(path):
             continue
         try:
-            for records, problems in _documents(path, read | {"format": format}):
+            for records, problems in _read_documents(path, read | {"format": format}):
                 for problem in problems:
                     watch.problem(problem)
                 for record in records:
@@ -65,7 +65,7 @@ class _NoTextFieldError(Exception):
     """Leaves a data file that has no text at its beginning."""
 
 
-def _documents(
+def _read_documents(
     path: str, read: dict[str, Any]
 ) -> Iterator[tuple[list[dict[str, str]], list[Problem]]]:
     """Yield the records of a file with text, and its problems, batch by batch."""
@@ -94,7 +94,7 @@ def _documents(
         yield records, batch.problems
 
 
-def tracked_files(paths: Sequence[str]) -> list[str]:
+def list_tracked(paths: Sequence[str]) -> list[str]:
     """Return the files that git tracks below paths, in the order of their names."""
     command = ["git", "ls-files", "-z", "--cached", "--", *paths]
     try:

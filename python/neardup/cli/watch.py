@@ -14,11 +14,11 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.cli.terminal import (
     Row,
-    megabytes,
+    describe_rule,
+    format_megabytes,
     print_line,
     print_message,
     print_run_summary,
-    rule_words,
     translate,
 )
 from neardup.readers import Problem
@@ -169,7 +169,7 @@ class Watch(Progress):
         clock = str(timedelta(seconds=int(elapsed)))
         if left is not None:
             clock = translate(Message("{time} left", time=str(timedelta(seconds=int(left)))))
-        fields = {"done": _done(self.done), "rate": rate, "clock": clock}
+        fields = {"done": _format_done(self.done), "rate": rate, "clock": clock}
         if self._share is not None:
             self._bars.update(self._task, completed=self._share(), **fields)
         else:
@@ -182,7 +182,7 @@ class Watch(Progress):
 
     def _line(self, stage: str) -> Message:
         """Return what is known of the current stage: documents, share and time left."""
-        done = _done(self.done)
+        done = _format_done(self.done)
         share = self.done / self._documents if self._documents else 0.0
         if self._share is not None:
             share = self._share()
@@ -223,7 +223,7 @@ class Watch(Progress):
             print(line, file=sys.stderr)
 
 
-def _done(documents: int) -> str:
+def _format_done(documents: int) -> str:
     return translate(Message.counted("{count:,} document", "{count:,} documents", count=documents))
 
 
@@ -234,13 +234,13 @@ def print_summary(
     rows: list[Row] = []
     if summary.against:
         # Sketches are not read as documents are.
-        size = megabytes(summary.bytes_against) if summary.bytes_against else ""
+        size = format_megabytes(summary.bytes_against) if summary.bytes_against else ""
         rows.append((Message("compared with"), summary.against, size))
     rows.append((Message("unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
         same = Message("same text")
         rows.append((Message("exact duplicates"), summary.exact_duplicates, same))
-        rule = rule_words(measure, threshold, bits)
+        rule = describe_rule(measure, threshold, bits)
         rows.append((Message("near-duplicates"), summary.near_duplicates, rule))
         rows.append((Message("kept"), summary.kept, ""))
         for name, count in (
@@ -253,7 +253,7 @@ def print_summary(
             why = Message("cannot be written in this format")
             rows.append((Message("left out"), summary.left_out, why))
     elif summary.task == "pairs":
-        rows.append((Message("pairs"), summary.pairs, rule_words(measure, threshold, bits)))
+        rows.append((Message("pairs"), summary.pairs, describe_rule(measure, threshold, bits)))
     print_run_summary(summary, rows)
 
 

@@ -25,8 +25,8 @@ from neardup.tasks.contamination_result import (
     ContaminationResult,
     ContaminationSummary,
     Finding,
-    span_of,
-    table_of,
+    find_span,
+    make_table,
 )
 from neardup.writers import OutputSet, write_rows
 
@@ -95,7 +95,7 @@ def contamination(
     given = complete_options(contamination, options)
     source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
-    items = search.read_items(open_table(tests, parameter="tests", **_reader_of_tests(given)))
+    items = search.read_items(open_table(tests, parameter="tests", **_choose_reader(given)))
     items.check()
     return search.find(items, source, source.kept)
 
@@ -176,10 +176,10 @@ def contamination_files(
             outputs.take(documents[""], copies="output")
         search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
-            result = _between_splits(search, documents, given["test_text_field"])
+            result = _search_splits(search, documents, given["test_text_field"])
         else:
-            tests_read = open_sources(test_paths, **_reader_of_tests(given))
-            result = _in_documents(search, documents[""], tests_read)
+            tests_read = open_sources(test_paths, **_choose_reader(given))
+            result = _search_documents(search, documents[""], tests_read)
         if output is not None:
             kept = outputs.records["output"]
             left_out = search.write_kept(documents[""], result.keep, kept, None)
@@ -215,7 +215,7 @@ def _check_splits(splits: Mapping[str, Any], tests: Any, output: Any) -> None:
             )
 
 
-def _in_documents(search: _Search, documents: Sources, tests: Sources) -> ContaminationResult:
+def _search_documents(search: _Search, documents: Sources, tests: Sources) -> ContaminationResult:
     """Return the items of a test that occur in documents."""
     items = search.read_items(tests)
     items.check()
@@ -232,7 +232,7 @@ def _in_documents(search: _Search, documents: Sources, tests: Sources) -> Contam
     return result
 
 
-def _between_splits(
+def _search_splits(
     search: _Search, documents: dict[str, Sources], text_field: str | None
 ) -> ContaminationResult:
     """Return the items of each split that occur in each other split."""
@@ -286,7 +286,7 @@ def _between_splits(
     )
 
 
-def _reader_of_tests(given: Mapping[str, Any]) -> dict[str, Any]:
+def _choose_reader(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters for a reader of the test items; no option names the field of ids."""
     text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
     return reader_parameters(given) | text | {"id_field": None}
@@ -370,7 +370,7 @@ class _Search(Run):
             texts = batch.texts
             rows = core.find(texts, least_cover=given["min_share"], workers=given["workers"])
             for row, item, _, places in rows:
-                begin, end = span_of(places, 0)
+                begin, end = find_span(places, 0)
                 text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
                 number, name = summary.read + row, batch.ids[row].as_py()
                 findings.append(Finding(number, name, item, places, text))
@@ -391,7 +391,7 @@ class _Search(Run):
         summary.findings, summary.contaminated = len(findings), len(contaminated)
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
-        table = table_of(findings, items.ids, [covers[index] for index in accepted])
+        table = make_table(findings, items.ids, [covers[index] for index in accepted])
         return ContaminationResult(
             table, keep, kept(keep), summary, self.problems, too_short=items.too_short
         )
@@ -413,7 +413,7 @@ class _Search(Run):
                     count=len(items.too_short),
                     least=items.least,
                     letters=2 * items.least,
-                    ids=_some(items.too_short, _NAMED),
+                    ids=_list_some(items.too_short, _NAMED),
                 )
             )
 
@@ -427,11 +427,11 @@ class _Search(Run):
                     "documents ({given[max_documents]}): {ids}.",
                     count=len(ids),
                     most=most,
-                    ids=_some(ids, 3),
+                    ids=_list_some(ids, 3),
                 )
             )
 
 
-def _some(ids: list[str], most: int) -> str:
+def _list_some(ids: list[str], most: int) -> str:
     """Return the first ids, for a message."""
     return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")

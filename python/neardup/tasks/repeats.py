@@ -158,7 +158,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     found = list(search.batches(source))
     tables = [
         pa.Table.from_batches([pair[side][0] for pair in found], schema)
-        for side, schema in enumerate(_schemas())
+        for side, schema in enumerate(_make_schemas())
     ]
     search.measure(search.summary)
     return RepeatsResult(tables[0], tables[1], search.summary, search.problems)
@@ -225,7 +225,7 @@ def repeats_files(
         search.collect(sources)
         tables = [
             RowWriter(outputs[name], schema) if name in outputs else None
-            for name, schema in zip(("output", "places"), _schemas(), strict=True)
+            for name, schema in zip(("output", "places"), _make_schemas(), strict=True)
         ]
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
@@ -305,7 +305,7 @@ class _Search(Run):
             self._count(int(counts[place]), text)
         ids = batch.ids.cast(pa.string())
         spans = [pa.array(column.astype(np.int64)) for column in (begins, ends)]
-        table, places = _schemas()
+        table, places = _make_schemas()
         whole = [hashes, ids.take(pa.array(rows, pa.int64())), *spans]
         at_first = pa.array(first, pa.int64())
         of_first = [column.take(at_first) for column in whole]
@@ -343,7 +343,7 @@ class _Search(Run):
         return cuts
 
 
-def _schemas() -> tuple[pa.Schema, pa.Schema]:
+def _make_schemas() -> tuple[pa.Schema, pa.Schema]:
     """Return the columns of the repeats and of their places."""
     place: list[Any] = [("id", pa.string()), ("begin", pa.int64()), ("end", pa.int64())]
     repeat: list[Any] = [("repeat", pa.string())]

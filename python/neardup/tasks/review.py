@@ -1,6 +1,6 @@
 """The removals of a run of `dedup`, to look at: the doubtful ones first, and the largest groups.
 
-`pick` chooses what a review shows, by the numbers of documents; `review_of` reads their texts and
+`pick` chooses what a review shows, by the numbers of documents; `make_review` reads their texts and
 makes the `Review`: one self-contained HTML page, printable, searchable, without a server. Its check
 boxes choose ids for `dedup --restore`.
 """
@@ -236,7 +236,7 @@ def pick(
     return rows_shown, groups, counts
 
 
-def review_of(
+def make_review(
     picked: tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]],
     first: int,
     own_texts: Texts,
@@ -294,11 +294,11 @@ def review_of(
         if row["number"] in documents and row["kept"] in documents
     )
     return Review(
-        tuple(removals), tuple(shown), kept_by_unique_text, _classes(counts), summary, *rule
+        tuple(removals), tuple(shown), kept_by_unique_text, _make_classes(counts), summary, *rule
     )
 
 
-def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
+def _make_classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
     """Return `Review.classes` from the number of near-duplicates in each class."""
     filled = np.flatnonzero(counts)
     begin = int(filled[0]) if len(filled) else CLASSES

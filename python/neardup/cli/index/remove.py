@@ -117,7 +117,7 @@ def expire(
     """
     if (before is None) == (older_than is None):
         raise ParameterError(Message("Give either --before or --older-than."))
-    until = None if before is None else common.moment(before, "before")
+    until = None if before is None else common.parse_moment(before, "before")
     again = Message(
         "The expired documents that were found so far are removed; the same command continues."
     )
@@ -175,8 +175,8 @@ def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
 
 def _say_decided(decided: dict[str, Match | None], more: int) -> None:
     for id, match in decided.items():
-        words = Message("kept") if match is None else common.match_words(match)
-        print(f"{common.plain(id)} {translate(words)}")
+        words = Message("kept") if match is None else common.describe_match(match)
+        print(f"{common.format_line(id)} {translate(words)}")
     if more:
         print_note(Message("and {more:,} more were decided again.", more=more))
     kept = sum(match is None for match in decided.values())

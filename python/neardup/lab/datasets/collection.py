@@ -54,7 +54,7 @@ class Documents:
         return pa.table({name: pa.array(c, pa.large_string()) for name, c in columns.items()})
 
 
-def places_of(ids: pa.ChunkedArray[Any]) -> Places:
+def parse_places(ids: pa.ChunkedArray[Any]) -> Places:
     """Return the places that ids of `Documents.table` are."""
     import pyarrow.compute as pc
 

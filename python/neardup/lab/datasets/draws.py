@@ -11,7 +11,7 @@ import numpy as np
 _T = TypeVar("_T")
 
 
-def keyed_generator(key: str) -> np.random.Generator:
+def make_generator(key: str) -> np.random.Generator:
     """Return PCG64 seeded by a hash of a key: the same draws on every machine."""
     digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
@@ -22,7 +22,7 @@ class Draws:
 
     def __init__(self, key: str) -> None:
         # Of all draws in NumPy, this one is the least likely to change.
-        self.share: Callable[[], float] = keyed_generator(key).random
+        self.share: Callable[[], float] = make_generator(key).random
 
     def below(self, count: int) -> int:
         """Return a whole number from 0 to below `count`, each with the same chance."""

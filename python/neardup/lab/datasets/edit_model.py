@@ -126,7 +126,7 @@ class EditModel:
         texts = list(pool) if is_list else []
         if not is_list or not all(isinstance(text, str) for text in texts):
             raise bad("pool", "a list of text", pool)
-        self._pool = [text for text in texts if spans.words(text[:200])]
+        self._pool = [text for text in texts if spans.find_words(text[:200])]
         if not self._pool:
             raise ParameterError(
                 Message(
@@ -159,7 +159,7 @@ class EditModel:
         budget = round(rate * len(text))
         if not budget:
             return text
-        edits = _Edits(text, draw, _pieces(self._pool, text, draw))
+        edits = _Edits(text, draw, _collect_pieces(self._pool, text, draw))
         if draw.share() < _LINES:
             edits.line(budget)
         rest = budget - edits.touched
@@ -180,15 +180,15 @@ def check_rate(value: Any) -> float:
     return float(value)
 
 
-def _pieces(pool: Sequence[str], text: str, draw: Draws) -> dict[str, list[str]]:
+def _collect_pieces(pool: Sequence[str], text: str, draw: Draws) -> dict[str, list[str]]:
     """Return the sentences, words and characters of a few texts of the pool."""
     drawn = [draw.pick(pool) for _ in range(_DONORS)]
     texts = [donor for donor in drawn if donor != text]
     if not texts:
         texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
-    words = [donor[b:e] for donor in texts for b, e in spans.words(donor)]
+    words = [donor[b:e] for donor in texts for b, e in spans.find_words(donor)]
     return {
-        "sentence": [donor[b:e] for donor in texts for b, e in spans.sentences(donor)],
+        "sentence": [donor[b:e] for donor in texts for b, e in spans.find_sentences(donor)],
         "word": words,
         "character": [character for word in words for character in word.strip()],
     }
@@ -205,8 +205,8 @@ class _Edits:
         self._draw = draw
         self._pieces = pieces
         self._spans: dict[str, list[spans.Span]] = {
-            "word": spans.words(text),
-            "sentence": spans.sentences(text),
+            "word": spans.find_words(text),
+            "sentence": spans.find_sentences(text),
             # A line break separates lines and is not edited.
             "character": [(i, i + 1) for i, c in enumerate(text) if c != "\n"],
         }
@@ -219,7 +219,7 @@ class _Edits:
     def line(self, limit: int) -> None:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
-        begin, end = (head_of if at_head else tail_of)(self._text)
+        begin, end = (find_head if at_head else find_tail)(self._text)
         line = self._draw.pick((_HEADS if at_head else _TAILS)[spans.is_chinese(self._text)])
         if begin == end:
             if len(line) <= limit:
@@ -308,20 +308,20 @@ class _Edits:
         return True
 
 
-def head_of(text: str) -> spans.Span:
+def find_head(text: str) -> spans.Span:
     """Return the span of the text's own opening line of a source.
 
-    >>> head_of("本报讯 渡口关闭。"), head_of("渡口关闭。")
+    >>> find_head("本报讯 渡口关闭。"), find_head("渡口关闭。")
     ((0, 4), (0, 0))
     """
     line = _HAS_HEAD.match(text)
     return (0, 0) if line is None else line.span()
 
 
-def tail_of(text: str) -> spans.Span:
+def find_tail(text: str) -> spans.Span:
     """Return the span of the text's own closing line of a source.
 
-    >>> tail_of("渡口关闭。(完)"), tail_of("渡口关闭。")
+    >>> find_tail("渡口关闭。(完)"), find_tail("渡口关闭。")
     ((5, 8), (5, 5))
     """
     begin = max(0, len(text) - _TAIL_REACH)

@@ -112,13 +112,13 @@ class RepostModel:
         if draws.share() >= UNCHANGED:
             place = draws.pick(("head", "tail", "both"))
             if place != "tail":
-                head = _line(_HEADS[chinese], chinese, draws)
+                head = _write_line(_HEADS[chinese], chinese, draws)
             if place != "head":
-                tail = _line(_TAILS[chinese], chinese, draws)
+                tail = _write_line(_TAILS[chinese], chinese, draws)
         return f"{head}{text}{tail}"
 
 
-def _line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
+def _write_line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
     return draws.pick(templates).format(
         **{slot: draws.pick(names) for slot, names in _NAMES[chinese].items()},
         year=2010 + draws.below(10),

@@ -13,17 +13,17 @@ from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.datasets.labels import read_truth
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.labelled_pairs.cases import folds_of, located, sharing_documents
+from neardup.lab.experiments.labelled_pairs.cases import choose_folds, locate_pairs, number_units
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     MeasureResult,
     MeasureScores,
     PairJudge,
+    find_cut_off,
     measure_all,
-    ranked,
-    recipe_cut_off,
+    rank_measures,
 )
-from neardup.lab.experiments.labelled_pairs.report import FILES, contents
+from neardup.lab.experiments.labelled_pairs.report import FILES, make_contents
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import EvaluatePairsParameters
@@ -111,17 +111,17 @@ def evaluate_pairs(
         labelled = read_truth(truth)
         callbacks.stage("documents", None)
         documents, problems = read_documents(paths, callbacks, **reader_parameters(given))
-        cases = located(labelled, documents)
+        cases = locate_pairs(labelled, documents)
         usual = load_recipe()
         judge = PairJudge(cases, usual, workers=workers)
         measured = measure_all(cases, chosen, judge, workers=workers, progress=callbacks)
         callbacks.stage("cut-offs", None)
-        units = sharing_documents(cases)
-        folds, left_out = folds_of(labelled, units)
-        measures = ranked(measured, cases.is_true, folds, seed=seed)
+        units = number_units(cases)
+        folds, left_out = choose_folds(labelled, units)
+        measures = rank_measures(measured, cases.is_true, folds, seed=seed)
         choice = choose(
-            _deciding(measures, recipes, labelled.source),
-            _default(usual, measured),
+            _select_deciding(measures, recipes, labelled.source),
+            _find_default(usual, measured),
             cases.is_true,
             folds=folds,
             units=units,
@@ -142,11 +142,11 @@ def evaluate_pairs(
         )
         if folder.path is not None:
             callbacks.stage("figures and report", None)
-            folder.write(contents(result))
+            folder.write(make_contents(result))
     return result
 
 
-def _deciding(
+def _select_deciding(
     measures: Sequence[MeasureResult],
     recipes: Sequence[str | Path | Recipe] | None,
     source: str,
@@ -166,9 +166,9 @@ def _deciding(
     return deciding
 
 
-def _default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
+def _find_default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
-    decision = recipe_cut_off(recipe)
+    decision = find_cut_off(recipe)
     assert decision is not None
     name, cut_off = decision
     return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

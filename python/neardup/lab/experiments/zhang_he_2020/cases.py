@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.base.lazy import pa
 from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents, Places
-from neardup.lab.datasets.draws import keyed_generator
+from neardup.lab.datasets.draws import make_generator
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
 from neardup.lab.scores import Flags
@@ -82,7 +82,7 @@ def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
 
     for number, (name, documents) in enumerate(collection.topics.items()):
         half = len(documents) // 2
-        order = keyed_generator(f"{seed}\nhalves {name}").permutation(len(documents)).tolist()
+        order = make_generator(f"{seed}\nhalves {name}").permutation(len(documents)).tolist()
         begin = len(rows)
         for _ in ("originals", "copies"):
             base.extend(range(begin, begin + half))
@@ -91,7 +91,7 @@ def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
     base.extend(range(len(rows), len(rows) + len(collection.distractors)))
     add(DISTRACTORS, collection.distractors, range(len(collection.distractors)), -1)
 
-    shuffled = keyed_generator(f"{seed}\norder test").permutation(len(rows))
+    shuffled = make_generator(f"{seed}\norder test").permutation(len(rows))
     place_of = np.empty_like(shuffled)
     place_of[shuffled] = np.arange(len(shuffled))
     return Cases(

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from neardup.base.display import ReprMixin
 from neardup.base.lazy import pa
-from neardup.lab.datasets.collection import OVERALL, Places, places_of
-from neardup.lab.experiments import bound_words
+from neardup.lab.datasets.collection import OVERALL, Places, parse_places
+from neardup.lab.experiments import format_bound
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
 from neardup.lab.scores import Scores
 from neardup.recipe import Recipe, load_recipe
@@ -38,7 +38,7 @@ RIGHT, WRONG, ASIDE = 1, 0, -1
 _NATURAL = 0.5
 
 
-def paper_methods() -> tuple[Recipe, ...]:
+def list_methods() -> tuple[Recipe, ...]:
     """Return MinHash and the paper's methods in its order, as recipes of these names.
 
     Shingle and traditional SimHash come in two readings each, since the paper does not give
@@ -60,10 +60,10 @@ def paper_methods() -> tuple[Recipe, ...]:
     return tuple(recipe.replace(name=name) for name, recipe in recipes.items())
 
 
-def find(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
+def find_pairs(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
     """Return the pairs that a recipe finds, by the places of both documents."""
     pairs = task.pairs(table, recipe=recipe, workers=workers).table
-    return np.column_stack([places_of(pairs["id_a"]), places_of(pairs["id_b"])])
+    return np.column_stack([parse_places(pairs["id_a"]), parse_places(pairs["id_b"])])
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Scorer:
         self._cases = cases
         #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
         self.natural: Places = np.sort(
-            find(alike, table.filter(cases.untouched), workers=workers), axis=1
+            find_pairs(alike, table.filter(cases.untouched), workers=workers), axis=1
         )
         self._codes_of_natural = np.unique(self._codes(self.natural))
 
@@ -172,7 +172,7 @@ class Run:
     @property
     def bound(self) -> str:
         """The cut-off, for people."""
-        return bound_words(self.cut_off, by_distance=self.recipe.decide.threshold is None)
+        return format_bound(self.cut_off, by_distance=self.recipe.decide.threshold is None)
 
     @property
     def seconds(self) -> float:
@@ -211,16 +211,16 @@ class Run:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def timed_run(
+def time_run(
     recipe: Recipe, table: pa.Table, scorer: Scorer, places: Places, *, workers: int = 0
 ) -> Run:
     """Run a recipe five times over the documents at `places`; it finds the same each time."""
     documents = table.take(places)
-    find(recipe, documents.slice(0, _WARM_UP), workers=workers)
+    find_pairs(recipe, documents.slice(0, _WARM_UP), workers=workers)
     times = []
     for _ in range(_REPEATS):
         begin = time.perf_counter()
-        pairs = find(recipe, documents, workers=workers)
+        pairs = find_pairs(recipe, documents, workers=workers)
         times.append(time.perf_counter() - begin)
     counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
     return Run(recipe, len(places), *counts, tuple(times))
