@@ -81,10 +81,10 @@ def similarities(documents, pairs, measures):
     """Return the similarities of some pairs of ids in a collection, by measure."""
     place_of = {document["id"]: place for place, document in enumerate(documents)}
     a, b = (np.array([place_of[id] for id in ids]) for ids in zip(*pairs, strict=True))
-    of_documents = Documents.of((d["id"], None, d["text"]) for d in documents)
+    of_documents = Documents.from_rows((d["id"], None, d["text"]) for d in documents)
     cases = Cases(Truth("", (), 0), of_documents, a, b)
     judge = PairJudge(cases, load_recipe(), workers=WORKERS)
-    return {measure: judge.similarities(measure) for measure in measures}
+    return {measure: judge.measure_similarities(measure) for measure in measures}
 
 
 @cache
@@ -147,11 +147,11 @@ def edited():
     """
     cases, found = make_cases(read_collection(path_of("topics_zh"), Progress())), {}
     for rate in RATES:
-        documents = cases.table("edits", rate)
+        documents = cases.make_table("edits", rate)
         scorer = Scorer(cases, documents, workers=WORKERS)
         for name in RECIPES:
             pairs = find_pairs(load_recipe(name), documents, workers=WORKERS)
-            found[name, rate] = scorer.tallies(pairs)[-1]
+            found[name, rate] = scorer.count_pairs(pairs)[-1]
     return cases, len(scorer.natural), found
 
 

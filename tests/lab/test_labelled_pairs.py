@@ -90,7 +90,7 @@ def test_the_best_is_first_and_can_be_used(result):
     option, bound = best.options.split()[-2:]
     assert option in ("--threshold", "--max-distance")
     assert float(bound) == pytest.approx(best.cut_off)
-    recipe = best.recipe()
+    recipe = best.make_recipe()
     assert bound == f"{recipe.decide.threshold or recipe.decide.max_distance:g}"
 
 

@@ -290,14 +290,14 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     documents = {"distractors.jsonl": 2000, **{f"{topic}.jsonl": 100 for topic in topics}}
     copy_heads(shared / "corpora" / "topics_zh", tmp_path, documents)
     cases = make_cases(read_collection(tmp_path, Progress()))
-    table = cases.table("reposts")
+    table = cases.make_table("reposts")
     assert len(table) == 2500
     scorer = Scorer(cases, table)
-    places = cases.first(len(table))
+    places = cases.take_first(len(table))
     runs = []
     for recipe in list_methods():
         pairs = find_pairs(recipe, table)
-        counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
+        counts = scorer.count_pairs(pairs, places), scorer.count_documents(pairs, places)
         runs.append(Run(recipe, len(table), *counts, times=(1.0,)))
     *_, kept, out, _, improved = runs
     assert improved.precision >= 0.92

@@ -151,10 +151,10 @@ def list_parameters(run: Run) -> tuple[Parameter, ...]:
         elif origin is Annotated:
             parameters.append(Parameter(name, *option_of(hint)))
 
-    def panel(parameter: Parameter) -> int:
+    def rank_panel(parameter: Parameter) -> int:
         return PANELS.index(parameter.option.panel or RUN) if parameter.flags else -1
 
-    return tuple(sorted(parameters, key=panel))
+    return tuple(sorted(parameters, key=rank_panel))
 
 
 @cache

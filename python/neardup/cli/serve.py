@@ -104,7 +104,7 @@ def run(
     settings = Settings(index, _parse_libraries(library or []), keys, language, **limits)
     _try_index(index, quiet=quiet)
 
-    def started(address: str) -> None:
+    def announce(address: str) -> None:
         if not quiet:
             print_message(
                 Message(
@@ -119,7 +119,7 @@ def run(
         stop_seconds=stop_seconds,
         proxy=proxy,
         access_log=access_log,
-        started=started,
+        started=announce,
     )
     if not served:
         raise SystemExit(2)

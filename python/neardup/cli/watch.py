@@ -178,9 +178,9 @@ class Watch(Progress):
     def _report_regularly(self) -> None:
         while not self._ended.wait(_EVERY):
             if self._stage is not None:
-                print_message(self._line(self._stage))
+                print_message(self._describe_stage(self._stage))
 
-    def _line(self, stage: str) -> Message:
+    def _describe_stage(self, stage: str) -> Message:
         """Return what is known of the current stage: documents, share and time left."""
         done = _format_done(self.done)
         share = self.done / self._documents if self._documents else 0.0

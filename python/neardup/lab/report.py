@@ -37,17 +37,17 @@ _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
 def format_plain(parts: Iterable[Part], language: str = "en") -> str:
     """Return a report for a terminal; messages in it are translated."""
 
-    def words(text: str) -> str:
+    def show_line(text: str) -> str:
         return one_line(in_language(text, language))
 
     shown = []
     for part in parts:
         if isinstance(part, Table):
-            rows = [list(map(words, row)) for row in part.rows]
-            header = list(map(words, part.header))
+            rows = [list(map(show_line, row)) for row in part.rows]
+            header = list(map(show_line, part.header))
             shown.append(plain_table(header, rows, left=range(part.text)))
         else:
-            shown.append("\n".join(map(words, part)))
+            shown.append("\n".join(map(show_line, part)))
     return "\n\n".join(shown)
 
 

@@ -238,7 +238,7 @@ def _make_reviewer(
         others = partial(describe_documents, against)
 
     # The documents are not held: only the input itself, from which texts are read again.
-    def made() -> Review:
+    def make_page() -> Review:
         from neardup.tasks.review import make_review, pick
 
         plan, removed = result.plan, result.removed
@@ -247,7 +247,7 @@ def _make_reviewer(
         own = partial(describe_documents, source)
         return make_review(picked, first, own, others, result.summary, rule, both_kept)
 
-    return made
+    return make_page
 
 
 def _read_normalized(

@@ -155,7 +155,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     source = open_table(data, **reader_parameters(given))
     search = _Search(given, None)
     search.collect(source)
-    found = list(search.batches(source))
+    found = list(search.find_places(source))
     tables = [
         pa.Table.from_batches([pair[side][0] for pair in found], schema)
         for side, schema in enumerate(_make_schemas())
@@ -229,7 +229,7 @@ def repeats_files(
         ]
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
-            for found in search.batches(sources, cut, keeps_first=keep == "first"):
+            for found in search.find_places(sources, cut, keeps_first=keep == "first"):
                 for table, (batch, documents) in zip(tables, found, strict=True):
                     if table is not None:
                         table.write(batch, documents)
@@ -268,7 +268,7 @@ class _Search(Run):
         self.summary.units = self._repeats.finish(self._documents)
         self.clock.lap("read units")
 
-    def batches(
+    def find_places(
         self, source: Collection, spans: _StoredSpans | None = None, *, keeps_first: bool = True
     ) -> Iterator[list[tuple[pa.RecordBatch, NDArray[np.int64]]]]:
         """Yield the repeats and the places of each batch, with the documents of the rows.
@@ -286,14 +286,14 @@ class _Search(Run):
             summary.places += len(documents)
             summary.repeats += len(first)
             summary.documents += len(np.unique(documents))
-            pair = self._tables(batch, columns, documents - begin, first)
+            pair = self._make_tables(batch, columns, documents - begin, first)
             if spans is not None:
-                spans.append(self._cuts(batch, columns, begin, keeps_first=keeps_first))
+                spans.append(self._find_cuts(batch, columns, begin, keeps_first=keeps_first))
             yield [(pair[0], documents[first]), (pair[1], documents)]
             begin = end
         self.clock.lap("find repeats")
 
-    def _tables(
+    def _make_tables(
         self, batch: Batch, columns: Any, rows: NDArray[np.int64], first: NDArray[np.intp]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         _, begins, ends, hashes, counts, documents = columns
@@ -325,7 +325,7 @@ class _Search(Run):
             frequent.sort(key=lambda repeat: -repeat[0])
             del frequent[_NAMED:]
 
-    def _cuts(
+    def _find_cuts(
         self, batch: Batch, columns: Any, begin: int, *, keeps_first: bool
     ) -> list[list[Span]]:
         """Return what to cut out of each text of a batch."""

@@ -95,7 +95,7 @@ def add(
     index: Index | None = None
     with ExitStack() as stack:
 
-        def opened() -> Index:
+        def open_index() -> Index:
             nonlocal index
             if index is None:
                 found = common.open_for_command(
@@ -106,13 +106,13 @@ def add(
 
         # A mistake in the other parameters must not leave a new, empty index.
         is_new = common.is_missing(location)
-        files = index_files(location) if is_new else opened()._engine.files
+        files = index_files(location) if is_new else open_index()._engine.files
         outputs = {"removed": removed, "report": report}
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
             try:
                 added = add_files(
-                    files, lambda: opened()._engine, inputs, outputs, Index.add_files, options
+                    files, lambda: open_index()._engine, inputs, outputs, Index.add_files, options
                 )
             except KeyboardInterrupt:
                 raise CommandInterrupt(_describe_progress(watch.done)) from None
@@ -129,7 +129,7 @@ def add(
                 reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
                 raise type(error)(reason) from error
         if not quiet:
-            _print_summary(opened(), added)
+            _print_summary(open_index(), added)
     if added.problem_count:
         end_with_problems()
     if fail_on_duplicates and added.removed.num_rows:

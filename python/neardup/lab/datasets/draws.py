@@ -24,18 +24,18 @@ class Draws:
         # Of all draws in NumPy, this one is the least likely to change.
         self.share: Callable[[], float] = make_generator(key).random
 
-    def below(self, count: int) -> int:
+    def draw_below(self, count: int) -> int:
         """Return a whole number from 0 to below `count`, each with the same chance."""
         return int(self.share() * count)
 
     def pick(self, items: Sequence[_T]) -> _T:
         """Return an item, each with the same chance."""
-        return items[self.below(len(items))]
+        return items[self.draw_below(len(items))]
 
     def sample(self, items: Sequence[_T], count: int) -> list[_T]:
         """Return `count` of the items, none twice, in the order drawn."""
         left = list(items)
         for i in range(count):
-            other = i + self.below(len(left) - i)
+            other = i + self.draw_below(len(left) - i)
             left[i], left[other] = left[other], left[i]
         return left[:count]

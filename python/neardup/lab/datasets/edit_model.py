@@ -161,7 +161,7 @@ class EditModel:
             return text
         edits = _Edits(text, draw, _collect_pieces(self._pool, text, draw))
         if draw.share() < _LINES:
-            edits.line(budget)
+            edits.change_line(budget)
         rest = budget - edits.touched
         leading = draw.pick(_LEVELS)
         limit = float(edits.touched)
@@ -169,7 +169,7 @@ class EditModel:
             limit += rest * (_LEADING if level == leading else (1 - _LEADING) / 2)
             edits.spend(level, round(limit))
         edits.spend(_LEVELS[-1], budget)
-        return edits.text()
+        return edits.join_text()
 
 
 def check_rate(value: Any) -> float:
@@ -212,11 +212,11 @@ class _Edits:
         }
         self.touched = 0
 
-    def text(self) -> str:
+    def join_text(self) -> str:
         """The text as edited."""
         return "".join((self._before, *self._now, self._after))
 
-    def line(self, limit: int) -> None:
+    def change_line(self, limit: int) -> None:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
         begin, end = (find_head if at_head else find_tail)(self._text)
@@ -238,7 +238,7 @@ class _Edits:
         spans = self._spans[level]
         in_vain = 0
         while self.touched < limit and spans and in_vain < _TRIES:
-            done = self._edit(level, spans, self._draw.below(len(spans)), limit)
+            done = self._edit(level, spans, self._draw.draw_below(len(spans)), limit)
             in_vain = 0 if done else in_vain + 1
 
     def _edit(self, level: str, spans: list[spans.Span], index: int, limit: int) -> bool:

@@ -121,9 +121,9 @@ class RepostModel:
 def _write_line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
     return draws.pick(templates).format(
         **{slot: draws.pick(names) for slot, names in _NAMES[chinese].items()},
-        year=2010 + draws.below(10),
-        month=1 + draws.below(12),
-        day=1 + draws.below(28),
-        hour=draws.below(24),
-        minute=draws.below(60),
+        year=2010 + draws.draw_below(10),
+        month=1 + draws.draw_below(12),
+        day=1 + draws.draw_below(28),
+        hour=draws.draw_below(24),
+        minute=draws.draw_below(60),
     )

@@ -129,14 +129,14 @@ def evaluate_pairs(
             seed=seed,
         )
         callbacks.stage("evidence", None)
-        advised = choice.advised.recipe()
+        advised = choice.advised.make_recipe()
         if choice.advised.decider.recipe != NAMES[0]:
             judge = PairJudge(cases, advised, workers=workers)
         result = PairsEvaluation(
             cases=cases,
             measures=measures,
             choice=choice,
-            evidence=judge.evidence(advised),
+            evidence=judge.collect_evidence(advised),
             problems=problems,
             folder=folder.path,
         )

@@ -50,12 +50,12 @@ class PairJudge:
         self._shingle = recipe.decide.shingle
         self._corpus = _make_corpus(cases, recipe, shingle=self._shingle, workers=workers)
 
-    def similarities(self, measure: str) -> Floats:
+    def measure_similarities(self, measure: str) -> Floats:
         """Return the similarity of each pair by a measure of texts, such as ``content``."""
         values = [self._judge(a, b, measure)["similarity"] for a, b in self._cases.pairs]
         return np.array(values, np.float64)
 
-    def evidence(self, recipe: Recipe) -> tuple[Comparison, ...]:
+    def collect_evidence(self, recipe: Recipe) -> tuple[Comparison, ...]:
         """Compare each pair by the recipe of this object, perhaps with other bounds."""
         return tuple(self._compare(a, b, recipe) for a, b in self._cases.pairs)
 
@@ -116,7 +116,7 @@ class MeasureScores:
         # scikit-learn takes finite numbers only.
         return np.where(np.isnan(self.values), _NO_VALUE, likeness)
 
-    def bound(self, cut_off: float) -> str:
+    def format_bound(self, cut_off: float) -> str:
         """Return a cut-off, for people."""
         return "" if math.isnan(cut_off) else format_bound(cut_off, by_distance=self.by_distance)
 
@@ -158,14 +158,14 @@ def measure_all(
     progress.stage("texts", None)
     shingle = load_recipe().decide.shingle
     by_name = {
-        measure_name(measure, shingle, ""): judge.similarities(measure)
+        measure_name(measure, shingle, ""): judge.measure_similarities(measure)
         for measure in measures_of_texts()
     }
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.
         recipe = load_recipe(deciders[name][0].recipe)
         other_judge = PairJudge(cases, recipe, workers=workers)
-        by_name[name] = other_judge.similarities(recipe.decide.measure)
+        by_name[name] = other_judge.measure_similarities(recipe.decide.measure)
     texts = [
         MeasureScores(name, False, values, tuple(deciders.get(name, ())))
         for name, values in by_name.items()
@@ -263,7 +263,7 @@ def _score_measure(
 ) -> MeasureResult:
     from sklearn.metrics import average_precision_score
 
-    def call(known: Flags) -> Flags:
+    def judge_all(known: Flags) -> Flags:
         return measured.passes(choose_cut_off(measured, is_true, known))
 
     own = measured.recipe_cut_off
@@ -271,7 +271,7 @@ def _score_measure(
         measured=measured,
         average_precision=float(average_precision_score(is_true, measured.likeness)),
         cut_off=choose_cut_off(measured, is_true, np.ones_like(is_true)),
-        left_out=count_scores(judge_left_out(call, folds, seed=seed), is_true),
+        left_out=count_scores(judge_left_out(judge_all, folds, seed=seed), is_true),
         own=None if math.isnan(own) else count_scores(measured.passes(own), is_true),
     )
 

@@ -92,8 +92,8 @@ def _format_measure(measure: MeasureResult) -> list[str]:
     return [
         measure_words(measure.name),
         f"{measure.left_out.f1:.3f}",
-        measured.bound(measure.cut_off),
-        measured.bound(measured.recipe_cut_off),
+        measured.format_bound(measure.cut_off),
+        measured.format_bound(measured.recipe_cut_off),
         "" if measure.own is None else f"{measure.own.f1:.3f}",
         ", ".join(decider.name for decider in measured.deciders),
     ]

@@ -61,7 +61,7 @@ class Setting:
     @property
     def rule(self) -> str:
         """The measure and the bound, for people."""
-        return f"{self.measured.name} {self.measured.bound(self.cut_off)}"
+        return f"{self.measured.name} {self.measured.format_bound(self.cut_off)}"
 
     @property
     def is_own(self) -> bool:
@@ -80,7 +80,7 @@ class Setting:
             words += [option, f"{self.cut_off:.6g}"]
         return shlex.join(words)
 
-    def recipe(self) -> Recipe:
+    def make_recipe(self) -> Recipe:
         """Return the recipe with the bound."""
         loaded = load_recipe(self.decider.recipe)
         if self.is_own:
@@ -146,11 +146,11 @@ def cross_validate(
 ) -> Flags:
     """Return how the setting that is best on all other folds judges each pair."""
 
-    def call(known: Flags) -> Flags:
+    def judge_all(known: Flags) -> Flags:
         measure, cut_off = pick_cut_off(measured, is_true, known)
         return measure.passes(cut_off)
 
-    return judge_left_out(call, folds, seed=seed)
+    return judge_left_out(judge_all, folds, seed=seed)
 
 
 def choose(
@@ -168,11 +168,13 @@ def choose(
     Pairs of one number in `folds` are left out together, those of one in `units` resampled.
     """
 
-    def setting(decider: Decider, its: MeasureScores, cut_off: float, judged: Flags) -> Setting:
+    def make_setting(
+        decider: Decider, its: MeasureScores, cut_off: float, judged: Flags
+    ) -> Setting:
         interval = estimate_f1(judged, is_true, units, seed=seed)
         return Setting(decider, its, cut_off, judged, count_scores(judged, is_true), interval)
 
-    def lead(judged: Flags, other: Flags) -> tuple[float, float]:
+    def compare_f1(judged: Flags, other: Flags) -> tuple[float, float]:
         rows = np.hstack([count_outcomes(called, is_true, units) for called in (judged, other)])
         return estimate_interval(rows, lambda s: compute_f1(s[:3]) - compute_f1(s[3:]), seed=seed)
 
@@ -182,10 +184,10 @@ def choose(
     top, cut_off = pick_cut_off(measured, is_true, np.ones_like(is_true))
     judged = cross_validate(measured, is_true, folds, seed=seed)
     return Choice(
-        setting(decider, usual, decider.cut_off, called),
-        setting(top.deciders[0], top, cut_off, judged),
-        interval=lead(judged, called),
-        knows=lead(judged, np.ones_like(judged))[0] > 0,
+        make_setting(decider, usual, decider.cut_off, called),
+        make_setting(top.deciders[0], top, cut_off, judged),
+        interval=compare_f1(judged, called),
+        knows=compare_f1(judged, np.ones_like(judged))[0] > 0,
         left_out=left_out,
     )
 

@@ -113,14 +113,14 @@ def published(
         collection = read_collection(data, callbacks)
         callbacks.stage("copies", None)
         cases = make_cases(collection, seed=seed)
-        table = cases.table(copies, rate)
+        table = cases.make_table(copies, rate)
         scorer = Scorer(cases, table, workers=workers)
         runs = []
         for recipe in methods.values():
             for size in (*_choose_sizes(listed, len(table)), len(table)):
                 stage = Message("{recipe}, {count:,} documents", recipe=recipe.name, count=size)
                 callbacks.stage(stage, None)
-                places = cases.first(size)
+                places = cases.take_first(size)
                 runs.append(time_run(recipe, table, scorer, places, workers=workers))
         lengthened, unchanged = _measure_additions(cases, table)
         result = PublishedResult(

@@ -44,11 +44,11 @@ class Cases:
         """Number of pairs of a copy and its original."""
         return int((~self.untouched).sum())
 
-    def first(self, count: int) -> Places:
+    def take_first(self, count: int) -> Places:
         """Return `count` places in order; at most one original is without its copy."""
         return np.sort(np.argsort(self.base, kind="stable")[:count])
 
-    def table(self, copies: str, rate: float | None = None) -> pa.Table:
+    def make_table(self, copies: str, rate: float | None = None) -> pa.Table:
         """Return the documents with re-posts or edited copies, each with its original's title."""
         model: EditModel | RepostModel
         if copies == REPOSTS:
@@ -58,7 +58,7 @@ class Cases:
         texts = list(self.documents.texts)
         for place in np.flatnonzero(~self.untouched).tolist():
             texts[place] = model.copy(texts[place], self.documents.ids[place])
-        return self.documents.table(texts)
+        return self.documents.to_table(texts)
 
 
 def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
@@ -98,7 +98,7 @@ def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
         topics=tuple(collection.topics),
         topic=np.array(topic, np.int64)[shuffled],
         base=place_of[np.array(base, np.int64)[shuffled]].astype(np.int64),
-        documents=Documents.of(rows[place] for place in shuffled.tolist()),
+        documents=Documents.from_rows(rows[place] for place in shuffled.tolist()),
         pool=tuple(pool),
         # Even: the draws of the copies that the accuracy page quotes.
         seed=2 * seed,

@@ -95,28 +95,28 @@ class Scorer:
         self.natural: Places = np.sort(
             find_pairs(alike, table.filter(cases.untouched), workers=workers), axis=1
         )
-        self._codes_of_natural = np.unique(self._codes(self.natural))
+        self._codes_of_natural = np.unique(self._number_pairs(self.natural))
 
-    def labels(self, pairs: Places) -> npt.NDArray[np.int8]:
+    def label_pairs(self, pairs: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE."""
         bases = self._cases.base[pairs]
         labels = np.full(len(pairs), WRONG, np.int8)
-        labels[np.isin(self._codes(bases), self._codes_of_natural)] = ASIDE
+        labels[np.isin(self._number_pairs(bases), self._codes_of_natural)] = ASIDE
         labels[bases[:, 0] == bases[:, 1]] = RIGHT
         return labels
 
-    def tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
+    def count_pairs(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of pairs by topic, and then of all documents."""
         tallies = []
-        for topic, labels, _, true in self._topics(pairs, among):
+        for topic, labels, _, true in self._split_topics(pairs, among):
             right, wrong, aside = (int((labels == label).sum()) for label in (RIGHT, WRONG, ASIDE))
             tallies.append(Tally(topic, Scores(right, wrong, true - right), aside))
         return tuple(tallies)
 
-    def document_tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
+    def count_documents(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of documents by topic, and then of all documents."""
         tallies = []
-        for topic, labels, its, true in self._topics(pairs, among):
+        for topic, labels, its, true in self._split_topics(pairs, among):
             right, wrong, aside = (
                 np.unique(its[labels == label]) for label in (RIGHT, WRONG, ASIDE)
             )
@@ -125,12 +125,12 @@ class Scorer:
             tallies.append(Tally(topic, Scores(len(right), fp, 2 * true - len(right)), unseen))
         return tuple(tallies)
 
-    def _topics(
+    def _split_topics(
         self, pairs: Places, among: Places | None
     ) -> Iterator[tuple[str, npt.NDArray[np.int8], Places, int]]:
         """Each topic, then all: its name, labels and places of its pairs, its true pairs."""
         cases = self._cases
-        labels = self.labels(pairs)
+        labels = self.label_pairs(pairs)
         copies = np.flatnonzero(~cases.untouched)
         if among is not None:
             copies = copies[np.isin(copies, among) & np.isin(cases.base[copies], among)]
@@ -139,7 +139,7 @@ class Scorer:
             yield name, labels[mine], pairs[mine], int((cases.topic[copies] == number).sum())
         yield OVERALL, labels, pairs, len(copies)
 
-    def _codes(self, pairs: Places) -> Places:
+    def _number_pairs(self, pairs: Places) -> Places:
         """A number for each unordered pair."""
         codes: Places = pairs.min(axis=1) * len(self._cases.base) + pairs.max(axis=1)
         return codes
@@ -222,7 +222,7 @@ def time_run(
         begin = time.perf_counter()
         pairs = find_pairs(recipe, documents, workers=workers)
         times.append(time.perf_counter() - begin)
-    counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
+    counts = scorer.count_pairs(pairs, places), scorer.count_documents(pairs, places)
     return Run(recipe, len(places), *counts, tuple(times))
 
 
