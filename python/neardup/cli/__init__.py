@@ -1,9 +1,9 @@
 """The command line: a thin file for each command, without algorithms.
 
-A command maps its arguments to the public functions and their errors to exit
-codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicates``),
-2 an error, also a partial one, 128 + the signal's number after an interrupt. Results
-go to standard output or to the named files, everything else to standard error.
+A command maps its arguments to the public functions and their errors to exit codes. 0 is done; 1 is
+done and duplicates were found (only with ``--fail-on-duplicates``). 2 is an error, also a partial
+one; 128 + the signal's number follows an interrupt. Results go to standard output or to the named
+files, everything else to standard error.
 """
 
 import errno

@@ -56,7 +56,7 @@ def _declare_cover(help: str, metavar: str | None = None) -> o.Option:
 
 
 class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False):
-    """What `check_files` takes, and what the cover of a report states."""
+    """The options of `check_files`, and the statements on the cover of a report."""
 
     metadata: Annotated[
         str | None,

@@ -27,7 +27,7 @@ printed_problems: list[object] = []
 def choose_language(language: Language | None) -> None:
     """Set the language of all messages; None leaves the choice to the environment."""
     global _chosen
-    # An error about `get_language` itself is in the environment's language.
+    # An error about `language` itself is in the environment's language.
     _chosen = None
     if language is not None:
         check_choice(language, "language", LANGUAGES)

@@ -20,8 +20,8 @@ from neardup.readers.input_files import skipped
 def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: Any) -> int:
     """Write the documents of files as JSON lines; return their number.
 
-    Their ids name file and record. Files without text, data files without a text field and files
-    that need a package that is not installed are left out, with a note.
+    Their ids name file and record. Three kinds of files are left out, with a note: files without
+    text, data files without a text field, and files that need a package that is not installed.
     """
     count = 0
     without: list[str] = []

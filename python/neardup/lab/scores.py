@@ -100,8 +100,8 @@ def estimate_interval(
     """Return the 95 % interval of a statistic of sums, by the percentile bootstrap.
 
     A row says what an item, a pair or a document, adds to each sum; the statistic takes sums of
-    shape (n_sums, resamples). Items with equal rows are drawn together from a multinomial, which
-    has the same distribution and costs time by distinct rows.
+    shape (n_sums, resamples). Items with equal rows are drawn together from a multinomial. It has
+    the same distribution, and costs time by distinct rows.
 
     >>> estimate_interval(np.array([[2.0]] * 3), lambda sums: sums[0] / 3)
     (2.0, 2.0)

@@ -32,8 +32,8 @@ def cut_beginning(text: str, length: int) -> str:
 def extend_span(text: str, begin: int, end: int) -> tuple[int, int]:
     """Return a half-open span extended by at most 60 code points on either side.
 
-    It begins and ends at a line bound if one is that near, else at that of a sentence or clause,
-    and always at a word bound, except within words of more than 30 letters.
+    It begins and ends at a line bound if one is that near, else at a sentence or clause bound. It
+    always begins and ends at a word bound, except within words of more than 30 letters.
 
     Examples
     --------

@@ -59,8 +59,8 @@ class Run(NamedTuple):
 
     `passages` are positions: first the one whose colour is shown, then the others in the order of
     their sources. `repeated` is False between the pieces of the first passage. `opens` is whether
-    the colour differs from that of the run before; `first` and `last` are the passages that begin
-    and end with this run; `page` is the page that begins here, from 1, else 0.
+    the run before has another colour; `first` and `last` are the passages that begin and end with
+    this run; `page` is the page that begins here, from 1, else 0.
     """
 
     begin: int
@@ -106,8 +106,8 @@ class Block:
 class Marks:
     """A marked text.
 
-    `anchors` has for each passage the first passage of the run that it begins with, after which
-    the run is named; `coloured` are the passages whose colour is visible somewhere.
+    `anchors` has for each passage the first passage of the run that it begins with: the run is
+    named after it. `coloured` are the passages whose colour is visible somewhere.
     """
 
     blocks: tuple[Block, ...]
@@ -131,8 +131,8 @@ def mark(
 ) -> Marks:
     """Return a text cut into runs; `pages` are the places where pages begin.
 
-    If several passages are at one place, the colour is that of a passage that repeats its source
-    at this place, and among these that of the first source.
+    If several passages are at one place, one that repeats its source at this place gives the
+    colour. Among several of these, the passage of the first source does.
 
     Examples
     --------

@@ -117,8 +117,8 @@ def _format_code(match: re.Match[str]) -> str:
 def show_text(text: str) -> Markup:
     """Return any text, also with lone surrogates, as safe HTML for the inside of an element.
 
-    Its text in a browser is `text`, except for characters shown by their number, which are an
-    ``<i>`` with the number in the attribute ``data-code``.
+    Its text in a browser is `text`, except for characters shown by their number. Each of these is
+    an ``<i>`` with the number in the attribute ``data-code``.
 
     Examples
     --------
@@ -144,8 +144,8 @@ def join_paragraphs(
 ) -> Iterator[Paragraph | Markup]:
     """Yield paragraphs; plain ones in a row as one piece of HTML, since there may be millions.
 
-    `attributes` are those of its elements, after a space. `tags_of` returns the tags around a run;
-    without it, only unmarked paragraphs are plain.
+    `attributes` are written in its elements, after a space. `tags_of` returns the tags around a
+    run; without it, only unmarked paragraphs are plain.
     """
     from markupsafe import Markup
 

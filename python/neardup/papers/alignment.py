@@ -116,8 +116,8 @@ def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[Sh
     -----
     Half of the edited characters between its pieces is subtracted from the length of a passage.
     Each letter of the source counts once, however often `text` repeats it. One of three conditions
-    must also hold: one piece has `min_passage_length` characters, the pieces share four times
-    as many, or the pieces make up half of both sides.
+    must also hold. One piece has `min_passage_length` characters; the pieces share four times as
+    many; or the pieces make up half of both sides.
 
     Only letters and digits are compared. White space, punctuation, case, and full-width
     and half-width forms make no difference; nor do traditional and simplified characters, Arabic
@@ -265,8 +265,8 @@ def find_differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[
 def count_equated_words(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
     """Return the words that passages have in other letters than their source, with their numbers.
 
-    They count as equal: traditional and simplified characters, upper and lower case, full and half
-    width, letters with and without points, letters that look alike.
+    They count as equal: traditional and simplified characters; upper and lower case; full and half
+    width; letters with and without points; letters that look alike.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The order in which a reader sees the letters of a line with directional marks.
 
-The letters of a line are put in the order in which they are shown, by the Unicode bidirectional
-algorithm (UAX 9), and then in the order in which these scripts are
-read, by the same algorithm without marks. Where no mark moves a letter, both undo each other.
+The Unicode bidirectional algorithm (UAX 9) puts the letters of a line in the order in which they
+are shown. The same algorithm without marks then puts them in the order in which these scripts are
+read. Where no mark moves a letter, both undo each other.
 """
 
 from __future__ import annotations

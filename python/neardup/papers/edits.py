@@ -1,9 +1,9 @@
 """Edits: the words of a piece that its source does not have, and the reverse.
 
-A Chinese character is a word here. Runs of five words that both texts have exactly
-once are fixed points (patience diff); the short parts between them are compared by
-Ratcliff and Obershelp. So the time is linear in the length, and parts of hundreds of
-words without a fixed point count as edited entirely.
+A Chinese character is a word here. Runs of five words that both texts have exactly once are fixed
+points (patience diff); the short parts between them are compared by Ratcliff and Obershelp. So the
+time is linear in the length. Parts of hundreds of words without a fixed point count as edited
+entirely.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PAIRS = 40_000
 
 
 def make_fold() -> Callable[[str], str]:
-    """Return a function that maps equivalent characters to the same one, those of points to none.
+    """Return a function that maps equivalent characters to the same one, and points to none.
 
     Look-alikes are not folded here: which letter replaces one depends on the text around it.
     """
@@ -107,8 +107,8 @@ def _fold_words(text: str, places: Sequence[Span], fold: Callable[[str], str]) -
 def trim_to_words(text: str, source: str, piece: Sequence[int]) -> tuple[int, int, int, int]:
     """Return a piece, with its spans in both texts, without parts of words at its ends.
 
-    A word that ends like one of the source is not a copy. A piece within one word stays, and so
-    do more than 40 letters, which are no word.
+    A word that ends like one of the source is not a copy. A piece within one word stays. More than
+    40 letters stay too: they are not a word.
 
     Examples
     --------

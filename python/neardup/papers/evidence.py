@@ -44,7 +44,7 @@ def collect_evidence(
 ) -> Iterator[Evidence]:
     """Yield the evidence for each passage of a paper, in the order of the paper.
 
-    `lengths` are those of the sources' texts.
+    `lengths` has the length of each source's text.
     """
     fold = make_fold()
     for number, passage in enumerate(passages):

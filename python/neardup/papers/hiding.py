@@ -1,8 +1,8 @@
 """Tricks that hide copied text from a comparison: look-alikes, invisible text, another order.
 
-`reveal` returns the text that is compared, in which every character has its place of the original
-text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and
-compatibility ideographs are no concern of this module: NFKC folds them.
+`reveal` returns the text that is compared, and the findings. Every character has its place of the
+original text. The core finds look-alikes. Full-width letters, mathematical letters and
+compatibility ideographs do not need this module: NFKC folds them.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def reorder_paper(paper: FileText) -> FileText:
 def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     """Return the text of a paper that is compared, and what would have hidden copied text.
 
-    The text has spaces in place of letters that no reader of the paper sees, and letters of the
-    word's own script in place of look-alikes. Pictures are counted, since text may be in them.
+    The text has spaces in place of letters that no reader of the paper sees. Look-alikes become
+    letters of the word's own script. Pictures are counted, since text may be in them.
     """
     hidden: dict[str, list[HiddenText]] = {}
     for part in paper.hidden:

@@ -88,7 +88,7 @@ def _format_report(report: Report, name: str, language: str, date: datetime.date
 
 
 class ReportFile:
-    """The files of one paper, as `ReportFolder` has those of many; None for no file."""
+    """The files of one paper, as `ReportFolder` has the files of many; None for no file."""
 
     def __init__(
         self,
@@ -118,11 +118,10 @@ class ReportFile:
 class ReportFolder:
     """Folders with one report per paper, and a page that links to all of them.
 
-    `papers` are all papers, so that all reports get different names, and `inputs` the files and
-    folders that the check reads. The folders `page` and
-    `json` may be the same, and are created if missing; None for no files. If one cannot be
-    created, or a file exists and `force` is not set, OutputError is raised and nothing is
-    written.
+    `papers` are all papers, so that all reports get different names. `inputs` are the files and
+    folders that the check reads. The folders `page` and `json` may be the same, and are created if
+    missing; None for no files. OutputError is raised if one cannot be created, or if a file exists
+    and `force` is not set. Then nothing is written.
     """
 
     def __init__(

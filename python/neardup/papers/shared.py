@@ -49,9 +49,10 @@ def find_shared_text(
     """Return the stretches of a paper that many documents of a library share.
 
     `documents` are the spans of the paper that each has, and whether it has little else: then it is
-    a copy and does not count. `weights` are those of the paper's characters, `library` is the
-    number of documents, and `shingle_counts` returns places of the paper with the number of
-    documents that have the shingle there. A paper that is half shared text is a copy, too.
+    a copy and does not count. `weights` has the weight of each character of the paper, and
+    `library` is the number of documents. `shingle_counts` returns places of the paper, each with
+    the number of documents that have the shingle there. A paper that is half shared text is a copy,
+    too.
     """
     asked = count_required(library)
     aligned = min(asked, _ALIGNED)

@@ -88,8 +88,8 @@ _CLAUSE_ENDS = re.compile(r"[。！？；\r\n]+|[.!?;](?=\s)")
 def choose_common_bound(documents: int) -> int:
     """Return the number of independent documents that make wording common.
 
-    A tenth of the library, at least 8, which protects a source that some papers of a small
-    library copied, and at most 16, so that the candidates of a large library include that many.
+    It is a tenth of the library. At least 8 protect a source that some papers of a small library
+    copied. At most 16 are among the candidates of a large library.
 
     Examples
     --------
@@ -111,10 +111,10 @@ def weigh_characters(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int8]:
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
-    `weights` are those of its characters, `least` the smallest number of Chinese characters of a
-    passage, `passages` all passages, at least one, and `contexts` the texts beside them in their
-    sources; None next to a passage that is half of its source or more. `shared` are the spans that
-    many documents share.
+    `weights` has the weight of each character, and `least` is the smallest number of Chinese
+    characters of a passage. `passages` are all passages, at least one. `contexts` are the texts
+    next to them in their sources, None for a passage that is half of its source or more. `shared`
+    are the spans that many documents share.
     """
 
     def __init__(
@@ -181,9 +181,9 @@ class Wording:
     ) -> list[bool]:
         """Return for each passage whether many documents of the library have it.
 
-        Documents count once for each origin: those that have more of the paper than
-        wording, and those whose passage is most of their text, are copies of one text; so
-        are those that have the same text beside the passage.
+        Documents count once for each origin. Some have more of the paper than wording, or are
+        mostly the passage: they are copies of one text. So are documents that have the same text
+        next to the passage.
         """
         enough = choose_common_bound(documents)
         is_common = [False] * len(totals)
@@ -242,9 +242,8 @@ def _number_origins(
 def find_furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     """Return the clauses of a text that are furniture, datelines, and its signature.
 
-    Only clauses with characters of `where` are searched. They are recognized by set words in
-    short clauses, and by several of them in longer ones, so there are errors of both kinds.
-    Linear.
+    Only clauses with characters of `where` are searched. They are recognized by one set word in a
+    short clause, and by several in a longer one. So there are errors of both kinds. Linear.
 
     Examples
     --------

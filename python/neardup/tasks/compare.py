@@ -54,16 +54,15 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
 
     Notes
     -----
-    A recipe that counts document frequencies in the corpus uses the bundled table here.
-    Resemblance and containment are those of Broder [1]_, over the sets of
-    character shingles of the normalized texts: exact, O(n log n). Two texts do not
-    tell which of their shingles are a template that many others share: here
-    ``content(k)`` weighs all alike. The edit
-    similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
-    is a lower bound. With a recipe that strips markup, the edit similarity, the passages and the
-    differences are those of the texts without it, offsets included. Passages: see
-    :func:`neardup.papers.align`; if a text has at most 200 characters, they need only five Chinese
-    characters or ten letters in common.
+    A recipe that counts document frequencies in the corpus uses the bundled table here. Resemblance
+    and containment are defined by Broder [1]_, over the sets of character shingles of the
+    normalized texts: exact, O(n log n). Two texts do not tell which of their shingles are a
+    template that many others share: here ``content(k)`` weighs all alike. The edit similarity is
+    exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it is a lower
+    bound. If a recipe strips markup, the edit similarity, the passages and the differences ignore
+    it. Offsets count in the texts without markup. Passages: see :func:`neardup.papers.align`; if a
+    text has at most 200 characters, they need only five Chinese characters or ten letters in
+    common.
 
     References
     ----------

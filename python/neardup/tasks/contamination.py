@@ -72,8 +72,8 @@ def contamination(
     Notes
     -----
     An item occurs in a document if the document has at least the share `min_share` of its letters
-    and digits, in passages that are near each other: verbatim, re-wrapped, in a paragraph, in
-    markup, or with small edits. White space, punctuation, case and full-width forms make no
+    and digits. They are in passages that are near each other: verbatim, re-wrapped, in a paragraph,
+    in markup, or with small edits. White space, punctuation, case and full-width forms make no
     difference. Items shorter than `min_item_length` are not looked for. O(n) for n characters of
     documents, plus the alignment of candidates.
 
@@ -321,7 +321,7 @@ class _Items(NamedTuple):
 
 
 class _Search(Run):
-    """Searches for items: those of a test are read first, then documents.
+    """Searches for items: the items of a test are read first, then documents.
 
     With `repeatedly`, each file may be read several times, and its problems count once.
     """

@@ -74,15 +74,14 @@ def dedup(
 
     Notes
     -----
-    One rule decides: documents are in priority order, and a document is dropped if and
-    only if it is verified similar to an earlier document that is kept. It points at the
-    most similar such document, or at the earliest of equally similar ones. Documents of
-    `against` come before all others, and are not compared with each other. Time is
-    near-linear with the default recipe; with ``shingle`` and with recipes that make
-    fingerprints it is quadratic among documents that share a template. Memory is about
-    160 bytes per document, plus `memory` for texts, sketches, keys, ids and compared
-    data, plus a table of common shingles of about 150 MB. The result does not depend on
-    threads, batches or memory.
+    One rule decides. Documents are in priority order. A document is dropped if and only if it is
+    verified similar to an earlier document that is kept. It points at the most similar such
+    document, or at the earliest of equally similar ones. Documents of `against` come before all
+    others, and are not compared with each other. Time is near-linear with the default recipe; with
+    ``shingle`` and with recipes that make fingerprints it is quadratic among documents that share a
+    template. Memory is about 160 bytes per document, plus `memory` for texts, sketches, keys, ids
+    and compared data. A table of common shingles takes about 150 MB more. The result does not
+    depend on threads, batches or memory.
 
     Examples
     --------
@@ -269,7 +268,7 @@ def _decide(
 ) -> tuple[DedupResult[Any], DocumentSet, Decisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
-    `titles` reads those of removed documents; `restored` keeps some that repeat others.
+    `titles` reads the titles of removed documents; `restored` keeps some that repeat others.
     """
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)

@@ -82,8 +82,8 @@ class Fingerprint:
     def blocks(self, max_distance: int = 3) -> tuple[int, ...]:
         """Return the fingerprint cut into ``max_distance + 1`` blocks.
 
-        Two fingerprints within `max_distance` bits share at least one block in
-        the same position, so blocks can be keys of an index.
+        Two fingerprints within `max_distance` bits share at least one block in the same position.
+        So blocks can be keys of an index.
 
         Parameters
         ----------
@@ -117,11 +117,10 @@ class Fingerprint:
     def source_blocks(self, max_distance: int = 3) -> tuple[int, ...]:
         """Return the block keys of the news program, as it computes them.
 
-        The bits are taken from the lowest up to the highest one that is set; each
-        ``bits // (max_distance + 1)`` of them are read as a binary number whose first digit is
-        the lowest bit, and a rest is left out. So there may be fewer keys than blocks, and two
-        fingerprints within `max_distance` bits need not share one: use :meth:`blocks` for an
-        index of your own.
+        The bits are taken from the lowest up to the highest one that is set. Each
+        ``bits // (max_distance + 1)`` of them are read as a binary number whose first digit is the lowest
+        bit. A rest is left out. So there may be fewer keys than blocks, and two fingerprints within
+        `max_distance` bits need not share one: use :meth:`blocks` for an index of your own.
 
         Parameters
         ----------

@@ -130,12 +130,12 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
 
     Notes
     -----
-    Two sentences are the same if their letters and digits are; white space, punctuation, case
-    and full-width forms make no difference. Sentences are those of Unicode Standard Annex 29,
-    and a line end ends one too; a paragraph is a line; a line that ends in the middle of a
-    sentence goes on with the next, Chinese ones only where lines were broken by a program, by
-    the first 1,000 documents. O(n) for n characters; 28 bytes per unit
-    are sorted, in files beyond a quarter of `memory`.
+    Two sentences are the same if their letters and digits are; white space, punctuation, case and
+    full-width forms make no difference. Unicode Standard Annex 29 defines sentences, and a line end
+    ends one too. A paragraph is a line. A line that ends in the middle of a sentence goes on with
+    the next. In Chinese this holds only if the first 1,000 documents show that a program broke the
+    lines. O(n) for n characters; 28 bytes per unit are sorted, in files beyond a quarter of
+    `memory`.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class _Search(Run):
     ) -> Iterator[list[tuple[pa.RecordBatch, NDArray[np.int64]]]]:
         """Yield the repeats and the places of each batch, with the documents of the rows.
 
-        What to cut is stored in `spans`.
+        The spans to cut are stored in `spans`.
         """
         self.progress.stage("find repeats", None, share_of(source))
         begin = 0

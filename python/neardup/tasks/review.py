@@ -248,7 +248,7 @@ def make_review(
     """Return the review of what `pick` chose, with texts of the input and the other collection.
 
     `first` is the first number of the input; the rule is the measure and its two bounds. The rows
-    `both_kept` have numbers and ids as those of `pick`, and the similarity.
+    `both_kept` have numbers and ids, as the rows of `pick` have, and the similarity.
     """
     rows, groups, counts = picked
     named = [*rows, *both_kept]

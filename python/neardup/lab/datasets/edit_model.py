@@ -84,11 +84,11 @@ _TAIL_REACH = 80
 class EditModel:
     """Makes edited copies of texts; the same for the same seed and id.
 
-    Edits are drawn until the *rate* of the text's characters is spent. In half of the copies a
-    line of the source or the editor at the head or the tail changes first. Sentences, words and
-    characters are then inserted, deleted, replaced and reordered: one of these three levels,
-    drawn for each copy, gets three fifths of what is left, the other two a fifth each. What a
-    level cannot spend goes to the next smaller one.
+    Edits are drawn until the *rate* of the text's characters is spent. In half of the copies, a
+    line at the head or the tail, of the source or the editor, changes first. Sentences, words and
+    characters are then inserted, deleted, replaced and reordered. One of these three levels, drawn
+    for each copy, gets three fifths of the rest; the other two get a fifth each. A level passes on
+    to the next smaller one what it cannot spend.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ class EditModel:
     Notes
     -----
     The cost of an edit is the number of characters that it deletes and inserts; a replacement costs
-    the longer of the two. No two edits touch the same place, so the cost of a copy is a close
-    upper bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a
-    hash of seed and document id: copies do not depend on which others are made, nor on their
-    order. A copy takes O(n) for n characters.
+    the longer of the two. No two edits touch the same place. So the cost of a copy is a close upper
+    bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a hash of
+    seed and document id: copies do not depend on which others are made, nor on their order. A copy
+    takes O(n) for n characters.
 
     Examples
     --------

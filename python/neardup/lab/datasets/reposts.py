@@ -79,9 +79,8 @@ class RepostModel:
 
     Notes
     -----
-    On the news of five topics that the published comparison is repeated with
-    (900 characters in the median) the lines are 1.6 % of the article on average.
-    A re-post takes O(1) draws.
+    The published comparison is repeated with news of five topics, 900 characters in the median.
+    There the lines are 1.6 % of the article on average. A re-post takes O(1) draws.
 
     Examples
     --------

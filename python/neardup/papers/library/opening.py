@@ -66,10 +66,10 @@ def open_library(
 
     Notes
     -----
-    Files are read and sketched each time, and take about two bytes of memory per Chinese
-    character. An index stores the sketches of its documents: only new documents are sketched.
-    With an index in SQLite, sorted sketches are in files beside it, two bytes of disk space per
-    character, and a check reads only what it looks up; with PostgreSQL they are in memory.
+    Files are read and sketched each time, and take about two bytes of memory per Chinese character.
+    An index stores the sketches of its documents: only new documents are sketched. With an index in
+    SQLite, sorted sketches are in files next to it, two bytes of disk space per character. A check
+    reads only what it looks up. With PostgreSQL, the sketches are in memory.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Libraries of texts that are read and sketched when they are opened.
 
 Their winnowed shingles are in memory, about two bytes per Chinese character. The texts are in a
-temporary file, and only those of candidates are fetched.
+temporary file, and only texts of candidates are fetched.
 """
 
 from __future__ import annotations

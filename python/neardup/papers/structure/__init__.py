@@ -4,8 +4,8 @@
 |---|---|
 | `headings` | lines, whether they are wrapped, and which ones look like headings |
 | `lists` | tables of contents, lists of references |
-| `find_sections` | the parts of a paper: which of the lines are headings, and their depths |
-| `find_asides` | what is set aside by its form: quotations and lists, without overlaps |
+| `sections` | the parts of a paper: which of the lines are headings, and their depths |
+| `asides` | what is set aside by its form: quotations and lists, without overlaps |
 """
 
 from __future__ import annotations

@@ -167,8 +167,8 @@ def _find_ends(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
 def _find_marked(text: str, begin: int, end: int, width: int) -> Iterator[Span]:
     """Yield the pairs of marks in one paragraph that enclose enough text, also nested ones.
 
-    A closing mark belongs to the last open one of its kind, so an unclosed mark has no
-    effect up to the next one of its kind.
+    A closing mark belongs to the last open one of its kind. So an unclosed mark has no effect up to
+    the next one of its kind.
     """
     open_marks: dict[str, list[tuple[int, int]]] = {}
     size = 0

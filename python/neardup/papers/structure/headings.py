@@ -137,8 +137,8 @@ def find_wrapped_width(all_lines: list[Line]) -> int:
 class Form(NamedTuple):
     """A line that could be a heading.
 
-    `style` is 'markdown', 'chapter' for 第一章 and Chapter 1, 'number' for 1 and 1.1, or 'word' for
-    a heading recognized by its words. `numbers` are those of 1.1.
+    `style` is 'markdown'; 'chapter' for 第一章 and Chapter 1; 'number' for 1 and 1.1; or 'word' for
+    a heading recognized by its words. `numbers` are 1 and 1 for 1.1.
     """
 
     style: str

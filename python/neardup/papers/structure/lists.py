@@ -78,11 +78,11 @@ def select_disjoint(spans: list[Span], taken: list[Span]) -> list[Span]:
 def find_contents(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return the tables of contents, as spans of positions in the lines of a text.
 
-    A table begins with its heading (目录, Contents) and continues while lines end in a
-    page number; a single line without one is the first half of a long entry. Without a
-    heading, a table has at least three such lines in a row whose page numbers do not
-    decrease, half of them with dots before the number or words that look like a heading,
-    since rows of other tables end in numbers too. Linear.
+    A table begins with its heading (目录, Contents) and continues while lines end in a page number;
+    a single line without one is the first half of a long entry. Without a heading, a table has at
+    least three such lines in a row whose page numbers do not decrease. Rows of other tables end in
+    numbers too. So half of the lines must have dots before the number, or words that look like a
+    heading. Linear.
     """
     spans = []
     begin = 0
@@ -147,11 +147,11 @@ def _split_entry(text: str) -> tuple[str, str]:
 def find_references(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return the lists of references, as spans of positions in the lines outside of contents.
 
-    A list begins with its heading and extends to the next heading that is not a work, or
-    to the end. It ends with the last work before a stretch of more than 1,000 code points
-    without works; without any work, there is no list, so a heading alone does not set
-    aside the text after it. Without a heading, works numbered [1], [2], [3] and so on at
-    the end of the text are a list. A list of numbered works ends where prose begins. Linear.
+    A list begins with its heading. It extends to the next heading that is not a work, or to the
+    end. It ends with the last work before a stretch of more than 1,000 code points without works;
+    without any work, there is no list, so a heading alone does not set aside the text after it.
+    Without a heading, works numbered [1], [2], [3] and so on at the end of the text are a list. A
+    list of numbered works ends where prose begins. Linear.
     """
     spans: list[tuple[int, int]] = []
     begin = 0

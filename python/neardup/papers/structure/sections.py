@@ -56,9 +56,9 @@ def find_sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
 
     `headings` are those that the file marks; an empty one begins the footnotes. With fewer than two
     others, headings are lines that begin with ``#``; or with 第一章, Chapter 1, 1 or 1.1, and words
-    such as 摘要 or References alone on a line. A line with a number is not a heading in a
-    table of contents or a list of references, out of sequence, in the middle of a wrapped
-    paragraph, or next to the line with the number before or after it.
+    such as 摘要 or References alone on a line. A line with a number is not a heading in a table of
+    contents or a list of references. It is not one out of sequence, or in the middle of a wrapped
+    paragraph. It is not one next to the line with the number before or after it.
 
     There are at most 60 parts: of more, the deepest levels are merged into the parts above them;
     if the first level alone has more, the paper is one part. Linear, but for sorting the
@@ -263,7 +263,7 @@ def _keep_sequence(candidates: list[Placed]) -> list[Placed]:
 def _succeeds(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
     """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1.
 
-    None is that of a chapter, which any first section may follow.
+    None stands for a chapter, which any first section may follow.
     """
     shared = 0
     last = numbers[:1] if last is None else last

@@ -1,7 +1,7 @@
 """Labelled pairs within their collection: what is measured of them, and the best cut-offs.
 
 A measure is one of texts, such as ``content(5)``, or has the name of the recipe whose sketches it
-compares. A cut-off also fits the noise of the pairs that chose it, so each pair is judged by the
+compares. A cut-off also fits the noise of the pairs that chose it. So each pair is judged by the
 cut-off of the pairs that share no document with it.
 """
 
@@ -135,8 +135,8 @@ def measure_all(
 ) -> list[MeasureScores]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
-    `judge` is by the default recipe. A recipe whose sketches only find candidates, such as samples
-    that are verified, is only among the deciders of another measure.
+    `judge` is by the default recipe. The sketches of some recipes only find candidates, such as
+    samples that are verified. These recipes are only among the deciders of another measure.
     """
     progress = progress or Progress()
     sketched: list[MeasureScores] = []
@@ -220,8 +220,8 @@ class MeasureResult:
     """How well one measure separates duplicates from other pairs.
 
     `cut_off` is best on all pairs. `left_out` has the scores with each pair judged by the cut-off
-    that is best on the others, `own` those at the own cut-off of the first recipe that decides by
-    it, None without.
+    that is best on the others. `own` has the scores at the own cut-off of the first recipe that
+    decides by the measure, None without.
     """
 
     measured: MeasureScores
@@ -279,8 +279,8 @@ def _score_measure(
 def judge_left_out(call: Callable[[Flags], Flags], folds: Numbers, *, seed: int = 0) -> Flags:
     """Return how each pair is judged by what the pairs outside its fold decide.
 
-    `call` takes which pairs are known, and returns whether each pair is called a duplicate. Of
-    more than a hundred folds, seeded groups are left out together.
+    `call` takes which pairs are known, and returns whether each pair is called a duplicate. If
+    there are more than a hundred folds, seeded groups are left out together.
     """
     count = int(folds.max()) + 1
     groups = folds

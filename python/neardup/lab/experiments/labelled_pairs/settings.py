@@ -43,7 +43,7 @@ class Setting:
     """A recipe with a bound, and how it does on the labels.
 
     `judged` is whether each pair is called duplicates by a setting that was chosen without it;
-    `scores` and the 95 % `interval` of F1 are those of `judged`.
+    `scores` and the 95 % `interval` of F1 are computed from `judged`.
     """
 
     decider: Decider
@@ -96,8 +96,8 @@ class Choice:
     """The default, the best setting for the labels, and the difference of their F1.
 
     `knows` is whether the best is better by more than chance than to call all pairs duplicates.
-    What was left out at a time is a ``group`` of the labels, pairs that have ``shared``
-    documents, or a single ``pair``.
+    `left_out` says which pairs were left out together: a ``group`` of the labels, pairs that have
+    ``shared`` documents, or a single ``pair``.
     """
 
     default: Setting
@@ -165,7 +165,8 @@ def choose(
 ) -> Choice:
     """Return the default and the best setting, compared.
 
-    Pairs of one number in `folds` are left out together, those of one in `units` resampled.
+    Pairs of one number in `folds` are left out together; pairs of one number in `units` are
+    resampled together.
     """
 
     def make_setting(

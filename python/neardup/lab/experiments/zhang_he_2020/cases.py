@@ -21,9 +21,9 @@ REPOSTS = "reposts"
 class Cases:
     """Documents of a collection, and the original of each copy.
 
-    Documents are in the order of a seeded shuffle, so that the first N of them are a fair
-    sample. `topic` is the place of each one's topic in `topics`, -1 for distractors; `base` is
-    its own place, for a copy that of its original. In `documents` a copy is its original; edits
+    Documents are in the order of a seeded shuffle, so that the first N of them are a fair sample.
+    `topic` is the place of each one's topic in `topics`, -1 for distractors; `base` is its own
+    place, and for a copy the place of its original. In `documents` a copy is its original; edits
     draw from `pool`, by `seed`.
     """
 

@@ -41,10 +41,10 @@ _NATURAL = 0.5
 def list_methods() -> tuple[Recipe, ...]:
     """Return MinHash and the paper's methods in its order, as recipes of these names.
 
-    Shingle and traditional SimHash come in two readings each, since the paper does not give
-    the sample size and the stop words; `improved` matches short markers as whole words, and as
-    the paper does, inside words. A name is the paper's, then the reading. The paper names no
-    distance; 3 of 64 bits is the usual one.
+    The paper does not give the sample size and the stop words, so Shingle and traditional SimHash
+    come in two readings each; `improved` matches short markers as whole words, and as the paper
+    does, inside words. A name is the paper's, then the reading. The paper names no distance; 3 of
+    64 bits is the usual one.
     """
     sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
     improved = load_recipe("improved")
