@@ -79,8 +79,8 @@ def choose_passages(
     """Return the passages that a report shows of each source, in their original order.
 
     The sources come largest first; `counts` are the characters of the paper that count. Within a
-    source, larger passages are preferred. Among all passages, those with text that no larger
-    source has come first, so that as much copied text as possible is marked.
+    source, larger passages are preferred. Among all passages, those with text that no larger source
+    has come first. So as much copied text as possible is marked.
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]

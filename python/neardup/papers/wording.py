@@ -113,7 +113,7 @@ class Wording:
 
     `weights` has the weight of each character, and `least` is the smallest number of Chinese
     characters of a passage. `passages` are all passages, at least one. `contexts` are the texts
-    next to them in their sources, None for a passage that is half of its source or more. `shared`
+    next to them in their sources; None for a passage that is half of its source or more. `shared`
     are the spans that many documents share.
     """
 

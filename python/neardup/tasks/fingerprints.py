@@ -118,8 +118,8 @@ class Fingerprint:
         """Return the block keys of the news program, as it computes them.
 
         The bits are taken from the lowest up to the highest one that is set. Each
-        ``bits // (max_distance + 1)`` of them are read as a binary number whose first digit is the lowest
-        bit. A rest is left out. So there may be fewer keys than blocks, and two fingerprints within
+        ``bits // (max_distance + 1)`` of them are read as a binary number, the lowest bit first. A
+        rest is left out. So there may be fewer keys than blocks, and two fingerprints within
         `max_distance` bits need not share one: use :meth:`blocks` for an index of your own.
 
         Parameters

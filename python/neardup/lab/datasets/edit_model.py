@@ -85,7 +85,7 @@ class EditModel:
     """Makes edited copies of texts; the same for the same seed and id.
 
     Edits are drawn until the *rate* of the text's characters is spent. In half of the copies, a
-    line at the head or the tail, of the source or the editor, changes first. Sentences, words and
+    line of the source or the editor, at head or tail, changes first. Sentences, words and
     characters are then inserted, deleted, replaced and reordered. One of these three levels, drawn
     for each copy, gets three fifths of the rest; the other two get a fifth each. A level passes on
     to the next smaller one what it cannot spend.

@@ -89,8 +89,8 @@ def count_contradictions(cases: Cases) -> int:
 def number_units(cases: Cases) -> Numbers:
     """Return a number for each pair, from 0: pairs that share documents have the same one.
 
-    If more than half of the pairs hang together, too little is left without them to learn from or
-    to resample. Then each pair has its own number.
+    If more than half of the pairs hang together, too little is left without them to learn or
+    resample from. Then each pair has its own number.
     """
     component = _number_components(cases, np.ones(len(cases.a), np.bool_))
     _, units, sizes = np.unique(component[cases.a], return_inverse=True, return_counts=True)

@@ -41,7 +41,7 @@ _NATURAL = 0.5
 def list_methods() -> tuple[Recipe, ...]:
     """Return MinHash and the paper's methods in its order, as recipes of these names.
 
-    The paper does not give the sample size and the stop words, so Shingle and traditional SimHash
+    The paper does not give the sample size and the stop words. So Shingle and traditional SimHash
     come in two readings each; `improved` matches short markers as whole words, and as the paper
     does, inside words. A name is the paper's, then the reading. The paper names no distance; 3 of
     64 bits is the usual one.
