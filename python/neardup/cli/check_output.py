@@ -150,9 +150,9 @@ def _list_findings(report: Report) -> list[tuple[str, str]]:
 def _print_notes(reports: list[Report]) -> None:
     """Print the notes; a note on all papers is printed once."""
     # The first two are problems, which were told.
-    told = ("damaged_page", "nothing_compared", SAME_TEXT)
+    printed = ("damaged_page", "nothing_compared", SAME_TEXT)
     shown = [
-        [note for note in select_notes(report.notes) if code_of(note) not in told]
+        [note for note in select_notes(report.notes) if code_of(note) not in printed]
         for report in reports
     ]
     common, other_notes = split_notes(shown)

@@ -71,13 +71,13 @@ def check_papers(
         notes += covers.list_gaps(paths, unused=several)
         for note in notes:
             watch.note(note)
-        given = _complete(options, watch)
+        values = _complete(options, watch)
         settings = make_settings(
-            given, options["exclude"], without, report_limits, thresholds, table
+            values, options["exclude"], without, report_limits, thresholds, table
         )
         library, among = options["library"], options["compare_papers"]
         for checked in check_paths(
-            paths, library, settings, given, compare_papers=among, covers=covers
+            paths, library, settings, values, compare_papers=among, covers=covers
         ):
             files.write(checked)
             if checked.report is not None:

@@ -94,8 +94,8 @@ def run(
             used: dict[str, object]
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             used |= {"stages": clock.stages, "stage_memory": clock.stage_memory}
-            told = dumps(asdict(comparison) | used, ensure_ascii=False)
-            outputs.files["report"].write(told.encode() + b"\n")
+            line = dumps(asdict(comparison) | used, ensure_ascii=False)
+            outputs.files["report"].write(line.encode() + b"\n")
     if json:
         print(dumps(asdict(comparison), ensure_ascii=False))
         return
@@ -129,8 +129,8 @@ def _check_paths(a: str, b: str) -> None:
 def _print(comparison: Comparison) -> None:
     if comparison.measure != "equal_bits":
         # 100 % means that no edit is needed.
-        most = 100 if comparison.edit_similarity == 1 else 99.99
-        same = min(100 * comparison.edit_similarity, most)
+        limit = 100 if comparison.edit_similarity == 1 else 99.99
+        same = min(100 * comparison.edit_similarity, limit)
         print(translate(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
     print(translate(comparison.verdict))
     print()

@@ -85,7 +85,7 @@ def _read_text(value: str, encoding: str | None, recipe: Recipe) -> str:
     return text
 
 
-def _print(explanation: Explanation, recipe: Recipe, most: int | None) -> None:
+def _print(explanation: Explanation, recipe: Recipe, limit: int | None) -> None:
     _print_row(Message("recipe"), explanation.recipe_id)
     if explanation.frequencies is not None:
         _print_row("idf", _describe_frequencies(explanation.frequencies, recipe))
@@ -95,13 +95,13 @@ def _print(explanation: Explanation, recipe: Recipe, most: int | None) -> None:
         if text is not None:
             if explanation.b is not None:
                 print(f"\n{name}")
-            _print_text(text, most)
+            _print_text(text, limit)
             if text.fingerprint is not None and recipe.sketch.hash == "news":
                 _print_row(
                     Message("source keys"), _format_source_keys(text.fingerprint, text.max_distance)
                 )
     if explanation.b is not None:
-        _print_differences(explanation, most)
+        _print_differences(explanation, limit)
 
 
 def _format_source_keys(fingerprint: Fingerprint, distance: int) -> Message:
@@ -133,24 +133,24 @@ def _format_word(word: str) -> str:
     return one_line(word) if word.strip() else ascii(word)
 
 
-def _print_text(text: ExplainedText, most: int | None) -> None:
+def _print_text(text: ExplainedText, limit: int | None) -> None:
     if text.words:
         words = [
             one_line(f"{_format_word(word)}/{tag}" if tag else _format_word(word))
             for word, tag in text.words
         ]
-        shown = " ".join(words if most is None else words[: 5 * most])
-        if most is not None and len(words) > 5 * most:
+        shown = " ".join(words if limit is None else words[: 5 * limit])
+        if limit is not None and len(words) > 5 * limit:
             shown = Message("{words} ... ({count:,} in all)", words=shown, count=len(words))
         _print_row(Message("words"), shown)
     _print_row(Message("features"), f"{len(text.features):,}")
     if text.fingerprint is None:
         if text.values:
-            kept = " ".join(map(str, text.values[:most]))
+            kept = " ".join(map(str, text.values[:limit]))
             values = Message("{count:,} values: {values}", count=len(text.values), values=kept)
             _print_row(Message("sketch"), values)
         return
-    _print_weights(text, most, digits=-(-text.fingerprint.bits // 4))
+    _print_weights(text, limit, digits=-(-text.fingerprint.bits // 4))
     sums = " ".join(map(str, reversed(text.sums)))
     _print_row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
     _print_row(Message("fingerprint"), str(text.fingerprint))
@@ -168,9 +168,9 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     _print_row(Message("blocks"), blocks)
 
 
-def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
+def _print_weights(text: ExplainedText, limit: int | None, digits: int) -> None:
     """Print the features behind a fingerprint, the heaviest first. A hash has `digits` digits."""
-    weighed = list(text.features[:most])
+    weighed = list(text.features[:limit])
     rows = []
     columns = [Message("word"), Message("tag"), Message("count"), "tf"]
     if weighed and weighed[0].idf is not None:
@@ -197,16 +197,16 @@ def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
         row += [f"{feature.score:.4f}", f"{feature.weight:,}", f"{feature.hash:0{digits}x}"]
         rows.append(row)
     print_table(columns, rows, left=(0, 1, len(columns) - 1))
-    if most is not None and len(text.features) > most:
+    if limit is not None and len(text.features) > limit:
         print(
             translate(
-                Message("... and {count:,} lighter ones: --all", count=len(text.features) - most)
+                Message("... and {count:,} lighter ones: --all", count=len(text.features) - limit)
             )
         )
 
 
-def _print_differences(explanation: Explanation, most: int | None) -> None:
-    shared = " ".join(map(_format_word, explanation.shared[:most]))
+def _print_differences(explanation: Explanation, limit: int | None) -> None:
+    shared = " ".join(map(_format_word, explanation.shared[:limit]))
     features = Message("{count:,} features: {words}", count=len(explanation.shared), words=shared)
     print()
     _print_row(Message("shared"), features)
@@ -220,13 +220,13 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
             f"{differing.sum_b:,}",
             "  ".join(f"{_format_word(word)} {change:+,}" for word, change in differing.decisive),
         ]
-        for differing in explanation.differing[:most]
+        for differing in explanation.differing[:limit]
     ]
     columns = [Message("bit"), Message("sum in A"), Message("sum in B")]
     print_table([*columns, Message("decided by (change of the sum)")], rows, left=(3,))
-    if most is not None and len(explanation.differing) > most:
+    if limit is not None and len(explanation.differing) > limit:
         print(
             translate(
-                Message("... and {count:,} more: --all", count=len(explanation.differing) - most)
+                Message("... and {count:,} more: --all", count=len(explanation.differing) - limit)
             )
         )

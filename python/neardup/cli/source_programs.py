@@ -49,10 +49,10 @@ def _format_bkdr(
 ) -> str:
     bits, distance = _get_distance(comparison, texts)
     if threshold is None:
-        most = comparison.max_distance
-        assert most is not None
+        bound = comparison.max_distance
+        assert bound is not None
         # The program's own, or the largest share of equal bits that is not enough.
-        threshold = 0.5 if most < bits / 2 <= most + 1 else 1 - (most + 1) / bits
+        threshold = 0.5 if bound < bits / 2 <= bound + 1 else 1 - (bound + 1) / bits
     values = f"相似度为{(bits - distance) / bits},{{}}阈值{float(threshold)}"
     if comparison.duplicate:
         return f"{values.format('超过')},所以新闻1与新闻2是相似的"

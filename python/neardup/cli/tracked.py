@@ -98,13 +98,13 @@ def list_tracked(paths: Sequence[str]) -> list[str]:
     """Return the files that git tracks below paths, in the order of their names."""
     command = ["git", "ls-files", "-z", "--cached", "--", *paths]
     try:
-        found = subprocess.run(command, capture_output=True, check=True)
+        result = subprocess.run(command, capture_output=True, check=True)
     except OSError as error:
         reason: str = system_words(error)
     except subprocess.CalledProcessError as error:
         reason = (os.fsdecode(error.stderr).strip().splitlines() or ["git failed"])[0]
     else:
-        return [os.fsdecode(name) for name in found.stdout.split(b"\0") if name]
+        return [os.fsdecode(name) for name in result.stdout.split(b"\0") if name]
     raise InputError(
         Message(
             "{parameter:named} needs a git repository ({reason}). Leave it out to read all files.",

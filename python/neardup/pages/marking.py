@@ -189,10 +189,10 @@ def _split_lines(text: str, begin: int, end: int) -> Iterator[Span]:
 
 def _split_long(text: str, begin: int, end: int) -> Iterator[Span]:
     while end - begin > _LONGEST:
-        least, most = begin + _LONGEST // 2, begin + _LONGEST
-        cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
+        least, longest = begin + _LONGEST // 2, begin + _LONGEST
+        cut = max(text.rfind(mark, least, longest) + len(mark) for mark in _SENTENCE_ENDS)
         if cut <= least:
-            cut = most
+            cut = longest
             # Combining marks stay with their letter, up to a limit.
             while cut > least and unicodedata.combining(text[cut]):
                 cut -= 1

@@ -128,16 +128,16 @@ def cut_excerpt(
     pieces: Sequence[Span],
     moved: frozenset[int],
     differing: Sequence[Span],
-    most: int | None,
+    limit: int | None,
 ) -> Excerpt:
     """Return an excerpt, cut at the bounds of a passage and its pieces.
 
     All spans count from the begin of the whole text, of `length` code points, in which `text`
-    begins at `offset`. At most `most` code points of the passage are shown.
+    begins at `offset`. At most `limit` code points of the passage are shown.
     """
     begin, end = offset, offset + len(text)
-    if most is not None:
-        end = min(end, passage[0] + most)
+    if limit is not None:
+        end = min(end, passage[0] + limit)
     bounds = sorted(
         {begin, end}
         | {min(max(place, begin), end) for span in (passage, *pieces) for place in span}

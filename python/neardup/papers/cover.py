@@ -151,9 +151,9 @@ class RecordTable:
 
     def list_gaps(self, paths: Sequence[str], *, unused: bool = True) -> list[Message]:
         """Return notes on papers that are not in the table, and on `unused` lines of it."""
-        found = [self._find_file(path) for path in paths]
+        files = [self._find_file(path) for path in paths]
         notes = []
-        if missing := [path for path, file in zip(paths, found, strict=True) if file is None]:
+        if missing := [path for path, file in zip(paths, files, strict=True) if file is None]:
             notes.append(
                 Message.counted(
                     "{table} does not list {count} paper: {names}",
@@ -163,7 +163,7 @@ class RecordTable:
                     names=_list_names(missing),
                 )
             )
-        others = [file for file in self._records if file not in set(found)]
+        others = [file for file in self._records if file not in set(files)]
         if unused and others:
             notes.append(
                 Message.counted(

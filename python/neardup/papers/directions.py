@@ -102,7 +102,7 @@ def _resolve_marks(classes: Sequence[str], base: int) -> tuple[list[str], list[i
 
     An isolate is the place of what begins it, 0 for none.
     """
-    found, levels, isolates = [], [], []
+    resolved, levels, isolates = [], [], []
     stack = [(base, "", False)]
     begins = [0]
     for at, one in enumerate(classes, 1):
@@ -118,7 +118,7 @@ def _resolve_marks(classes: Sequence[str], base: int) -> tuple[list[str], list[i
         isolates.append(begins[-1])
         is_opened = one in _OPENS
         is_isolate = one in _ISOLATES
-        found.append("BN" if one == "PDF" or (is_opened and not is_isolate) else override or one)
+        resolved.append("BN" if one == "PDF" or (is_opened and not is_isolate) else override or one)
         if is_opened and len(stack) < _DEEPEST:
             direction, of_opened = _OPENS[one]
             if one == "FSI" and _find_base(classes[at : at + _FIRST], is_isolate=True):
@@ -127,7 +127,7 @@ def _resolve_marks(classes: Sequence[str], base: int) -> tuple[list[str], list[i
             deeper = level + 1 if (level + 1) % 2 == odd else level + 2
             stack.append((deeper, of_opened, is_isolate))
             begins += [at] if is_isolate else []
-    return found, levels, isolates
+    return resolved, levels, isolates
 
 
 def _resolve_levels(
@@ -154,8 +154,8 @@ def _resolve_levels(
         before, after = max(level, before), max(level, after)
         sides = "LR"[before % 2], "LR"[after % 2]
         strong = _resolve_strong([classes[kept[place]] for place in run], sides[0])
-        for place, found in zip(run, _resolve_implicit(strong, level, *sides), strict=True):
-            resolved[kept[place]] = found
+        for place, new_level in zip(run, _resolve_implicit(strong, level, *sides), strict=True):
+            resolved[kept[place]] = new_level
     # A removed character goes with the character before it.
     for at, one in enumerate(classes):
         if one == "BN":
@@ -179,40 +179,40 @@ def _resolve_strong(classes: Sequence[str], before: str) -> list[str]:
     run: list[str] = []
     strong = last = before
     for at, one in enumerate(classes):
-        found = last if one == "NSM" else one
-        if found in ("L", "R", "AL"):
-            strong = found
-        elif found == "EN" and strong != "R":
-            found = "L" if strong == "L" else "AN"
+        kind = last if one == "NSM" else one
+        if kind in ("L", "R", "AL"):
+            strong = kind
+        elif kind == "EN" and strong != "R":
+            kind = "L" if strong == "L" else "AN"
         elif (
-            found in ("CS", "ES")
+            kind in ("CS", "ES")
             and last in ("EN", "AN", "L")
             and at + 1 < len(classes)
             and classes[at + 1] == "EN"
         ):
-            found = last
-        last = found
-        run.append("R" if found == "AL" else found)
+            kind = last
+        last = kind
+        run.append("R" if kind == "AL" else kind)
     return run
 
 
 def _resolve_implicit(run: Sequence[str], level: int, before: str, after: str) -> list[int]:
     """Return the levels of a run; neutral characters go with both sides, or with the level."""
-    found: list[int] = []
+    levels: list[int] = []
     waiting = 0
     side = before
     above = {"L": level + level % 2, "R": level + (level + 1) % 2}
     number = level + 2 - level % 2
-    own = "LR"[level % 2]
+    default = "LR"[level % 2]
     for one in (*run, after):
         if one in _NEUTRAL:
             waiting += 1
             continue
         here = "L" if one == "L" else "R"
-        found += [above[side if side == here else own]] * waiting
+        levels += [above[side if side == here else default]] * waiting
         waiting, side = 0, here
-        found.append(number if one in ("EN", "AN") else above[one])
-    return found[: len(run)]
+        levels.append(number if one in ("EN", "AN") else above[one])
+    return levels[: len(run)]
 
 
 def _order_visually(levels: Sequence[int]) -> list[int]:

@@ -53,7 +53,7 @@ def collect_evidence(
         moved = find_moved_pieces(passage.pieces)
         shortened = number not in marks.coloured
         begin, end = extend_span(text, passage.begin, passage.end)
-        most = _SHORT if shortened else None
+        limit = _SHORT if shortened else None
         # A shortened text cannot be compared with its counterpart.
         edits, source_edits = ([], []) if shortened else _find_edits(text, passage, fold)
         yield Evidence(
@@ -69,7 +69,7 @@ def collect_evidence(
                 [(piece.begin, piece.end) for piece in passage.pieces],
                 moved,
                 edits,
-                most,
+                limit,
             ),
             cut_excerpt(
                 passage.source_text,
@@ -79,7 +79,7 @@ def collect_evidence(
                 [(piece.source_begin, piece.source_end) for piece in passage.pieces],
                 moved,
                 source_edits,
-                most,
+                limit,
             ),
             bool(moved),
             shortened and passage.end - passage.begin > _SHORT,

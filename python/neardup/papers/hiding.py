@@ -82,13 +82,15 @@ def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     text = replace_spans(paper.text, blanks)
     compared, words = _core.unmask(text)
     unseen = [match.span() for match in _INVISIBLE.finditer(text)]
-    found = {
+    parts_of_kind = {
         "look_alikes": [HiddenText(begin, end, "", count) for begin, end, count in words],
         "invisible": [HiddenText(begin, end, "", end - begin) for begin, end in unseen],
         **hidden,
         "pictures": [HiddenText(offset, offset, "", 1) for offset in paper.pictures],
     }
-    findings = (_make_finding(kind, parts, paper.pages) for kind, parts in found.items() if parts)
+    findings = (
+        _make_finding(kind, parts, paper.pages) for kind, parts in parts_of_kind.items() if parts
+    )
     return compared, tuple(findings)
 
 

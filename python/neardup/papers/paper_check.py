@@ -234,16 +234,16 @@ def check(
     True
     >>> folder.cleanup()
     """
-    given = complete_options(check, options)
+    values = complete_options(check, options)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
-    progress = given["progress"]
-    file, own_name = read_paper(paper, "paper", given["encoding"])
-    check_size(file, name or own_name, given["memory"])
+    progress = values["progress"]
+    file, own_name = read_paper(paper, "paper", values["encoding"])
+    check_size(file, name or own_name, values["memory"])
     for problem in file.problems:
         progress.problem(problem)
-    settings = make_settings(given, exclude, without_sources, limits)
-    with opened(library, given) as documents:
+    settings = make_settings(values, exclude, without_sources, limits)
+    with opened(library, values) as documents:
         skip = documents.positions_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         whole = Paper(name or own_name, file, frozenset(skip))
         report = check_paper(settings, documents, whole)
@@ -303,29 +303,29 @@ def check_files(
     True
     >>> folder.cleanup()
     """
-    given = complete_options(check_files, options)
-    paths = find_papers(papers, given["format"])
+    values = complete_options(check_files, options)
+    paths = find_papers(papers, values["format"])
     if not check_flag(compare_papers, "compare_papers") and library is None:
         raise bad(
             "library",
             "given, unless the papers are compared with each other (compare_papers)",
             library,
         )
-    settings = make_settings(given, exclude, without_sources, limits)
-    for note in note_other_files(papers, given["format"]):
-        given["progress"].note(note)
-    yield from check_paths(paths, library, settings, given, compare_papers=compare_papers)
+    settings = make_settings(values, exclude, without_sources, limits)
+    for note in note_other_files(papers, values["format"]):
+        values["progress"].note(note)
+    yield from check_paths(paths, library, settings, values, compare_papers=compare_papers)
 
 
 def make_settings(
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     exclude: str | Path | FileText | Sequence[str | Path | FileText],
     without_sources: Sequence[str],
     limits: ReportLimits | None,
     thresholds: Thresholds | None = None,
     descriptions: RecordTable | None = None,
 ) -> CheckSettings:
-    """Return the settings of a check: the options `given`, and excluded files as texts."""
+    """Return the settings of a check: the options `values`, and excluded files as texts."""
     is_list = isinstance(without_sources, Sequence)
     is_list &= not isinstance(without_sources, (str, bytes))
     if not is_list or not all(isinstance(source, str) for source in without_sources):
@@ -333,23 +333,23 @@ def make_settings(
     if limits is not None and not isinstance(limits, ReportLimits):
         raise bad("limits", "ReportLimits or None", limits)
     return CheckSettings(
-        given["min_passage_length"],
-        read_excluded(exclude, given["encoding"], given["progress"]),
+        values["min_passage_length"],
+        read_excluded(exclude, values["encoding"], values["progress"]),
         frozenset(without_sources),
-        given["count_shared"],
+        values["count_shared"],
         limits or ReportLimits(),
         thresholds,
         descriptions,
-        given["workers"],
+        values["workers"],
     )
 
 
 @contextmanager
 def opened(
-    library: str | Path | Sequence[str | Path] | Index | Library, given: Mapping[str, Any]
+    library: str | Path | Sequence[str | Path] | Index | Library, values: Mapping[str, Any]
 ) -> Iterator[Library]:
     """Yield an open library; close it if it was opened here."""
-    reading = {name: given[name] for name in ("format", "encoding", "workers", "progress")}
+    reading = {name: values[name] for name in ("format", "encoding", "workers", "progress")}
     opened_library = open_library(library, **reading)
     try:
         yield opened_library
@@ -362,7 +362,7 @@ def check_paths(
     paths: Sequence[str],
     library: str | Path | Sequence[str | Path] | Index | Library | None,
     settings: CheckSettings,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     *,
     compare_papers: bool,
     covers: Covers | None = None,
@@ -371,9 +371,9 @@ def check_paths(
     with ExitStack() as stack:
         documents = None
         if library is not None:
-            documents = stack.enter_context(opened(library, given))
+            documents = stack.enter_context(opened(library, values))
         check = PaperCheck(
-            settings, documents, compare_papers, covers or Covers(), given["progress"]
+            settings, documents, compare_papers, covers or Covers(), values["progress"]
         )
-        readings = read_files(paths, given, beside_library=library is not None)
+        readings = read_files(paths, values, beside_library=library is not None)
         yield from check.check_all(readings, len(paths))

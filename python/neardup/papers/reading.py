@@ -105,13 +105,13 @@ def read_excluded(
 
 
 def read_files(
-    paths: Sequence[str], given: Mapping[str, Any], *, beside_library: bool
+    paths: Sequence[str], values: Mapping[str, Any], *, beside_library: bool
 ) -> Iterator[Reading]:
-    """Yield the readings of files, with the options `given`.
+    """Yield the readings of files, with the options `values`.
 
     If they are read `beside_library`, their ids differ from those in a folder of the library.
     """
-    progress: Progress = given["progress"]
+    progress: Progress = values["progress"]
     counts = Counter(os.path.basename(path) for path in paths)
     here = os.path.join(os.curdir, "") if beside_library else ""
     for path in paths:
@@ -119,8 +119,8 @@ def read_files(
         name = path if counts[os.path.basename(path)] > 1 else os.path.basename(path)
         id = printable(path if os.path.isabs(path) else here + path)
         try:
-            read, _ = read_paper(path, "papers", given["encoding"])
-            check_size(read, path, given["memory"])
+            read, _ = read_paper(path, "papers", values["encoding"])
+            check_size(read, path, values["memory"])
         except InputError as error:
             progress.problem(error.message)
             yield Reading(name, None, error.message, path)
@@ -147,10 +147,10 @@ def find_papers(papers: Sequence[str | Path], format: str | None = None) -> list
     has no papers.
     """
     check_text_format(format)
-    found = (
+    paths = (
         path for paper in paths_of(papers, "papers") for path in _select_papers(paper, format)[0]
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(paths))
 
 
 def note_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:

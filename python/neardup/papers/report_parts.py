@@ -117,7 +117,7 @@ class HidingPlaces(NamedTuple):
 
 def list_hiding(text: str, findings: Sequence[Finding]) -> list[HidingPlaces]:
     """Return the findings that may hide copied text."""
-    found = []
+    entries = []
     for finding in findings:
         if finding.kind not in HIDING:
             continue
@@ -131,8 +131,8 @@ def list_hiding(text: str, findings: Sequence[Finding]) -> list[HidingPlaces]:
             for place in finding.places[:_PLACES]
         ]
         more = len(finding.places) - len(places)
-        found.append(HidingPlaces(finding.kind, finding.count, places, more))
-    return found
+        entries.append(HidingPlaces(finding.kind, finding.count, places, more))
+    return entries
 
 
 def dump_counts(

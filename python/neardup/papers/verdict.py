@@ -198,7 +198,7 @@ def parse_thresholds(pass_below: str | None, reject_above: str | None) -> Thresh
     return Thresholds(low, parse_percentage("reject_above", reject_above))
 
 
-def parse_percentage(name: str, given: str | None) -> float | None:
+def parse_percentage(name: str, value: str | None) -> float | None:
     """Return a percentage as a rate; raise ParameterError, which names the parameter.
 
     Examples
@@ -206,10 +206,10 @@ def parse_percentage(name: str, given: str | None) -> float | None:
     >>> parse_percentage("pass_below", "15 %"), parse_percentage("pass_below", None)
     (0.15, None)
     """
-    if given is None:
+    if value is None:
         return None
     try:
-        number = Decimal(given.strip().removesuffix("%").rstrip())
+        number = Decimal(value.strip().removesuffix("%").rstrip())
     except InvalidOperation:
         number = Decimal(-1)
     # A smaller number is most likely meant as a rate.
@@ -219,7 +219,7 @@ def parse_percentage(name: str, given: str | None) -> float | None:
                 "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15. Got "
                 "{value} instead.",
                 parameter=name,
-                value=given,
+                value=value,
             )
         )
     return float(number / 100)

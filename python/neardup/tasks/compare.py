@@ -105,19 +105,19 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
 
 
 def compare_texts(
-    a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None
+    a: str, b: str, values: Mapping[str, Any], clock: Clock | None = None
 ) -> Comparison:
     """Compare two texts by the options of `compare`, all of them given, and time it."""
     # Reading the memory takes as long as comparing two short texts.
     lap = (lambda _: None) if clock is None else clock.lap
-    chosen = chosen_recipe(given).for_single_texts()
-    threshold, max_distance = given["threshold"], given["max_distance"]
+    chosen = chosen_recipe(values).for_single_texts()
+    threshold, max_distance = values["threshold"], values["max_distance"]
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
         # A distance that the rule derives from a threshold is for the search, not a bound.
         by_bits = bounds.measured == "sketch" or max_distance is not None
-        most = bounds.max_distance if by_bits else None
-        chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": most})
+        limit = bounds.max_distance if by_bits else None
+        chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": limit})
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
@@ -126,7 +126,7 @@ def compare_texts(
     # What is printed of the texts is what is compared.
     a, b = (without_markup(text) if chosen.normalize.strip_markup else text for text in texts)
     titles = [
-        None if given[name] is None else checked_text(given[name], name)
+        None if values[name] is None else checked_text(values[name], name)
         for name in ("title_a", "title_b")
     ]
     units = (
@@ -145,7 +145,7 @@ def compare_texts(
     comparison = compare_documents(corpus, 0, 1, chosen, None, edit_similarity)
     comparison = _correct_empty(comparison, a, b)
     lap("verify")
-    if given["passages"]:
+    if values["passages"]:
         passages = align_pair(a, b)
         places = tuple(find_differences(a, b, passages))
         comparison = replace(comparison, passages=tuple(passages), differences=places)

@@ -92,10 +92,10 @@ def contamination(
     """
     from neardup.readers import open_table
 
-    given = complete_options(contamination, options)
-    source = open_table(data, **reader_parameters(given))
-    search = _Search(given, None)
-    items = search.read_items(open_table(tests, parameter="tests", **_choose_reader(given)))
+    values = complete_options(contamination, options)
+    source = open_table(data, **reader_parameters(values))
+    search = _Search(values, None)
+    items = search.read_items(open_table(tests, parameter="tests", **_choose_reader(values)))
     items.check()
     return search.find(items, source, source.kept)
 
@@ -157,7 +157,7 @@ def contamination_files(
     ('test', 'train', 1, 1)
     >>> folder.cleanup()
     """
-    given = complete_options(contamination_files, options)
+    values = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
     if isinstance(inputs, Mapping):
         _check_splits(inputs, tests, output)
@@ -167,18 +167,18 @@ def contamination_files(
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
-    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    shared = {name: values[name] for name in ("force", "part_size", "progress")}
     with OutputSet(files_read, {"output": output}, rows={"report": report}, **shared) as outputs:
-        read = reader_parameters(given)
+        read = reader_parameters(values)
         # Opened once, since standard input can be read only by what has copied it.
         documents = {name: open_sources(files, **read) for name, files in paths.items()}
         if output is not None:
             outputs.take(documents[""], copies="output")
-        search = _Search(given, given["progress"], repeatedly=of_splits)
+        search = _Search(values, values["progress"], repeatedly=of_splits)
         if of_splits:
-            result = _search_splits(search, documents, given["test_text_field"])
+            result = _search_splits(search, documents, values["test_text_field"])
         else:
-            tests_read = open_sources(test_paths, **_choose_reader(given))
+            tests_read = open_sources(test_paths, **_choose_reader(values))
             result = _search_documents(search, documents[""], tests_read)
         if output is not None:
             kept = outputs.records["output"]
@@ -286,10 +286,10 @@ def _search_splits(
     )
 
 
-def _choose_reader(given: Mapping[str, Any]) -> dict[str, Any]:
+def _choose_reader(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters for a reader of the test items; no option names the field of ids."""
-    text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
-    return reader_parameters(given) | text | {"id_field": None}
+    text = {"text_field": values["test_text_field"], "text_parameter": "test_text_field"}
+    return reader_parameters(values) | text | {"id_field": None}
 
 
 class _Items(NamedTuple):
@@ -327,10 +327,10 @@ class _Search(Run):
     """
 
     def __init__(
-        self, given: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
+        self, values: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
     ) -> None:
         super().__init__(progress)
-        self._given = given
+        self._given = values
         self._known: set[Problem] | None = set() if repeatedly else None
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
@@ -375,19 +375,19 @@ class _Search(Run):
                 number, name = summary.read + row, batch.ids[row].as_py()
                 findings.append(Finding(number, name, item, places, text))
         self.clock.lap("find tests")
-        most = given["max_documents"]
-        if most is None:
-            most = max(_FEW, summary.read // _MANY)
-        covers = [cover or 0.0 for cover in core.covers(most)]
+        limit = given["max_documents"]
+        if limit is None:
+            limit = max(_FEW, summary.read // _MANY)
+        covers = [cover or 0.0 for cover in core.covers(limit)]
         mentioned = {finding.item for finding in findings}
         accepted = [index for index, cover in enumerate(covers) if cover >= given["min_share"]]
         findings = [findings[index] for index in accepted]
-        found = {finding.item for finding in findings}
-        self._note_common([items.ids[item] for item in sorted(mentioned - found)], most)
+        accepted_items = {finding.item for finding in findings}
+        self._note_common([items.ids[item] for item in sorted(mentioned - accepted_items)], limit)
         contaminated = sorted({finding.document for finding in findings})
         keep = np.ones(summary.read, np.bool_)
         keep[contaminated] = False
-        summary.common, summary.tests_found = len(mentioned - found), len(found)
+        summary.common, summary.tests_found = len(mentioned - accepted_items), len(accepted_items)
         summary.findings, summary.contaminated = len(findings), len(contaminated)
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
@@ -417,7 +417,7 @@ class _Search(Run):
                 )
             )
 
-    def _note_common(self, ids: list[str], most: int) -> None:
+    def _note_common(self, ids: list[str], limit: int) -> None:
         if ids:
             self.progress.note(
                 Message.counted(
@@ -426,12 +426,12 @@ class _Search(Run):
                     "{count:,} test items occur only as boilerplate of more than {most:,} "
                     "documents ({given[max_documents]}): {ids}.",
                     count=len(ids),
-                    most=most,
+                    most=limit,
                     ids=_list_some(ids, 3),
                 )
             )
 
 
-def _list_some(ids: list[str], most: int) -> str:
+def _list_some(ids: list[str], count: int) -> str:
     """Return the first ids, for a message."""
-    return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")
+    return ", ".join(ids[:count]) + (", ..." if len(ids) > count else "")

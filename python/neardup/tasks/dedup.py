@@ -243,8 +243,8 @@ def _make_reviewer(
         plan, removed = result.plan, result.removed
         picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
-        own = partial(describe_documents, source)
-        return make_review(picked, first, own, others, result.summary, rule, both_kept)
+        texts = partial(describe_documents, source)
+        return make_review(picked, first, texts, others, result.summary, rule, both_kept)
 
     return make_page
 

@@ -269,12 +269,12 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     >>> str(found.a.fingerprint), found.a.fingerprint.written("bits")
     ('6d', '01101101')
     """
-    given = complete_options(explain, options)
-    recipe = chosen_recipe(given).for_single_texts()
-    distance = given["max_distance"]
+    values = complete_options(explain, options)
+    recipe = chosen_recipe(values).for_single_texts()
+    distance = values["max_distance"]
     frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
-    titles = {name: given[name] for name in ("title_a", "title_b")}
-    if given["title_from_first_line"]:
+    titles = {name: values[name] for name in ("title_a", "title_b")}
+    if values["title_from_first_line"]:
         for name, text in (("title_a", a), ("title_b", b)):
             if titles[name] is None:
                 titles[name] = first_line(text)

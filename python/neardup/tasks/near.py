@@ -80,9 +80,9 @@ def near_pairs(
     """
     bits = check_whole(bits, "bits", 1, 256)
     rows = check_rows(fingerprints, bits)
-    most = check_max_distance(max_distance, bits)
+    limit = check_max_distance(max_distance, bits)
     threads = check_workers(workers)
-    return CandidatePairs(*_core.near_pairs(rows, bits=bits, max_distance=most, workers=threads))
+    return CandidatePairs(*_core.near_pairs(rows, bits=bits, max_distance=limit, workers=threads))
 
 
 def check_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:

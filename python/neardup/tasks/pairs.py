@@ -55,8 +55,8 @@ class PairsResult(ReprMixin):
         yield "pairs", self.table.num_rows
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
         for number, row in enumerate(self.table.slice(0, _SHOWN).to_pylist()):
-            told = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
-            yield "" if number else "first pairs", told
+            line = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
+            yield "" if number else "first pairs", line
 
 
 @takes_options

@@ -151,13 +151,13 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     """
     from neardup.readers import open_table
 
-    given = complete_options(repeats, options)
-    source = open_table(data, **reader_parameters(given))
-    search = _Search(given, None)
+    values = complete_options(repeats, options)
+    source = open_table(data, **reader_parameters(values))
+    search = _Search(values, None)
     search.collect(source)
-    found = list(search.find_places(source))
+    rows = list(search.find_places(source))
     tables = [
-        pa.Table.from_batches([pair[side][0] for pair in found], schema)
+        pa.Table.from_batches([pair[side][0] for pair in rows], schema)
         for side, schema in enumerate(_make_schemas())
     ]
     search.measure(search.summary)
@@ -203,7 +203,7 @@ def repeats_files(
     -----
     The documents are read twice, or three times with `remove`, and never held in memory.
     """
-    given = complete_options(repeats_files, options)
+    values = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
     elif remove is None:
@@ -216,12 +216,12 @@ def repeats_files(
     check_choice(keep, "keep", get_args(KeptPlaces))
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
-    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    shared = {name: values[name] for name in ("force", "part_size", "progress")}
     with OutputSet(paths, wanted, **shared) as output_set:
-        sources = open_sources(paths, **reader_parameters(given))
+        sources = open_sources(paths, **reader_parameters(values))
         output_set.take(sources, copies="remove", edits=True)
         outputs = output_set.records
-        search = _Search(given, given["progress"])
+        search = _Search(values, values["progress"])
         search.collect(sources)
         tables = [
             RowWriter(outputs[name], schema) if name in outputs else None
@@ -229,15 +229,15 @@ def repeats_files(
         ]
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
-            for found in search.find_places(sources, cut, keeps_first=keep == "first"):
-                for table, (batch, documents) in zip(tables, found, strict=True):
+            for rows in search.find_places(sources, cut, keeps_first=keep == "first"):
+                for table, (batch, documents) in zip(tables, rows, strict=True):
                     if table is not None:
                         table.write(batch, documents)
             for table in filter(None, tables):
                 table.close()
             if cut is not None:
                 everything = np.ones(search.summary.read, np.bool_)
-                cuts = Cuts(iter(cut), given["text_field"])
+                cuts = Cuts(iter(cut), values["text_field"])
                 search.write_kept(sources, everything, outputs["remove"], cuts)
         search.report_sources(sources)
         search.clock.lap("write")
@@ -248,16 +248,16 @@ def repeats_files(
 class _Search(Run):
     """A search for repeats: units are collected first, then their places are found."""
 
-    def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
+    def __init__(self, values: dict[str, Any], progress: Progress | None) -> None:
         super().__init__(progress)
         self.summary = RepeatsSummary()
-        self._documents = given["documents"]
+        self._documents = values["documents"]
         self._repeats = _core.Repeats(
-            unit=given["unit"],
-            least=_DENSE * given["min_unit_length"],
-            memory=given["memory"] // 4,
+            unit=values["unit"],
+            least=_DENSE * values["min_unit_length"],
+            memory=values["memory"] // 4,
             folder=None,
-            workers=given["workers"],
+            workers=values["workers"],
         )
 
     def collect(self, source: Collection) -> None:

@@ -258,11 +258,11 @@ def make_review(
     documents: dict[int, Document] = {}
     for numbers, length in ((ids.keys() - whole, LISTED), (whole, LONGEST)):
         wanted = sorted(numbers)
-        own = [number - first for number in wanted if number >= first]
-        found = other_texts([number for number in wanted if number < first], length)
-        found |= {first + number: text for number, text in own_texts(own, length).items()}
+        inputs = [number - first for number in wanted if number >= first]
+        texts = other_texts([number for number in wanted if number < first], length)
+        texts |= {first + number: text for number, text in own_texts(inputs, length).items()}
         facts = dict.fromkeys(("title", "date", "source"))
-        documents |= {n: {"id": ids[n], **facts, **document} for n, document in found.items()}
+        documents |= {n: {"id": ids[n], **facts, **document} for n, document in texts.items()}
     removals = (
         Removal(
             documents[row["number"]],

@@ -60,8 +60,8 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
-    given = complete_options(fingerprint_files, options)
-    chosen = RunOptions({**given, "recipe": load_fingerprinting(given["recipe"])}, compares=False)
+    values = complete_options(fingerprint_files, options)
+    chosen = RunOptions({**values, "recipe": load_fingerprinting(values["recipe"])}, compares=False)
     form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
     if bits > 64 and form in ("unsigned", "signed"):
         raise bad(

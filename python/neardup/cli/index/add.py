@@ -98,10 +98,10 @@ def add(
         def open_index() -> Index:
             nonlocal index
             if index is None:
-                found = common.open_for_command(
+                context = common.open_for_command(
                     location, workers=workers, quiet=quiet, may_make=True
                 )
-                index = stack.enter_context(found)
+                index = stack.enter_context(context)
             return index
 
         # A mistake in the other parameters must not leave a new, empty index.

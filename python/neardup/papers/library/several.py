@@ -49,10 +49,10 @@ class CombinedLibrary(Library):
         for some in split_positions(positions):
             fetched: dict[int, LibraryDocument] = {}
             for begin, library in zip(self._begins, self._libraries, strict=False):
-                mine = [
+                inside = [
                     position - begin for position in some if 0 <= position - begin < len(library)
                 ]
-                for document in library.documents(mine):
+                for document in library.documents(inside):
                     position = begin + document.position
                     fetched[position] = replace(document, position=position)
             yield from (fetched[position] for position in some if position in fetched)

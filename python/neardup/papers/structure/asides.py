@@ -123,8 +123,8 @@ def _find_next(sign: re.Pattern[str], text: str, begin: int, known: int) -> int:
     """Return the place of the first sign from `begin` on, unless the known one is; else the end."""
     if known >= begin:
         return known
-    found = sign.search(text, begin)
-    return len(text) if found is None else found.start()
+    match = sign.search(text, begin)
+    return len(text) if match is None else match.start()
 
 
 def _find_reopened(text: str, all_lines: list[Line]) -> Iterator[Span]:

@@ -96,8 +96,8 @@ def evaluate_pairs(
     >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
     ('', '--threshold 0.41')
     """
-    given = complete_options(evaluate_pairs, options)
-    seed, workers, callbacks = given["seed"], given["workers"], given["progress"]
+    values = complete_options(evaluate_pairs, options)
+    seed, workers, callbacks = values["seed"], values["workers"], values["progress"]
     chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
@@ -107,10 +107,10 @@ def evaluate_pairs(
 
     truth = check_path(truth, "truth")
     read = [*paths, truth, *(file for recipe in chosen for file in load_recipe(recipe).files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
+    with ReportFolder.open(output, FILES, inputs=read, force=values["force"]) as folder:
         labelled = read_truth(truth)
         callbacks.stage("documents", None)
-        documents, problems = read_documents(paths, callbacks, **reader_parameters(given))
+        documents, problems = read_documents(paths, callbacks, **reader_parameters(values))
         cases = locate_pairs(labelled, documents)
         usual = load_recipe()
         judge = PairJudge(cases, usual, workers=workers)

@@ -177,8 +177,10 @@ def find_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
     if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
-    its = rule(recipe)
-    return its.measure, float(its.max_distance or 0) if its.threshold is None else its.threshold
+    bounds = rule(recipe)
+    return bounds.measure, float(
+        bounds.max_distance or 0
+    ) if bounds.threshold is None else bounds.threshold
 
 
 def _compare_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
@@ -266,13 +268,13 @@ def _score_measure(
     def judge_all(known: Flags) -> Flags:
         return measured.passes(choose_cut_off(measured, is_true, known))
 
-    own = measured.recipe_cut_off
+    usual = measured.recipe_cut_off
     return MeasureResult(
         measured=measured,
         average_precision=float(average_precision_score(is_true, measured.likeness)),
         cut_off=choose_cut_off(measured, is_true, np.ones_like(is_true)),
         left_out=count_scores(judge_left_out(judge_all, folds, seed=seed), is_true),
-        own=None if math.isnan(own) else count_scores(measured.passes(own), is_true),
+        own=None if math.isnan(usual) else count_scores(measured.passes(usual), is_true),
     )
 
 

@@ -170,10 +170,10 @@ def choose(
     """
 
     def make_setting(
-        decider: Decider, its: MeasureScores, cut_off: float, judged: Flags
+        decider: Decider, measure: MeasureScores, cut_off: float, judged: Flags
     ) -> Setting:
         interval = estimate_f1(judged, is_true, units, seed=seed)
-        return Setting(decider, its, cut_off, judged, count_scores(judged, is_true), interval)
+        return Setting(decider, measure, cut_off, judged, count_scores(judged, is_true), interval)
 
     def compare_f1(judged: Flags, other: Flags) -> tuple[float, float]:
         rows = np.hstack([count_outcomes(called, is_true, units) for called in (judged, other)])

@@ -93,8 +93,8 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.958)
     """
-    given = complete_options(published, options)
-    copies, rate, seed, workers = (given[name] for name in ("copies", "rate", "seed", "workers"))
+    values = complete_options(published, options)
+    copies, rate, seed, workers = (values[name] for name in ("copies", "rate", "seed", "workers"))
     if rate is not None:
         if copies == REPOSTS:
             raise bad("rate", "left out unless {given[copies='edits']}", rate)
@@ -105,11 +105,11 @@ def published(
             raise bad("recipes", "recipes that say what a duplicate is", recipe.name)
         methods.setdefault(recipe.name, recipe)
     listed = _check_sizes(sizes)
-    callbacks = given["progress"]
+    callbacks = values["progress"]
 
     data = check_path(data, "data")
     read = [data, *(file for recipe in methods.values() for file in recipe.files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
+    with ReportFolder.open(output, FILES, inputs=read, force=values["force"]) as folder:
         collection = read_collection(data, callbacks)
         callbacks.stage("copies", None)
         cases = make_cases(collection, seed=seed)
@@ -162,6 +162,6 @@ def _choose_sizes(sizes: list[int] | None, documents: int) -> list[int]:
     """Numbers of documents to time, in order, without the number of all of them."""
     if sizes is None:
         return [size for size in SIZES if size < documents]
-    what = N_("a whole number from {least} to {most}, the number of documents")
-    wanted = {check_whole(size, "sizes", 1, documents, what) for size in sizes}
+    expected = N_("a whole number from {least} to {most}, the number of documents")
+    wanted = {check_whole(size, "sizes", 1, documents, expected) for size in sizes}
     return sorted(wanted - {documents})

@@ -116,9 +116,9 @@ class Scorer:
     def count_documents(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of documents by topic, and then of all documents."""
         tallies = []
-        for topic, labels, its, true in self._split_topics(pairs, among):
+        for topic, labels, places, true in self._split_topics(pairs, among):
             right, wrong, aside = (
-                np.unique(its[labels == label]) for label in (RIGHT, WRONG, ASIDE)
+                np.unique(places[labels == label]) for label in (RIGHT, WRONG, ASIDE)
             )
             fp = len(np.setdiff1d(wrong, right))
             unseen = len(np.setdiff1d(aside, np.union1d(right, wrong)))
@@ -135,8 +135,13 @@ class Scorer:
         if among is not None:
             copies = copies[np.isin(copies, among) & np.isin(cases.base[copies], among)]
         for number, name in enumerate(cases.topics):
-            mine = (cases.topic[pairs] == number).any(axis=1)
-            yield name, labels[mine], pairs[mine], int((cases.topic[copies] == number).sum())
+            is_of_topic = (cases.topic[pairs] == number).any(axis=1)
+            yield (
+                name,
+                labels[is_of_topic],
+                pairs[is_of_topic],
+                int((cases.topic[copies] == number).sum()),
+            )
         yield OVERALL, labels, pairs, len(copies)
 
     def _number_pairs(self, pairs: Places) -> Places:
