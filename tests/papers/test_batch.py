@@ -15,7 +15,7 @@ from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import Cover, ReportLimits, Thresholds, check_files, open_library, steps
 from neardup.papers.cover import Covers, parse_table
 from neardup.papers.paper_check import PaperCheck
-from neardup.papers.reading import Reading, find_papers, note_other_files
+from neardup.papers.reading import Reading, find_papers
 from neardup.papers.report_files import ReportFolder
 from neardup.papers.settings import CheckSettings
 from neardup.readers import read_file
@@ -131,7 +131,7 @@ class TestPapers:
 
     def test_a_paper_given_twice_is_checked_once(self, class_):
         paths = ["papers/ben.txt", class_, "papers/ben.txt"]
-        assert find_papers(paths) == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
+        assert find_papers(paths)[0] == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
         checked = list(check_files(paths, compare_papers=True))
         assert len(checked) == 3
         assert rates(checked)["ben.txt"] == round(60 / 210, 3)
@@ -144,7 +144,7 @@ class TestPapers:
     def test_folders_within_folders(self, make):
         for name in ("b/2.txt", "b/1.txt", "a.txt", "b/c/3.txt"):
             make(f"all/{name}", "x")
-        assert find_papers(["all"]) == [
+        assert find_papers(["all"])[0] == [
             f"all/{name}" for name in sorted(["a.txt", "b/1.txt", "b/2.txt", "b/c/3.txt"])
         ]
 
@@ -159,7 +159,7 @@ class TestPapers:
         assert all("save it as .docx" in problem for problem in problems.values())
         make("papers/photo.JPG", b"\xff\xd8\xff\xe0\0\x10JFIF")
         make("papers/unnamed", b"\xff")
-        (note,) = note_other_files([class_, "papers/anna.txt"])
+        (note,) = find_papers([class_, "papers/anna.txt"])[1]
         assert note == (
             "papers: 3 files of other formats are skipped: 2 .jpg, 1 without extension"
             " (photo.JPG, photo.jpg, unnamed)."
@@ -188,18 +188,18 @@ class TestPapers:
             list(check_files(["src/a.py"], "library.jsonl", format="jsonl"))
 
     def test_a_pipe_among_papers(self, class_):
-        before = find_papers([class_])
+        before = find_papers([class_])[0]
         os.mkfifo("papers/pipe.txt")
-        assert find_papers([class_]) == before
-        assert note_other_files([class_]) == [
+        assert find_papers([class_])[0] == before
+        assert find_papers([class_])[1] == [
             "papers: 1 link, pipe, socket or device is skipped: papers/pipe.txt."
         ]
 
     def test_reports_are_no_papers(self, class_):
-        before = find_papers([class_])
+        before = find_papers([class_])[0]
         check("papers/ben.txt", "library").to_html("papers/ben.html")
-        assert find_papers([class_]) == before
-        assert note_other_files([class_]) == []
+        assert find_papers([class_])[0] == before
+        assert find_papers([class_])[1] == []
 
     @pytest.mark.usefixtures("class_")
     def test_one_without_letters(self, make):
@@ -215,7 +215,7 @@ class TestPapers:
         os.mkdir("empty")
         with pytest.raises(InputError, match="empty: must contain text files"):
             find_papers(["empty"])
-        assert find_papers(make("x.txt")) == ["x.txt"]
+        assert find_papers(make("x.txt"))[0] == ["x.txt"]
         for nothing in ([], b"x.txt", 7, None, [7], [None]):
             with pytest.raises(ParameterError, match="'papers' parameter must be"):
                 find_papers(nothing)
@@ -251,7 +251,7 @@ def folder_of(papers, **options):
 
 class TestReportFolder:
     def write(self, class_, **options):
-        folder = folder_of(find_papers([class_]), **options)
+        folder = folder_of(find_papers([class_])[0], **options)
         for result in check_files([class_], compare_papers=True, workers=1):
             folder.write(result)
         return folder.finish()

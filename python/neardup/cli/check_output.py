@@ -6,10 +6,9 @@ from neardup.base.messages import Message
 from neardup.cli.terminal import get_language, print_line, print_rows, print_table, translate
 from neardup.pages.words import Words
 from neardup.papers.copies import SAME_TEXT
-from neardup.papers.report import Report, select_notes
+from neardup.papers.report import Report, explain_outcome, name_outcome, select_notes
 from neardup.papers.report_files import name_largest_source, split_notes
 from neardup.papers.results import HIDING, WORDING
-from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.readers.batch import code_of, show
 
 #: Columns of the labels.
@@ -36,9 +35,7 @@ def _print_papers(reports: list[Report]) -> None:
         rates = report.rates
         first = show(name_largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else words(VERDICTS[report.verdict.result])
-        if report.no_verdict is not None:
-            verdict = words(NO_VERDICT[report.no_verdict].mark)
+        verdict = name_outcome(report, words) or "-"
         paper = f"{show(report.paper)}  {first}"
         rows.append([*shares, *([verdict] if has_verdicts else []), paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]
@@ -99,11 +96,8 @@ def _list_rates(report: Report) -> list[tuple[str, str]]:
             (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
             (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
         ]
-    if report.no_verdict is not None:
-        words = Words(get_language())
-        rows.append((Message("verdict"), words(NO_VERDICT[report.no_verdict].sentence)))
-    elif report.verdict is not None:
-        rows.append((Message("verdict"), report.verdict.sentence))
+    if (outcome := explain_outcome(report, Words(get_language()))) is not None:
+        rows.append((Message("verdict"), outcome))
     if report.similarity is not None:
         whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
         rows.append((Message("similarity"), whole))

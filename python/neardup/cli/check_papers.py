@@ -19,7 +19,7 @@ from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, make_cover,
 from neardup.papers.library import DESCRIBING
 from neardup.papers.limits import ReportLimits
 from neardup.papers.paper_check import check_files, check_paths, make_settings
-from neardup.papers.reading import find_papers, note_other_files
+from neardup.papers.reading import find_papers
 from neardup.papers.report import Report, shorten_report
 from neardup.papers.report_files import ReportFile, ReportFolder
 from neardup.papers.verdict import parse_thresholds
@@ -56,7 +56,7 @@ def check_papers(
     several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, page, json, several=several)
     read = _list_files_read(papers, options)
-    paths = find_papers(papers, options["format"])
+    paths, notes = find_papers(papers, options["format"])
     covers = _read_covers(options, several=several)
     table = _read_metadata(options["metadata"])
     today = datetime.datetime.now().astimezone().date() if date else None
@@ -66,7 +66,6 @@ def check_papers(
     files = ReportFolder(paths, **shared) if several else ReportFile(**shared)
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = note_other_files(papers, options["format"])
         # For one paper of a class, the other lines are of no interest.
         notes += covers.list_gaps(paths, unused=several)
         for note in notes:

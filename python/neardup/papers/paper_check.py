@@ -25,7 +25,6 @@ from neardup.papers.limits import ReportLimits, check_size
 from neardup.papers.reading import (
     Reading,
     find_papers,
-    note_other_files,
     read_excluded,
     read_files,
     read_paper,
@@ -304,7 +303,7 @@ def check_files(
     >>> folder.cleanup()
     """
     values = complete_options(check_files, options)
-    paths = find_papers(papers, values["format"])
+    paths, notes = find_papers(papers, values["format"])
     if not check_flag(compare_papers, "compare_papers") and library is None:
         raise bad(
             "library",
@@ -312,7 +311,7 @@ def check_files(
             library,
         )
     settings = make_settings(values, exclude, without_sources, limits)
-    for note in note_other_files(papers, values["format"]):
+    for note in notes:
         values["progress"].note(note)
     yield from check_paths(paths, library, settings, values, compare_papers=compare_papers)
 

@@ -140,24 +140,18 @@ def read_files(
         yield Reading(name, None, problem, path)
 
 
-def find_papers(papers: Sequence[str | Path], format: str | None = None) -> list[str]:
-    """Return the papers among paths, in folders and in archives, each once.
+def find_papers(
+    papers: Sequence[str | Path], format: str | None = None
+) -> tuple[list[str], list[Message]]:
+    """Return the papers among paths, in folders and in archives, each once; and notes on the rest.
 
     With the format text, files of unknown extensions are papers too. Raises InputError if a folder
     has no papers.
     """
     check_text_format(format)
-    paths = (
-        path for paper in paths_of(papers, "papers") for path in _select_papers(paper, format)[0]
-    )
-    return list(dict.fromkeys(paths))
-
-
-def note_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
-    """Return notes on what else is in each folder and archive."""
-    return [
-        note for paper in paths_of(papers, "papers") for note in _select_papers(paper, format)[1]
-    ]
+    selections = [_select_papers(paper, format) for paper in paths_of(papers, "papers")]
+    paths = dict.fromkeys(path for selected, _ in selections for path in selected)
+    return list(paths), [note for _, notes in selections for note in notes]
 
 
 def _select_papers(paper: str, format: str | None) -> tuple[list[str], list[Message]]:

@@ -36,7 +36,7 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.verdict import NO_VERDICT, NoVerdict, Thresholds, Verdict
+from neardup.papers.verdict import NO_VERDICT, VERDICTS, NoVerdict, Thresholds, Verdict
 from neardup.writers import write_file
 
 #: Version of the keys of a report in JSON.
@@ -308,6 +308,21 @@ def translate_verdict(report: Report, language: str) -> tuple[str, str] | None:
     """Return the result of a verdict and its sentence in a language; None without verdict."""
     verdict = report.verdict
     return None if verdict is None else (verdict.result, in_language(verdict.sentence, language))
+
+
+def name_outcome(report: Report, words: Words) -> str | None:
+    """Return what a table says of the verdict on a paper; None without thresholds."""
+    if report.no_verdict is not None:
+        return words(NO_VERDICT[report.no_verdict].mark)
+    return None if report.verdict is None else words(VERDICTS[report.verdict.result])
+
+
+def explain_outcome(report: Report, words: Words) -> str | None:
+    """Return the verdict on a paper as a sentence, or why it has none; None without thresholds."""
+    if report.no_verdict is not None:
+        return words(NO_VERDICT[report.no_verdict].sentence)
+    verdict = translate_verdict(report, words.language)
+    return None if verdict is None else verdict[1]
 
 
 def check_date(date: Any) -> str | None:

@@ -20,6 +20,7 @@ from neardup.papers import among
 from neardup.papers.report import (
     Report,
     check_date,
+    name_outcome,
     select_notes,
     shorten_report,
     translate_verdict,
@@ -281,16 +282,11 @@ def tabulate_papers(papers: Sequence[CheckResult], language: str) -> bytes:
                 ]
             )
             continue
-        cover, rates, verdict = report.cover, report.rates, report.verdict
+        cover, rates = report.cover, report.rates
         row = [report.paper, cover.title, cover.author, cover.number]
         shares = [None] * 3 if rates is None else astuple(rates)
         row += [None if share is None else f"{share:.2%}" for share in shares]
-        row.append(name_largest_source(report))
-        if report.no_verdict is not None:
-            row.append(words(NO_VERDICT[report.no_verdict].mark))
-        else:
-            row.append(words(VERDICTS[verdict.result]) if verdict else None)
-        rows.append([*row, None])
+        rows.append([*row, name_largest_source(report), name_outcome(report, words), None])
     return spreadsheet_bytes(rows)
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import in_language
 from neardup.pages.templating import replace_unseen
 from neardup.pages.words import Words, format_percent
-from neardup.papers.report import check_date, mark_paper, select_notes, translate_verdict
+from neardup.papers.report import check_date, explain_outcome, mark_paper, select_notes
 from neardup.papers.results import HIDING
-from neardup.papers.verdict import NO_VERDICT
 
 if TYPE_CHECKING:
     from neardup.papers.report import Report
@@ -76,13 +75,11 @@ def _list_facts(
     report: Report, words: Words, date: datetime.date | None
 ) -> list[tuple[str, str | None]]:
     """Return the labels and the values of the cover; None for a value that is missing."""
-    verdict = translate_verdict(report, words.language)
-    rates, reason = report.rates, report.no_verdict
+    rates = report.rates
     shares = [None] * 3 if rates is None else list(map(format_percent, astuple(rates)))
     total, without, largest = shares
-    outcome = words(NO_VERDICT[reason].sentence) if reason else verdict and verdict[1]
     return [
-        (words("Verdict"), outcome),
+        (words("Verdict"), explain_outcome(report, words)),
         (words("Total rate of copied text"), total),
         (words("Rate without quotations and references"), without),
         (words("Rate of the largest single source"), largest),
