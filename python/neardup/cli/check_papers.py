@@ -90,7 +90,12 @@ def check_papers(
             watch.note(Message("reports of all papers: {file}", file=str(index)))
     if not quiet and done:
         print_results(done, several=several, is_json=json == "-")
-    if watch.problems:
+    _exit(done, above, has_problems=watch.problems > 0, several=several)
+
+
+def _exit(done: list[Report], above: float, *, has_problems: bool, several: bool) -> None:
+    """End with 2 if there were problems, with 1 if a rate is above the one that is allowed."""
+    if has_problems:
         if several:
             end_with_problems()
         raise SystemExit(2)
