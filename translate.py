@@ -35,9 +35,9 @@ def sentences() -> Catalog:
         # Of a call whose sentence comes from elsewhere there is none.
         if message and (isinstance(message, str) or all(message)):
             found.add(message)
-    from neardup.cli.help import help_texts
+    from neardup.cli.help import list_texts
 
-    for text in help_texts():
+    for text in list_texts():
         found.add(text)
     for text, *context in page_words():
         found.add(text, context=context[0] if context else "page")

@@ -26,8 +26,8 @@ from neardup.lab.datasets.labels import Truth
 from neardup.lab.experiments.labelled_pairs.cases import Cases
 from neardup.lab.experiments.labelled_pairs.measures import PairJudge
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import Scorer, find
-from neardup.lab.metrics import count_scores, f1_interval
+from neardup.lab.experiments.zhang_he_2020.runs import Scorer, find_pairs
+from neardup.lab.scores import count_scores, estimate_f1
 from neardup.recipe import load_recipe
 from tables import percent, table, wrapped, write_page
 
@@ -81,10 +81,10 @@ def similarities(documents, pairs, measures):
     """Return the similarities of some pairs of ids in a collection, by measure."""
     place_of = {document["id"]: place for place, document in enumerate(documents)}
     a, b = (np.array([place_of[id] for id in ids]) for ids in zip(*pairs, strict=True))
-    of_documents = Documents.of((d["id"], None, d["text"]) for d in documents)
+    of_documents = Documents.from_rows((d["id"], None, d["text"]) for d in documents)
     cases = Cases(Truth("", (), 0), of_documents, a, b)
     judge = PairJudge(cases, load_recipe(), workers=WORKERS)
-    return {measure: judge.similarities(measure) for measure in measures}
+    return {measure: judge.measure_similarities(measure) for measure in measures}
 
 
 @cache
@@ -147,11 +147,11 @@ def edited():
     """
     cases, found = make_cases(read_collection(path_of("topics_zh"), Progress())), {}
     for rate in RATES:
-        documents = cases.table("edits", rate)
+        documents = cases.make_table("edits", rate)
         scorer = Scorer(cases, documents, workers=WORKERS)
         for name in RECIPES:
-            pairs = find(load_recipe(name), documents, workers=WORKERS)
-            found[name, rate] = scorer.tallies(pairs)[-1]
+            pairs = find_pairs(load_recipe(name), documents, workers=WORKERS)
+            found[name, rate] = scorer.count_pairs(pairs)[-1]
     return cases, len(scorer.natural), found
 
 
@@ -348,7 +348,7 @@ def labels_section(measured):
         scores = count_scores(called[chosen], is_same[chosen])
         f1 = ["–"] * 3
         if is_same[chosen].any():
-            interval = f1_interval(called[chosen], is_same[chosen])
+            interval = estimate_f1(called[chosen], is_same[chosen])
             strict = count_scores(is_strict[chosen], is_same[chosen]).f1
             f1 = [f"{scores.f1:.3f}", "{:.2f}-{:.2f}".format(*interval), f"{strict:.3f}"]
         return [group, chosen.sum(), scores.tp, scores.fp, scores.fn, *f1]
@@ -447,7 +447,7 @@ def limits(measured):
 
 def published_section(measured):
     """Return the section on the published comparison, made by `neardup evaluate published`."""
-    from neardup.lab.experiments.zhang_he_2020.report import findings, reproduced
+    from neardup.lab.experiments.zhang_he_2020.report import count_reproduced, list_findings
 
     result, lines = measured["published"], []
     for run in result.complete:
@@ -463,7 +463,7 @@ def published_section(measured):
             ]
         )
     heading = ["method", "cut-off", "documents by topic", "documents, distractors included"]
-    facts, said = machine(), [reproduced(result), *findings(result.runs)]
+    facts, said = machine(), [count_reproduced(result), *list_findings(result.runs)]
     # A claim without its figures, which `neardup evaluate published` prints.
     claims = (": ".join(line.rstrip(".").split(": ")[:2]) for line in said)
     sentences = "\n".join(f"- {claim}." for claim in claims)

@@ -11,7 +11,7 @@ import neardup
 from corpora import WORK, read
 from harness import PRODUCT, Engine, Measurement, Work, WrongAnswerError
 from neardup.papers import open_library
-from neardup.papers.align import align
+from neardup.papers.alignment import align
 from planted import Case as Passage
 from planted import plant, scores
 from tables import percent, provenance, table, wrapped

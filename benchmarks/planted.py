@@ -155,7 +155,7 @@ def sentences_of(text):
     """The sentences without the white space around them."""
     stripped = (
         (end - len(text[begin:end].lstrip()), begin + len(text[begin:end].rstrip()))
-        for begin, end in spans.sentences(text)
+        for begin, end in spans.find_sentences(text)
     )
     return [(begin, end) for begin, end in stripped if begin < end]
 

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from neardup.cli.commands import COMMANDS, Parameter, command, parameters_of
-from neardup.cli.help import help_of
+from neardup.cli.commands import COMMANDS, Parameter, find_command, list_parameters
+from neardup.cli.help import read_help
 
 PAGE = Path(__file__).with_name("cli-reference.md")
 
@@ -33,12 +33,17 @@ def page() -> str:
     """Return the whole page."""
     links = []
     for name in COMMANDS:
-        if not help_of(name)[0]:
+        if not read_help(name)[0]:
             sys.exit(f"neardup {name} has no help.")
         links.append(f"[{name}](#neardup-{name.replace(' ', '-')})")
     parts = [_HEAD, f"**Commands**: {', '.join(links)}."]
-    parts += ["", "**Options of `neardup` itself**", "", *_table(parameters_of(command("")), {})]
-    rows = Counter(_row(one) for name in COMMANDS for one in parameters_of(command(name)))
+    parts += [
+        "",
+        "**Options of `neardup` itself**",
+        "",
+        *_table(list_parameters(find_command("")), {}),
+    ]
+    rows = Counter(_row(one) for name in COMMANDS for one in list_parameters(find_command(name)))
     # A name stands for one row: the one that the most commands have.
     shared = {row.split("`")[1]: row for row, count in reversed(rows.most_common()) if count > 1}
     parts += [_SHARED, *_shared(shared)]
@@ -59,18 +64,18 @@ def _shared(shared: dict[str, str]) -> list[str]:
     """Return the table of the shared rows by panel, in the order in which commands have them."""
     panels: dict[str, dict[str, Parameter]] = {}
     for name in COMMANDS:
-        for one in parameters_of(command(name)):
+        for one in list_parameters(find_command(name)):
             if _row(one) in shared.values():
                 panels.setdefault(_panel(one), {}).setdefault(_row(one), one)
     return _table([one for rows in panels.values() for one in rows.values()], {})
 
 
 def _command(name: str, shared: dict[str, str]) -> list[str]:
-    parameters = parameters_of(command(name))
+    parameters = list_parameters(find_command(name))
     options = [parameter for parameter in parameters if parameter.flags]
     usage = ["neardup", name, *("[OPTIONS]" for _ in options[:1])]
     usage += [argument.metavar for argument in parameters if not argument.flags]
-    text, examples = help_of(name)
+    text, examples = read_help(name)
     parts = [f"## neardup {name}", "", f"    {' '.join(usage)}", "", text, ""]
     parts += [*(f"    {line}" for line in examples), ""]
     ours = [parameter for parameter in parameters if _row(parameter) not in shared.values()]

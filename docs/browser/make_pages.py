@@ -18,7 +18,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from neardup.pages.templating import template
+from neardup.pages.templating import read_template
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import core_settings
 from neardup.recipe.rule import rule
@@ -74,7 +74,7 @@ def main():
     )
     page = environment.from_string((HERE / "page.html").read_text("utf-8"))
     script = (HERE / "page.js").read_text("utf-8")
-    style = "".join(map(template, STYLES)) + (HERE / "page.css").read_text("utf-8")
+    style = "".join(map(read_template, STYLES)) + (HERE / "page.css").read_text("utf-8")
     policy = (
         f"default-src 'none'; script-src {digest(script)} 'wasm-unsafe-eval'; "
         f"style-src {digest(style)}; base-uri 'none'; form-action 'none'"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         SketchMismatchError,
     )
     from neardup.index import Index
-    from neardup.papers.check import check
+    from neardup.papers.paper_check import check
     from neardup.papers.report import Report
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
@@ -119,7 +119,7 @@ _HOMES = {
         "InputError MissingDependencyError NeardupError OutputError ParameterError "
         "SketchMismatchError",
         "index": "Index",
-        "papers.check": "check",
+        "papers.paper_check": "check",
         "papers.report": "Report",
         "recipe": "Recipe load_recipe",
         "recipe.frequencies": "DocumentFrequencies load_idf",

@@ -25,10 +25,10 @@ def main() -> None:
     if _is_limited():
         # The other allocator of Arrow begins with a gigabyte of addresses.
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from neardup.cli import last_words
     from neardup.cli import main as run
+    from neardup.cli import tell_last_words
 
-    interrupt.last_words = last_words
+    interrupt.last_words = tell_last_words
     code = run()
     sys.stderr.flush()
     atexit._run_exitfuncs()

@@ -37,7 +37,7 @@ from neardup.base.validation import bad, check_path, check_whole, show_value
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.index import Index
 from neardup.options.signatures import complete_options, suggestions
-from neardup.papers.check import check
+from neardup.papers.paper_check import check
 from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
 from neardup.readers.input_files import files_below

@@ -72,8 +72,8 @@ def test_edits_are_the_share_of_the_characters(planted, rate, hosts, sources):
 def test_reordered_sentences_are_all_there(planted, hosts, sources):
     for text, cases in planted.plant(hosts, sources, "reordered", 0, 0):
         for original, passage in pieces(text, cases, sources):
-            before = [original[b:e].strip() for b, e in spans.sentences(original)]
-            after = [passage[b:e].strip() for b, e in spans.sentences(passage)]
+            before = [original[b:e].strip() for b, e in spans.find_sentences(original)]
+            after = [passage[b:e].strip() for b, e in spans.find_sentences(passage)]
             assert before != after
             assert sorted(before) == sorted(after)
 

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import ARTICLES, EXAMPLES, LINES, A, B, few_topics
 
 from neardup import Index, __version__
-from neardup.cli.commands import COMMANDS, GROUPS, children, command, parameters_of
-from neardup.cli.help import help_of
+from neardup.cli.commands import COMMANDS, GROUPS, find_command, list_children, list_parameters
+from neardup.cli.help import read_help
 from neardup.server.security.keys import create_key
 
 #: Two English words beside each other; a name of an option or a file is only one.
@@ -143,15 +143,15 @@ def test_review_has_the_language_of_the_command(run, words):
 
 # Every command and option explains itself, and the reference page has it.
 
-HELP_LINES = {name: help_of(name)[1] for name in COMMANDS}
+HELP_LINES = {name: read_help(name)[1] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", ["", "index", "serve key", "evaluate", *COMMANDS])
 def test_help_is_printed(run, name):
     result = run(*name.split(), "--help" if name else "-h")
     words = " ".join(result.out.split())
-    assert " ".join(help_of(name)[0].split()) in words
-    for parameter in parameters_of(command(name)):
+    assert " ".join(read_help(name)[0].split()) in words
+    for parameter in list_parameters(find_command(name)):
         assert all(flag in words for flag in parameter.flags)
         assert " ".join(parameter.option.help.split()) in words
         assert not name or not parameter.flags or f"\n{parameter.option.panel}:\n" in result.out
@@ -160,7 +160,7 @@ def test_help_is_printed(run, name):
 @pytest.mark.parametrize("name", ["", "index", "serve", "serve key", "evaluate"])
 def test_the_help_of_a_group_lists_its_commands(run, name):
     result = run(*name.split(), "--help").out
-    assert all(f"\n    {child}" in result for child in children(name))
+    assert all(f"\n    {child}" in result for child in list_children(name))
 
 
 def test_the_reference_page_is_the_generated_one(root):

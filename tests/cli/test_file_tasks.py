@@ -14,7 +14,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from tests.cli.conftest import LAST, A, B, last_line_apart, records_of
 from tests.readers.making import column, pdf, without_page
 
-from neardup.cli.commands import command, parameters_of
+from neardup.cli.commands import find_command, list_parameters
 from neardup.readers import Sources
 
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
@@ -89,7 +89,7 @@ def test_every_place_gives_the_same_output(task, name):
 
 def options_of(name):
     words = TASKS[name].partition(" INPUT")[0].removesuffix(" n.db")
-    return {parameter.title for parameter in parameters_of(command(words))}
+    return {parameter.title for parameter in list_parameters(find_command(words))}
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import LINES, A
 
 import neardup
-from neardup.cli.commands import COMMANDS, command, parameters_of
+from neardup.cli.commands import COMMANDS, find_command, list_parameters
 from neardup.options.options import OUTPUT
 
 #: A call with all options that name inputs; what is no command on its own is a second call.
@@ -57,7 +57,7 @@ FILE = re.compile("FILE|DIR|FOLDER|INPUT|PATH|OUT")
 def outputs_of(name):
     return [
         parameter
-        for parameter in parameters_of(command(name))
+        for parameter in list_parameters(find_command(name))
         if (parameter.option.panel == OUTPUT and FILE.search(parameter.metavar))
         or parameter.name in NAMES
     ]
@@ -100,7 +100,7 @@ def words_for(name, call, parameter, path):
             words += [*other.flags[:1], path]
         elif other.is_required or not other.flags:
             words += [*other.flags[:1], "new.jsonl"]
-    has_force = any(known.name == "force" for known in parameters_of(command(name)))
+    has_force = any(known.name == "force" for known in list_parameters(find_command(name)))
     return [*words, "--force"] if has_force else words
 
 
@@ -142,7 +142,7 @@ def test_each_writing_command_has_a_call_with_all_inputs():
     assert writing - IN_PLACE == set(CALLS)
     for name, calls in CALLS.items():
         written = {parameter.name for parameter in outputs_of(name)}
-        for parameter in parameters_of(command(name)):
+        for parameter in list_parameters(find_command(name)):
             is_file = FILE.search(parameter.metavar) and parameter.flags
             if is_file and parameter.name not in written:
                 assert any(parameter.title in call for call in calls), (name, parameter.title)
@@ -202,7 +202,7 @@ REPLACED = [
     for parameter in outputs_of(name)
     if "FOLDER" not in parameter.metavar
     and parameter.name not in ("work", *CLUSTER)
-    and any(known.name == "force" for known in parameters_of(command(name)))
+    and any(known.name == "force" for known in list_parameters(find_command(name)))
 ]
 
 

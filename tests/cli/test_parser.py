@@ -13,8 +13,8 @@ from tests.cli.conftest import A
 
 import neardup
 from neardup import ParameterError, load_recipe
-from neardup.cli.commands import COMMANDS, children, command, parameters_of
-from neardup.cli.parser import read
+from neardup.cli.commands import COMMANDS, find_command, list_children, list_parameters
+from neardup.cli.parser import read_words
 from neardup.options.signatures import complete_options, literals, taken_options
 
 #: Lines, and the values that differ from the defaults.
@@ -98,8 +98,8 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_gives_these_values(line):
-    run, values = read(shlex.split(line))
-    defaults = {parameter.name: parameter.option.default for parameter in parameters_of(run)}
+    run, values = read_words(shlex.split(line))
+    defaults = {parameter.name: parameter.option.default for parameter in list_parameters(run)}
     expected = defaults | LINES[line]
     assert values == expected
     kinds = {name: type(value) for name, value in expected.items()}
@@ -107,12 +107,12 @@ def test_a_line_gives_these_values(line):
 
 
 def test_the_commands():
-    groups = {name: children(name) for name in ("index", "serve", "serve key", "evaluate")}
+    groups = {name: list_children(name) for name in ("index", "serve", "serve key", "evaluate")}
     assert groups["serve"] == ["key"]
-    assert set(groups) - {"serve key"} < set(children(""))
-    assert children("dedup") == []
+    assert set(groups) - {"serve key"} < set(list_children(""))
+    assert list_children("dedup") == []
     for name, below in groups.items():
-        assert all(callable(command(f"{name} {child}")) for child in below)
+        assert all(callable(find_command(f"{name} {child}")) for child in below)
 
 
 #: The words of a command that its options follow, and the function that it calls.
@@ -196,7 +196,7 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
     monkeypatch.setattr(pkgutil.resolve_name(owner), name, called)
     of_command = max(filter(line.startswith, COMMANDS), key=len)
     words, expected, changes = [], {}, {}
-    for parameter in parameters_of(command(of_command)):
+    for parameter in list_parameters(find_command(of_command)):
         value, of_recipe = sample(parameter), RECIPE_CHANGES.get(parameter.name)
         if parameter.flags and parameter.name in known and parameter.name != "at":
             expected[parameter.name] = value

@@ -137,7 +137,7 @@ def test_the_function_needs_no_more_than_the_command(records, tmp_path):
 
 def test_public_names_are_never_modules():
     program = """
-import neardup.tasks.compare, neardup.tasks.dedup, neardup.papers.check
+import neardup.tasks.compare, neardup.tasks.dedup, neardup.papers.paper_check
 import neardup
 for name in neardup.__all__:
     assert not isinstance(getattr(neardup, name), type(sys)), name

@@ -15,7 +15,7 @@ from neardup import Index, _core
 from neardup.index import shingles
 from neardup.index.shingles import ShingleFile
 from neardup.papers import open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import get_aligner
 
 RNG = random.Random(33)
 COMMON = letters(RNG, 60)
@@ -60,7 +60,7 @@ def filed(place):
 
 def candidates(place):
     """Ids and numbers of shared shingles, of papers that have something of each document."""
-    core = aligner()
+    core = get_aligner()
     result = []
     with open_library(place, workers=1) as library:
         for seed in range(3):
@@ -276,7 +276,7 @@ def test_file_of_shingles_has_the_mode_of_the_index(place):
 
 def test_a_library_that_is_open_keeps_its_file(place):
     with open_library(place, workers=1) as library:
-        paper = aligner().paper(text_of(3))
+        paper = get_aligner().paper(text_of(3))
         before = library.candidates(paper, least=20, limit=9)
         add(place, 12, 40)
         candidates(place)
@@ -315,6 +315,6 @@ def test_a_check_holds_what_it_looks_up_and_not_the_file(tmp_path):
     library = _core.Library([(content.filed, content.fence, np.zeros(1, np.uint32))])
     assert len(content.filed) == 1 << 24
     assert mapped_mb() - before < 8
-    paper = aligner().paper(letters(random.Random(5), 8000))
+    paper = get_aligner().paper(letters(random.Random(5), 8000))
     assert [position for position, _ in library.sources(paper, least=5, limit=9)] == [0]
     assert mapped_mb() - before < 64

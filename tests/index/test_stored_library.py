@@ -13,7 +13,7 @@ from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import get_aligner
 from neardup.papers.library import stored as library
 from neardup.readers.file_text import FileText
 
@@ -40,7 +40,7 @@ class Counting:
 
 @pytest.fixture
 def counting(monkeypatch):
-    core = aligner()
+    core = get_aligner()
     counts = Counting(core)
     monkeypatch.setattr(library, "aligner", lambda: counts)
     return counts
@@ -82,7 +82,7 @@ def test_it_is_sketched_once(index, location, counting):
     assert counting.sketched == list(TEXTS.values())
     first = stored(location)
     assert list(first) == list(TEXTS)
-    core = aligner()
+    core = get_aligner()
     made = core.sketches(pa.array(list(TEXTS.values()), pa.large_string()), workers=1)
     assert [shingles for _, shingles in first.values()] == made
     assert sources(check(paper_with("d5"), location)) == ["d5"]

@@ -14,7 +14,7 @@ import pytest
 
 import neardup
 import neardup.index
-from neardup.cli.commands import command, parameters_of
+from neardup.cli.commands import find_command, list_parameters
 from neardup.options import groups, index_groups, shared
 from neardup.options.signatures import complete_options, options_of, taken_options
 from neardup.papers import align
@@ -175,7 +175,9 @@ ONLY_FUNCTIONS = {"progress", "must_exist", "language"}
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_the_options_of_its_function(name):
-    of_command = {parameter.name: parameter.option for parameter in parameters_of(command(name))}
+    of_command = {
+        parameter.name: parameter.option for parameter in list_parameters(find_command(name))
+    }
     for parameter, (_, option) in taken_options(COMMANDS[name]).items():
         if parameter not in ONLY_FUNCTIONS:
             shown = of_command[parameter]
@@ -209,7 +211,9 @@ def test_no_option_is_described_twice():
 
 def test_the_guide_lists_each_option_that_spark_or_an_index_lacks(root):
     def flags(name):
-        parameters = {one.name: one.flags[0] for one in parameters_of(command(name)) if one.flags}
+        parameters = {
+            one.name: one.flags[0] for one in list_parameters(find_command(name)) if one.flags
+        }
         return {flag for other, flag in parameters.items() if other not in SPARK}
 
     single = options_of(groups.DedupFilesParameters)

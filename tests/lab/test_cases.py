@@ -11,13 +11,13 @@ from neardup.base.progress import Progress
 from neardup.lab import Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.runs import (
     ASIDE,
     RIGHT,
     WRONG,
     Run,
     Scorer,
-    find,
+    find_pairs,
 )
 
 
@@ -46,7 +46,7 @@ def test_each_original_has_a_copy(collection):
     assert len(set(cases.base[copies])) == len(copies) == cases.true_pairs == 12
     assert cases.untouched[cases.base[copies]].all()
     assert (cases.topic[copies] == cases.topic[cases.base[copies]]).all()
-    table = cases.table("edits", rate=0.05)
+    table = cases.make_table("edits", rate=0.05)
     texts = table["text"].to_pylist()
     for place in range(len(texts)):
         came = cases.documents.texts[place]
@@ -63,8 +63,8 @@ def test_edits_draw_from_texts_that_are_no_document(collection):
 
 def test_the_same_for_the_same_seed(collection):
     once, again, other = (make_cases(collection, seed=seed) for seed in (1, 1, 2))
-    assert once.table("edits").equals(again.table("edits"))
-    assert not once.table("edits").equals(other.table("edits"))
+    assert once.make_table("edits").equals(again.make_table("edits"))
+    assert not once.make_table("edits").equals(other.make_table("edits"))
     assert once.documents.ids != other.documents.ids
 
 
@@ -108,7 +108,7 @@ def judged(write):
         documents([text + "另行通知。" for text in first] + [write("c0")], "c"),
     )
     cases = make_cases(collection)
-    scorer = Scorer(cases, cases.table("edits", rate=0.05))
+    scorer = Scorer(cases, cases.make_table("edits", rate=0.05))
     return cases, scorer.natural, scorer
 
 
@@ -141,7 +141,7 @@ def test_right_wrong_and_aside(judged):
         (originals[0], other[0], WRONG),
     ]
     *pairs, expected = (np.array(column) for column in zip(*cases, strict=True))
-    assert scorer.labels(np.column_stack(pairs)).tolist() == expected.tolist()
+    assert scorer.label_pairs(np.column_stack(pairs)).tolist() == expected.tolist()
 
 
 def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
@@ -150,7 +150,7 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     other = places(cases, 1, copies=False)
     far = np.flatnonzero(cases.topic == -1)
     rows = [(copies[0], cases.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
-    first_topic, two, every = scorer.tallies(np.array(rows))
+    first_topic, two, every = scorer.count_pairs(np.array(rows))
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(1, 2, 3), 1)
@@ -166,7 +166,7 @@ def test_documents_count_once(judged):
     # A right pair, two wrong ones of its document, one of two others, one set aside.
     repeat = natural[(natural == cases.base[second]).any(axis=1)][0]
     rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
-    first_topic, two, every = scorer.document_tallies(np.array(rows))
+    first_topic, two, every = scorer.count_documents(np.array(rows))
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
     # A document of another topic that a wrong pair brings in is wrong in this one.
@@ -179,22 +179,22 @@ def test_only_copies_that_were_searched_with_their_originals_count(judged):
     nothing = np.empty((0, 2), np.int64)
     copy = places(cases, 0, copies=True)[0]
     chosen = np.array([copy, cases.base[copy], places(cases, 1, copies=True)[0]])
-    documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
+    documents = [tally.scores for tally in scorer.count_documents(nothing, chosen)]
     assert documents == [Scores(0, 0, 2), Scores(0, 0, 0), Scores(0, 0, 2)]
-    pairs = [tally.scores for tally in scorer.tallies(nothing, chosen)]
+    pairs = [tally.scores for tally in scorer.count_pairs(nothing, chosen)]
     assert pairs == [Scores(0, 0, 1), Scores(0, 0, 0), Scores(0, 0, 1)]
 
 
 def test_the_first_documents_have_their_partners(collection):
     cases = make_cases(collection)
     everything = len(cases.base)
-    assert cases.first(everything).tolist() == list(range(everything))
-    assert len(cases.first(0)) == 0
+    assert cases.take_first(everything).tolist() == list(range(everything))
+    assert len(cases.take_first(0)) == 0
     for count in range(1, everything):
-        first = cases.first(count)
+        first = cases.take_first(count)
         assert len(first) == count
         assert (np.diff(first) > 0).all()
-        assert set(cases.first(count - 1)) < set(first)
+        assert set(cases.take_first(count - 1)) < set(first)
         copies = np.flatnonzero(~cases.untouched)
         alone = np.isin(copies, first) != np.isin(cases.base[copies], first)
         assert alone.sum() <= 1
@@ -202,15 +202,15 @@ def test_the_first_documents_have_their_partners(collection):
 
 def test_identical_texts_without_fingerprint_are_found():
     table = pa.table({"id": ["0", "1", "2"], "title": ["", "", ""], "text": ["…", "…", "。"]})
-    assert find(load_recipe("classic"), table).tolist() == [[0, 1]]
+    assert find_pairs(load_recipe("classic"), table).tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.4)])
 def test_a_recipe_finds_what_its_cut_off_includes(collection, name, cut_off):
-    table = make_cases(collection).table("edits")
+    table = make_cases(collection).make_table("edits")
     recipe = load_recipe(name)
     assert Run(recipe, 0, (), (), ()).cut_off == cut_off
     texts = table["text"].to_pylist()
-    pairs = set(map(tuple, find(recipe, table).tolist()))
+    pairs = set(map(tuple, find_pairs(recipe, table).tolist()))
     for a, b in [*pairs, (0, 1), (1, 2)]:
         assert neardup.compare(texts[a], texts[b], recipe=name).duplicate == ((a, b) in pairs)

@@ -8,8 +8,8 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup import ParameterError
 from neardup.lab import EditModel, RepostModel
-from neardup.lab.datasets.edit_model import head_of, tail_of
-from neardup.lab.datasets.sentences import sentences, words
+from neardup.lab.datasets.edit_model import find_head, find_tail
+from neardup.lab.datasets.sentences import find_sentences, find_words
 
 ENGLISH = (
     "The harbour master counted the boats twice on Monday. Nobody had seen the grey one leave. "
@@ -94,11 +94,11 @@ def test_the_rate_bounds_the_distance(text, rate, id):
 
 @given(st.text(max_size=80))
 def test_passages_are_in_order_and_apart(text):
-    for spans in (words(text), sentences(text)):
+    for spans in (find_words(text), find_sentences(text)):
         edges = [edge for span in spans for edge in span]
         assert edges == sorted(edges)
         assert all(begin < end <= len(text) for begin, end in spans)
-    assert not any("\n" in text[begin:end] for begin, end in sentences(text))
+    assert not any("\n" in text[begin:end] for begin, end in find_sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_passages_are_in_order_and_apart(text):
     ],
 )
 def test_lines_of_a_source_are_found(text, head, tail):
-    assert text[slice(*head_of(text))] == head
-    assert text[slice(*tail_of(text))] == tail
+    assert text[slice(*find_head(text))] == head
+    assert text[slice(*find_tail(text))] == tail
 
 
 @pytest.mark.parametrize("rate", [-0.1, 0.51, True, "x", float("nan")])

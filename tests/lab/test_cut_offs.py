@@ -8,17 +8,17 @@ from neardup.lab import Scores
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     MeasureScores,
-    best_cut_off,
+    choose_cut_off,
     judge_left_out,
-    ranked,
+    rank_measures,
 )
 from neardup.lab.experiments.labelled_pairs.settings import (
     choose,
-    cross_validated_calls,
-    pick,
-    sentences,
+    cross_validate,
+    list_sentences,
+    pick_cut_off,
 )
-from neardup.lab.metrics import bootstrap_interval, count_scores, f1_interval
+from neardup.lab.scores import count_scores, estimate_f1, estimate_interval
 
 TRUE = np.array([True, True, True, False, False])
 
@@ -29,12 +29,12 @@ def measure(values, *, by_distance=False):
 
 def sweep(values, is_true, *, by_distance=False, folds=None):
     folds = np.arange(len(is_true)) if folds is None else folds
-    [result] = ranked([measure(values, by_distance=by_distance)], is_true, folds)
+    [result] = rank_measures([measure(values, by_distance=by_distance)], is_true, folds)
     return result
 
 
 def cut(values, is_true):
-    return best_cut_off(measure(values), is_true, np.ones_like(is_true))
+    return choose_cut_off(measure(values), is_true, np.ones_like(is_true))
 
 
 def at_best(result, is_true):
@@ -118,10 +118,10 @@ def test_many_folds_are_left_out_in_groups():
 def test_pairs_drawn_together_make_intervals_wider():
     values, is_true = drawn(1, 60)
     judged = values >= 0.5
-    single = f1_interval(judged, is_true)
+    single = estimate_f1(judged, is_true)
     # Every pair ten times, as if ten of them shared their documents.
     tenfold = np.tile(judged, 10), np.tile(is_true, 10)
-    many, together = f1_interval(*tenfold), f1_interval(*tenfold, np.tile(np.arange(60), 10))
+    many, together = estimate_f1(*tenfold), estimate_f1(*tenfold, np.tile(np.arange(60), 10))
     width = [high - low for low, high in (single, many, together)]
     assert width[1] < 0.5 * width[0]
     assert width[2] == pytest.approx(width[0])
@@ -148,7 +148,7 @@ def test_scores_of_nothing(scores, expected):
 
 def test_the_interval_of_a_share_is_that_of_the_binomial():
     values = np.repeat([[1.0], [0.0]], [300, 700], axis=0)
-    low, high = bootstrap_interval(values, lambda sums: sums[0] / 1000)
+    low, high = estimate_interval(values, lambda sums: sums[0] / 1000)
     deviation = (0.3 * 0.7 / 1000) ** 0.5
     assert low == pytest.approx(0.3 - 1.96 * deviation, abs=0.005)
     assert high == pytest.approx(0.3 + 1.96 * deviation, abs=0.005)
@@ -160,9 +160,9 @@ def test_the_interval_depends_on_the_seed_and_not_on_order():
     def ratio(sums):
         return sums[0] / sums[1]
 
-    first = bootstrap_interval(values, ratio, seed=5)
-    assert first == pytest.approx(bootstrap_interval(values[::-1], ratio, seed=5))
-    assert first != bootstrap_interval(values, ratio, seed=6)
+    first = estimate_interval(values, ratio, seed=5)
+    assert first == pytest.approx(estimate_interval(values[::-1], ratio, seed=5))
+    assert first != estimate_interval(values, ratio, seed=6)
     assert first[0] < values[:, 0].sum() / values[:, 1].sum() < first[1]
 
 
@@ -198,7 +198,7 @@ def test_a_clearly_better_bound_is_advised():
     assert choice.advised is choice.best
     assert choice.best.scores.f1 == 1
     assert choice.best.options == f"--threshold {choice.best.cut_off:g}"
-    advice, usual, best = sentences(choice)
+    advice, usual, best = list_sentences(choice)
     assert advice.startswith("Use ")
     assert choice.best.options in advice
     assert "is larger than chance" in best
@@ -212,7 +212,7 @@ def test_a_difference_by_chance_leaves_the_default():
     choice = chosen([decided("general", noise(draw, is_true, 0.1, 40))], is_true)
     assert not choice.is_better
     assert choice.advised is choice.default
-    assert sentences(choice)[0].startswith(STAY)
+    assert list_sentences(choice)[0].startswith(STAY)
 
 
 def test_the_default_as_the_best_needs_no_second_sentence():
@@ -220,7 +220,7 @@ def test_the_default_as_the_best_needs_no_second_sentence():
     choice = chosen([decided("general", [0.9, 0.8, 0.2, 0.1], own_cut_off=0.5)], is_true)
     assert choice.is_same
     assert not choice.is_better
-    advice, usual = sentences(choice)
+    advice, usual = list_sentences(choice)
     assert advice.startswith(STAY)
     assert "f1" in usual.values
 
@@ -236,9 +236,9 @@ def test_measure_and_cut_off_are_chosen_without_the_pair(gap):
         measured = [
             decided(f"{index}", noise(draw, is_true, gap, count)) for index in range(measures)
         ]
-        item, cut_off = pick(measured, is_true, np.ones_like(is_true))
+        item, cut_off = pick_cut_off(measured, is_true, np.ones_like(is_true))
         flattered.append(count_scores(item.passes(cut_off), is_true).f1)
-        judged = cross_validated_calls(measured, is_true, np.arange(count) % 15)
+        judged = cross_validate(measured, is_true, np.arange(count) % 15)
         honest.append(count_scores(judged, is_true).f1)
         # The same setting on pairs that nobody has seen.
         fresh = draw.random(2000) < 0.35
@@ -253,7 +253,7 @@ def test_the_interval_holds_the_f1_of_new_pairs():
     for seed in range(100):
         draw = np.random.default_rng(seed)
         is_true = draw.random(120) < 0.4
-        low, high = f1_interval(noise(draw, is_true, 0.2, 120) >= 0.5, is_true, seed=seed)
+        low, high = estimate_f1(noise(draw, is_true, 0.2, 120) >= 0.5, is_true, seed=seed)
         # The F1 of four million pairs.
         held += low <= 0.7036 <= high
     assert held >= 88

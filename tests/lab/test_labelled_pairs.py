@@ -16,9 +16,9 @@ from neardup import InputError, MissingDependencyError, ParameterError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import LabelledPair, Truth
-from neardup.lab.experiments.labelled_pairs.cases import Cases, contradictions, sharing_documents
-from neardup.lab.experiments.labelled_pairs.report import FILES, contents, parts
-from neardup.lab.report import plain
+from neardup.lab.experiments.labelled_pairs.cases import Cases, count_contradictions, number_units
+from neardup.lab.experiments.labelled_pairs.report import FILES, list_parts, make_contents
+from neardup.lab.report import format_plain
 from neardup.recipe.assets import compiled
 from neardup.recipe.measures import MEASURES_OF_TEXTS, measure_name
 
@@ -89,7 +89,7 @@ def test_the_best_is_first_and_can_be_used(result):
     option, bound = best.options.split()[-2:]
     assert option in ("--threshold", "--max-distance")
     assert float(bound) == pytest.approx(best.cut_off)
-    recipe = best.recipe()
+    recipe = best.make_recipe()
     assert bound == f"{recipe.decide.threshold or recipe.decide.max_distance:g}"
 
 
@@ -165,22 +165,22 @@ def labelled(pairs, duplicate=None):
 def test_labels_that_contradict_each_other_are_counted(tmp_path):
     # A, C and B are one text by the first two labels, A and C none by the third.
     pairs = ["ab", "cb", "ac", "df"]
-    assert contradictions(labelled(pairs, [True, True, False, False])) == 1
-    assert contradictions(labelled(pairs, [True, False, False, False])) == 0
+    assert count_contradictions(labelled(pairs, [True, True, False, False])) == 1
+    assert count_contradictions(labelled(pairs, [True, False, False, False])) == 0
     truth = tmp_path / "pairs.tsv"
     truth.write_text(PAIRS.read_text("utf-8") + "ferry\tbridge\tyes\ntea\tferry\tno\n", "utf-8")
     before = evaluate_pairs(DOCS, truth, recipes=["classic"])
-    assert contradictions(before.cases) == 0
+    assert count_contradictions(before.cases) == 0
     truth.write_text(truth.read_text("utf-8") + "ferry-repost\tbridge\tno\n", "utf-8")
     after = evaluate_pairs(DOCS, truth, recipes=["classic"])
-    assert contradictions(after.cases) == 1
-    assert "1 pair is labelled as no duplicate" in plain(parts(after))
+    assert count_contradictions(after.cases) == 1
+    assert "1 pair is labelled as no duplicate" in format_plain(list_parts(after))
 
 
 def test_pairs_that_share_documents_belong_together():
-    assert sharing_documents(labelled(["ab", "ef", "bc", "gh"])).tolist() == [0, 1, 0, 2]
+    assert number_units(labelled(["ab", "ef", "bc", "gh"])).tolist() == [0, 1, 0, 2]
     # Three of four: what would be learned from the last one alone?
-    assert sharing_documents(labelled(["ab", "ac", "bc", "gh"])).tolist() == [0, 1, 2, 3]
+    assert number_units(labelled(["ab", "ac", "bc", "gh"])).tolist() == [0, 1, 2, 3]
 
 
 def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
@@ -195,7 +195,7 @@ def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
 
 @pytest.mark.slow
 def test_the_report(result):
-    text = contents(result)["report.md"].decode()
+    text = make_contents(result)["report.md"].decode()
     assert (result.folder / "report.md").read_text("utf-8") == text
     assert f"({FILES[-1]})" in text
     assert "6 duplicates and 9 other pairs are few" in text
@@ -220,7 +220,7 @@ HOSTILE = "<b>| `x` |</b>\x1b[2K\u202e渡船"
 def test_mistakes_are_a_table_with_their_reasons(wrong):
     mistakes = wrong.mistakes(found=True), wrong.mistakes(found=False)
     assert all(mistakes)
-    shown, report = plain(parts(wrong)), contents(wrong)["report.md"].decode()
+    shown, report = format_plain(list_parts(wrong)), make_contents(wrong)["report.md"].decode()
     head = f": {len(mistakes[0])} wrongly called duplicates, {len(mistakes[1])} missed; "
     assert head in shown
     assert head in report
@@ -231,7 +231,7 @@ def test_mistakes_are_a_table_with_their_reasons(wrong):
     ]
     for row, place in zip(rows, [*mistakes[0], *mistakes[1]], strict=True):
         assert row.endswith(wrong.evidence[place].verdict)
-    assert "漏判" in plain(parts(wrong), "zh")
+    assert "漏判" in format_plain(list_parts(wrong), "zh")
     # Nothing of the input acts on a terminal, or is taken for Markdown.
     assert not {"\x1b", "\u202e"} & set(shown)
     assert r"\<b\>\| \`x\` \|" in report
@@ -247,7 +247,7 @@ def test_the_worst_mistake_is_the_first(wrong):
 
 
 def test_the_table_explains_its_columns(result):
-    shown = plain(parts(result))
+    shown = format_plain(list_parts(result))
     assert result.choice.best.options in shown.splitlines()[2]
     assert not set("`*") & set(shown)
     for column in ("unseen", "best cut", "own cut", "recipes"):
@@ -342,7 +342,7 @@ def test_three_pairs_are_judged_with_caution(tmp_path):
     pairs.write_text(f"{head}ferry\tferry-repost\tyes\ntea\ttea-edited\tyes\nferry\ttea\tno\n")
     evaluation = evaluate_pairs(DOCS, pairs, recipes=["general"])
     assert evaluation.choice.left_out == "pair"
-    message = plain(parts(evaluation))
+    message = format_plain(list_parts(evaluation))
     assert "2 duplicates and 1 other pairs are few" in message
     assert "Most pairs are connected" in message
 
@@ -356,7 +356,7 @@ def test_labels_the_wrong_way_round_are_suspected(tmp_path):
     pairs.write_text(lines, "utf-8")
     evaluation = evaluate_pairs(DOCS, pairs, recipes=["general", "classic"])
     assert not evaluation.choice.is_better
-    assert "are swapped" in plain(parts(evaluation))
+    assert "are swapped" in format_plain(list_parts(evaluation))
 
 
 @pytest.mark.shared

@@ -6,10 +6,10 @@ import pytest
 
 from neardup import OutputError
 from neardup.base.messages import Message
-from neardup.lab.report import ReportFolder, Table, csv_table, markdown, plain
+from neardup.lab.report import ReportFolder, Table, format_csv, format_markdown, format_plain
 
 NAMES = ("report.md", "rows.csv")
-CONTENTS = {"report.md": b"# Report\n", "rows.csv": csv_table([{"a": 1, "b": "x,y"}])}
+CONTENTS = {"report.md": b"# Report\n", "rows.csv": format_csv([{"a": 1, "b": "x,y"}])}
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_one_report_in_two_forms():
     """Nothing of the input acts on a terminal, or is taken for Markdown."""
     table = Table((Message("label"), "F1"), [("a|b\x1b[2K", "0.5"), ("*x*", "1")])
     parts = [[Message("wrong"), "done"], table]
-    assert plain(parts).splitlines() == [
+    assert format_plain(parts).splitlines() == [
         "wrong",
         "done",
         "",
@@ -87,8 +87,8 @@ def test_one_report_in_two_forms():
         r"a|b\x1b[2K  0.5",
         "*x*" + " " * 11 + "1",
     ]
-    assert plain(parts, "zh").startswith("误判\ndone")
-    text = markdown("Title", "First.", parts, "a.svg").decode()
+    assert format_plain(parts, "zh").startswith("误判\ndone")
+    text = format_markdown("Title", "First.", parts, "a.svg").decode()
     assert text.startswith(
         "# Title\n\nFirst.\n\n- wrong\n- done\n\n| label | F1 |\n| --- | ---: |\n"
     )
@@ -99,4 +99,4 @@ def test_one_report_in_two_forms():
 
 def test_numbers_and_flags_in_csv():
     rows = [{"name": "a", "share": 2 / 3, "flag": True, "none": float("nan")}]
-    assert csv_table(rows) == b"\xef\xbb\xbfname,share,flag,none\r\na,0.666667,1,\r\n"
+    assert format_csv(rows) == b"\xef\xbb\xbfname,share,flag,none\r\na,0.666667,1,\r\n"

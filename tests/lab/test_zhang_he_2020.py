@@ -15,15 +15,21 @@ from neardup.base.progress import Progress
 from neardup.lab import Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.report import (
+    FILES,
+    list_findings,
+    list_parts,
+    list_verdict,
+    make_contents,
+)
+from neardup.lab.experiments.zhang_he_2020.runs import (
     Run,
     Scorer,
     Tally,
-    find,
-    paper_methods,
+    find_pairs,
+    list_methods,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FILES, contents, findings, parts, verdict
-from neardup.lab.report import plain
+from neardup.lab.report import format_plain
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +104,7 @@ def test_copies_are_reposts_by_default(reposts, result):
     assert (reposts.copies, reposts.rate) == ("reposts", None)
     assert result.copies == "edits"
     assert 0 < reposts.lengthened < 0.2
-    assert f"{reposts.lengthened:.1%}" in plain(parts(reposts))
+    assert f"{reposts.lengthened:.1%}" in format_plain(list_parts(reposts))
 
 
 def test_the_papers_methods_are_measured_at_its_distance(reposts):
@@ -150,7 +156,7 @@ def test_verdict_follows_from_the_figures(improved, expected):
         as_measured("improved", *improved),
     ]
     # MinHash is not of the paper, whatever it finds.
-    message = findings([*runs, as_measured("MinHash", 1, 1, 0.1)])
+    message = list_findings([*runs, as_measured("MinHash", 1, 1, 0.1)])
     assert [line.startswith("Reproduced: ") for line in message] == expected
 
 
@@ -178,7 +184,7 @@ def test_stability_over_topics_and_growth_of_time_are_checked(recalls, seconds, 
         measured("improved", recalls, seconds[0], 500),
         measured("improved", recalls, seconds[1]),
     ]
-    *_, stable, growth = findings(runs)
+    *_, stable, growth = list_findings(runs)
     assert [line.startswith("Reproduced: ") for line in (stable, growth)] == expected
 
 
@@ -188,10 +194,10 @@ def test_ties_are_called_ties(result):
         as_measured("traditional, x", 0.95, 0.94, 2.0),
         as_measured("improved", 0.95, 0.94, 1.0),
     ]
-    message = findings(runs)
+    message = list_findings(runs)
     assert [line.endswith(", a tie.") for line in message] == [False, True, False, False]
     measured = dataclasses.replace(result, documents=2000, runs=tuple(runs))
-    assert verdict(measured)[:2] == [
+    assert list_verdict(measured)[:2] == [
         "Best on these copies: improved ≤ 3, F1 0.945 of pairs.",
         "A tie: F1 is the same for traditional, x.",
     ]
@@ -203,7 +209,7 @@ def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkey
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = published(collection_folder, sizes=[])
     assert result.folder is None
-    assert "improved" in plain(parts(result))
+    assert "improved" in format_plain(list_parts(result))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -212,7 +218,7 @@ def test_the_report(result):
     images = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert images == [name for name in FILES if name.endswith(".svg")]
     assert "{" not in text
-    assert "7% of each text" in plain(parts(dataclasses.replace(result, rate=0.07)))
+    assert "7% of each text" in format_plain(list_parts(dataclasses.replace(result, rate=0.07)))
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
@@ -221,7 +227,7 @@ def test_the_figure_has_the_same_bytes_again_whatever_the_caller_draws(result):
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 23, "svg.hashsalt": "mine"}):
-        drawn = contents(result)[FILES[-1]]
+        drawn = make_contents(result)[FILES[-1]]
         assert (mpl.rcParams["font.size"], mpl.rcParams["svg.hashsalt"]) == (23, "mine")
     assert drawn == (result.folder / FILES[-1]).read_bytes()
     assert drawn.startswith(b"<?xml")
@@ -284,14 +290,14 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     documents = {"distractors.jsonl": 2000, **{f"{topic}.jsonl": 100 for topic in topics}}
     copy_heads(shared / "corpora" / "topics_zh", tmp_path, documents)
     cases = make_cases(read_collection(tmp_path, Progress()))
-    table = cases.table("reposts")
+    table = cases.make_table("reposts")
     assert len(table) == 2500
     scorer = Scorer(cases, table)
-    places = cases.first(len(table))
+    places = cases.take_first(len(table))
     runs = []
-    for recipe in paper_methods():
-        pairs = find(recipe, table)
-        counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
+    for recipe in list_methods():
+        pairs = find_pairs(recipe, table)
+        counts = scorer.count_pairs(pairs, places), scorer.count_documents(pairs, places)
         runs.append(Run(recipe, len(table), *counts, times=(1.0,)))
     *_, kept, out, _, improved = runs
     assert improved.precision >= 0.92
@@ -300,7 +306,7 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     for ours, theirs in zip(improved.by_document, out.by_document, strict=True):
         assert ours.scores.recall > theirs.scores.recall
     assert improved.precision > kept.precision
-    assert [line.partition(":")[0] for line in findings(runs)[:3]] == [
+    assert [line.partition(":")[0] for line in list_findings(runs)[:3]] == [
         "Reproduced",
         "Reproduced",
         "Not reproduced",

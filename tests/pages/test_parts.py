@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.kit.strategies import texts
 
 import neardup
-from neardup.pages.excerpts import around
+from neardup.pages.excerpts import extend_span
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 
 ROOT = Path(neardup.__file__).parent
 TEMPLATES = ROOT / "pages" / "templates"
@@ -41,7 +41,7 @@ LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮
 
 def shown(text, passage=PASSAGE):
     begin = text.index(passage)
-    first, last = around(text, begin, begin + len(passage))
+    first, last = extend_span(text, begin, begin + len(passage))
     return text[first:begin], text[begin + len(passage) : last]
 
 
@@ -90,7 +90,7 @@ def test_behind(after, expected):
 def test_bounds(text, begin, length):
     begin = min(begin, len(text))
     end = min(begin + length, len(text))
-    first, last = around(text, begin, end)
+    first, last = extend_span(text, begin, end)
     assert max(begin - 60, 0) <= first <= begin
     assert end <= last <= min(end + 60, len(text))
 
@@ -105,16 +105,16 @@ FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与�
 def text_of(side):
     """The text as the template writes it: runs, and parts within pieces."""
     return "".join(
-        "".join(text for text, _ in side.parts(run))
+        "".join(text for text, _ in side.split_run(run))
         if run.passages
         else side.text[run.begin : run.end]
-        for run in side.marks.runs()
+        for run in side.marks.iterate_runs()
     )
 
 
 def marked(side):
-    runs = [run for run in side.marks.runs() if run.passages]
-    return [text for run in runs for text, differs in side.parts(run) if differs]
+    runs = [run for run in side.marks.iterate_runs() if run.passages]
+    return [text for run in runs for text, differs in side.split_run(run) if differs]
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=300))
@@ -142,8 +142,8 @@ def test_moved_sentences_lead_to_their_own_places():
         assert piece in copy or copy in piece
     # A link from each side leads to a run that has that name.
     for side, target in ((sides.a, sides.b), (sides.b, sides.a)):
-        names = {run.first[0] for run in target.marks.runs() if run.first}
-        numbers = {run.passages[0] for run in side.marks.runs() if run.passages}
+        names = {run.first[0] for run in target.marks.iterate_runs() if run.first}
+        numbers = {run.passages[0] for run in side.marks.iterate_runs() if run.passages}
         assert {target.marks.anchors[number] for number in numbers} <= names
 
 

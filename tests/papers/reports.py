@@ -3,9 +3,9 @@
 import random
 
 from neardup.papers.cover import Cover
-from neardup.papers.evidence import evidence_of
+from neardup.papers.evidence import collect_evidence
 from neardup.papers.marks import Marks
-from neardup.papers.report import Report, marks_of
+from neardup.papers.report import Report, mark_paper
 from neardup.papers.results import (
     ExcludedSpan,
     Finding,
@@ -28,8 +28,8 @@ HOSTILE = (
 
 def evidence(report):
     lengths = [source.length for source in report.sources]
-    marks = marks_of(report)
-    return list(evidence_of(report.text, report.passages, lengths, report.pages, marks))
+    marks = mark_paper(report)
+    return list(collect_evidence(report.text, report.passages, lengths, report.pages, marks))
 
 
 def report(text, sources, matches, *, asides=(), headings=(), **fields):
@@ -81,18 +81,18 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "characters": marks.total,
         "copied": copied,
         "rates": Rates(
-            marks.rate(copied),
-            marks.rate(int((marks.copied & ~marks.set_aside).sum())),
-            marks.rate(max(characters, default=0)),
+            marks.compute_rate(copied),
+            marks.compute_rate(int((marks.copied & ~marks.set_aside).sum())),
+            marks.compute_rate(max(characters, default=0)),
         ),
         "similarity": 0.41,
         "sources": tuple(
             Source(
                 *sources[number][:2],
                 characters[number],
-                marks.rate(characters[number]),
+                marks.compute_rate(characters[number]),
                 0.75,
-                int((marks.of(spans[number]) & (marks.sources == 1)).sum()),
+                int((marks.select(spans[number]) & (marks.sources == 1)).sum()),
                 None if position else 0.41,
                 len(sources[number][2]),
                 sum(source == number for source, _ in matches),
@@ -107,7 +107,7 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "library_documents": len(sources),
         "settings": {"min_passage_length": 20, "candidates": 1000, "strict": True},
         "notes": (),
-        "runs": marks.runs(
+        "runs": marks.cut_runs(
             [*(spans[number] for number in order), []],
             (bound for part in sections for bound in (part.begin, part.end)),
         ),

@@ -10,8 +10,8 @@ from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
-from neardup.papers.align import equal_words_of
-from neardup.papers.edits import folding, replacements, words_of
+from neardup.papers.alignment import count_equated_words
+from neardup.papers.edits import find_replacements, find_words, make_fold
 from neardup.papers.hiding import unmask
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
@@ -158,27 +158,27 @@ _LISTS = st.lists(_WORDS, max_size=30)
 @given(_LISTS, _LISTS, st.sampled_from([" ", "，", ""]))
 def test_equal_words_are_no_difference(words, others, between):
     a, b = f"{B}{between.join(words)}", f"{between.join(others)}{B}"
-    fold = folding()
+    fold = make_fold()
     for place in compare(a, b, passages=True).differences:
         sides = unmask(place.text), unmask(place.source_text)
-        assert place.moved or list(replacements(*sides, fold))
+        assert place.moved or list(find_replacements(*sides, fold))
         if all(sides) and not place.moved:
             # Nor are equal words at either end of one.
-            ends = [[text[slice(*words_of(text)[n])] for n in (0, -1)] for text in sides]
-            assert all(list(replacements(*pair, fold)) for pair in zip(*ends, strict=True))
+            ends = [[text[slice(*find_words(text)[n])] for n in (0, -1)] for text in sides]
+            assert all(list(find_replacements(*pair, fold)) for pair in zip(*ends, strict=True))
 
 
 def test_equated_letters_are_named():
     text = "Тhe new ＦＥＲＲＹ leaves the old pier at nine，票價與舊船相同。"
     source = "The new ferry leaves the old pier at nine，票价与旧船相同。"
-    assert equal_words_of(align(text, source)) == {
+    assert count_equated_words(align(text, source)) == {
         ("Тhe", "The"): 1,
         ("ＦＥＲＲＹ", "ferry"): 1,
         ("價", "价"): 1,
         ("與", "与"): 1,
         ("舊", "旧"): 1,
     }
-    assert equal_words_of(align(text, text)) == {}
+    assert count_equated_words(align(text, text)) == {}
 
 
 PIER = "the arrival of the ferry at the old pier was left to the harbour"

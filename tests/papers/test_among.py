@@ -12,7 +12,7 @@ from tests.readers import making
 
 from neardup.papers import among, check_files
 from neardup.papers.paper_check import CheckResult
-from neardup.papers.report_files import ReportFolder, summary_page
+from neardup.papers.report_files import ReportFolder, render_summary
 from neardup.readers import read_bytes
 from neardup.writers.cells import spreadsheet_bytes
 
@@ -44,14 +44,14 @@ def papers(make):
 
 
 def test_pairs_and_cells(papers):
-    cells = among.cells(papers)
+    cells = among.make_cells(papers)
     assert set(cells) == {(0, 1), (1, 0), (1, 2), (2, 1)}
     assert cells[0, 1] == (1.0, 1)
     assert cells[1, 2].rate == pytest.approx(1 / 3, abs=0.02)
     # The numbers are those of the sources in the report of the row.
     for (row, column), cell in cells.items():
         assert papers[row].report.sources[cell.source - 1].id == papers[column].id
-    pairs = among.pairs(cells)
+    pairs = among.rank_pairs(cells)
     assert [pair[:2] for pair in pairs] == [(0, 1), (1, 2)]
 
 
@@ -67,7 +67,7 @@ def test_pairs_and_cells(papers):
 def test_groups(least, groups):
     rates = {(0, 1): 0.9, (2, 3): 0.8, (4, 5): 0.7, (2, 1): 0.5, (6, 4): 0.1, (0, 3): 0.1}
     pairs = [among.Pair(*papers, rate) for papers, rate in rates.items()]
-    assert among.groups(pairs, least) == groups
+    assert among.group_papers(pairs, least) == groups
 
 
 def test_a_file_of_the_library_with_the_name_of_a_paper_is_not_the_paper(make):
@@ -76,23 +76,23 @@ def test_a_file_of_the_library_with_the_name_of_a_paper_is_not_the_paper(make):
     make("ben.txt", PARTS[2])
     checked = list(check_files(["anna.txt", "ben.txt"], "old", compare_papers=True, workers=1))
     assert [source.id for source in checked[1].report.sources] == ["anna.txt"]
-    assert among.cells(checked) == {}
+    assert among.make_cells(checked) == {}
 
 
 def test_papers_that_are_not_compared_have_no_pairs(papers):
     (checked,) = check_files(["p/anna.txt"], "p", workers=1)
-    page = summary_page([checked, *papers], [None] * 5, language="en")
+    page = render_summary([checked, *papers], [None] * 5, language="en")
     assert "Pairs of papers" in page
-    assert "Pairs of papers" not in summary_page([checked] * 2, [None] * 2, language="en")
+    assert "Pairs of papers" not in render_summary([checked] * 2, [None] * 2, language="en")
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_more_papers_than_a_matrix_shows(papers, language):
     many = [*papers, *[CheckResult(f"{n}", papers[3].report, None, f"{n}") for n in range(57)]]
-    page = summary_page(many, ["a.html"] * 61, language=language)
+    page = render_summary(many, ["a.html"] * 61, language=language)
     assert 'class="matrix"' not in page
     assert 'class="stack pairs"' in page
-    assert 'class="matrix"' in summary_page(many[:60], ["a.html"] * 60, language=language)
+    assert 'class="matrix"' in render_summary(many[:60], ["a.html"] * 60, language=language)
 
 
 class TestProperties:
@@ -165,7 +165,7 @@ class TestProperties:
             {"author": "user", "company": " 海边公司\n"},
         ]
         papers = [CheckResult(f"{n}", None, "", None, found) for n, found in enumerate(properties)]
-        assert among.shared_properties(papers) == [
+        assert among.find_shared_properties(papers) == [
             ("id", "1", [0, 2]),
             ("person", "林岚", [0, 1]),
             ("company", "海边公司", [2, 3]),
@@ -176,8 +176,8 @@ class TestProperties:
         make("p/a.docx", word("林岚"))
         make("p/b.docx", word("周渡", by="林岚"))
         checked = list(check_files(["p"], compare_papers=True, workers=1))
-        assert ("person", "林岚", [0, 1]) in among.shared_properties(checked)
-        page = summary_page(checked, [None, None], language="en")
+        assert ("person", "林岚", [0, 1]) in among.find_shared_properties(checked)
+        page = render_summary(checked, [None, None], language="en")
         assert "2026-03-04T05:06:07Z" in page
 
 

@@ -13,9 +13,9 @@ from tests.papers.test_rates import check_consistent
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import Cover, ReportLimits, Thresholds, check_files, open_library, steps
-from neardup.papers.cover import Covers, table_of
+from neardup.papers.cover import Covers, parse_table
 from neardup.papers.paper_check import PaperCheck
-from neardup.papers.reading import Reading, notes_on_other_files, papers_in
+from neardup.papers.reading import Reading, find_papers
 from neardup.papers.report_files import ReportFolder
 from neardup.papers.settings import CheckSettings
 from neardup.readers import read_file
@@ -131,7 +131,7 @@ class TestPapers:
 
     def test_a_paper_given_twice_is_checked_once(self, class_):
         paths = ["papers/ben.txt", class_, "papers/ben.txt"]
-        assert papers_in(paths) == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
+        assert find_papers(paths)[0] == ["papers/ben.txt", "papers/anna.txt", "papers/chen.txt"]
         checked = list(check_files(paths, compare_papers=True))
         assert len(checked) == 3
         assert rates(checked)["ben.txt"] == round(60 / 210, 3)
@@ -144,7 +144,7 @@ class TestPapers:
     def test_folders_within_folders(self, make):
         for name in ("b/2.txt", "b/1.txt", "a.txt", "b/c/3.txt"):
             make(f"all/{name}", "x")
-        assert papers_in(["all"]) == [
+        assert find_papers(["all"])[0] == [
             f"all/{name}" for name in sorted(["a.txt", "b/1.txt", "b/2.txt", "b/c/3.txt"])
         ]
 
@@ -159,7 +159,7 @@ class TestPapers:
         assert all("save it as .docx" in problem for problem in problems.values())
         make("papers/photo.JPG", b"\xff\xd8\xff\xe0\0\x10JFIF")
         make("papers/unnamed", b"\xff")
-        (note,) = notes_on_other_files([class_, "papers/anna.txt"])
+        (note,) = find_papers([class_, "papers/anna.txt"])[1]
         assert note == (
             "papers: 3 files of other formats are skipped: 2 .jpg, 1 without extension"
             " (photo.JPG, photo.jpg, unnamed)."
@@ -188,18 +188,18 @@ class TestPapers:
             list(check_files(["src/a.py"], "library.jsonl", format="jsonl"))
 
     def test_a_pipe_among_papers(self, class_):
-        before = papers_in([class_])
+        before = find_papers([class_])[0]
         os.mkfifo("papers/pipe.txt")
-        assert papers_in([class_]) == before
-        assert notes_on_other_files([class_]) == [
+        assert find_papers([class_])[0] == before
+        assert find_papers([class_])[1] == [
             "papers: 1 link, pipe, socket or device is skipped: papers/pipe.txt."
         ]
 
     def test_reports_are_no_papers(self, class_):
-        before = papers_in([class_])
+        before = find_papers([class_])[0]
         check("papers/ben.txt", "library").to_html("papers/ben.html")
-        assert papers_in([class_]) == before
-        assert notes_on_other_files([class_]) == []
+        assert find_papers([class_])[0] == before
+        assert find_papers([class_])[1] == []
 
     @pytest.mark.usefixtures("class_")
     def test_one_without_letters(self, make):
@@ -214,11 +214,11 @@ class TestPapers:
     def test_none(self, make):
         os.mkdir("empty")
         with pytest.raises(InputError, match="empty: must contain text files"):
-            papers_in(["empty"])
-        assert papers_in(make("x.txt")) == ["x.txt"]
+            find_papers(["empty"])
+        assert find_papers(make("x.txt"))[0] == ["x.txt"]
         for nothing in ([], b"x.txt", 7, None, [7], [None]):
             with pytest.raises(ParameterError, match="'papers' parameter must be"):
-                papers_in(nothing)
+                find_papers(nothing)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def folder_of(papers, **options):
 
 class TestReportFolder:
     def write(self, class_, **options):
-        folder = folder_of(papers_in([class_]), **options)
+        folder = folder_of(find_papers([class_])[0], **options)
         for result in check_files([class_], compare_papers=True, workers=1):
             folder.write(result)
         return folder.finish()
@@ -334,8 +334,8 @@ class TestReportFolder:
 
 
 def test_check_with_cover_thresholds_and_descriptions_makes_finished_reports(class_):
-    described = table_of("id,title\na.txt,甲\n".encode(), "d.csv", ("id", "title"))
-    covers = table_of("file,author\nben.txt,林岚\n".encode(), "c.csv", ("file", "author"))
+    described = parse_table("id,title\na.txt,甲\n".encode(), "d.csv", ("id", "title"))
+    covers = parse_table("file,author\nben.txt,林岚\n".encode(), "c.csv", ("file", "author"))
     with open_library("library", workers=1) as library:
         limits, thresholds = ReportLimits(max_passages=1), Thresholds(reject_above=0.1)
         settings = CheckSettings(limits=limits, thresholds=thresholds, descriptions=described)
@@ -344,8 +344,8 @@ def test_check_with_cover_thresholds_and_descriptions_makes_finished_reports(cla
             Reading("no.txt", None, "damaged"),
             Reading("ben.txt", read_file(class_ + "/ben.txt")),
         ]
-        unread, checked = paper_check.reports(readings, 2)
-        late = list(paper_check.reports(readings, 2, lambda *_: "took too long"))
+        unread, checked = paper_check.check_all(readings, 2)
+        late = list(paper_check.check_all(readings, 2, lambda *_: "took too long"))
     assert (unread.report, unread.problem) == (None, "damaged")
     assert [one.problem for one in late] == ["damaged", "took too long"]
     report = checked.report

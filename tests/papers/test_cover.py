@@ -8,7 +8,7 @@ import pytest
 from tests.readers import making
 
 from neardup import InputError, ParameterError, check
-from neardup.papers.cover import Cover, cover_of, read_table
+from neardup.papers.cover import Cover, read_cover, read_table
 from neardup.readers import read_bytes
 from neardup.readers.document_text import FileText
 from neardup.readers.sandboxed_reader import read_sandboxed
@@ -57,16 +57,18 @@ def pdf(title, author):
 )
 @pytest.mark.parametrize("make", [lambda *core: word(core), pdf], ids=["docx", "pdf"])
 def test_cover_states_document_properties(title, author, cover, make):
-    assert cover_of(read_bytes(make(title, author), "a.bin")) == cover
+    assert read_cover(read_bytes(make(title, author), "a.bin")) == cover
 
 
 def test_a_document_without_properties():
     for data in (making.docx(making.paragraph("雪")), "雪".encode()):
-        assert cover_of(read_bytes(data, "a")) == Cover()
+        assert read_cover(read_bytes(data, "a")) == Cover()
 
 
 def test_a_property_is_one_short_line():
-    cover = cover_of(FileText("", "docx", properties={"title": " a\n\tb ", "author": "长" * 9000}))
+    cover = read_cover(
+        FileText("", "docx", properties={"title": " a\n\tb ", "author": "长" * 9000})
+    )
     assert (cover.title, len(cover.author)) == ("a b", 300)
 
 
@@ -95,12 +97,12 @@ def test_the_table_of_a_class(encoding, header):
     rows = 'a.txt,"林岚, 张平",001,7\r\n\r\n./more/b.txt,王五\r\n,nobody\r\n'
     Path("class.csv").write_bytes(f"{header}\r\n{rows}".encode(encoding))
     table = read_table("class.csv", COLUMNS)
-    assert table.record("papers/a.txt") == {"author": "林岚, 张平", "number": "001"}
-    assert table.record("x/more/b.txt") == {"author": "王五"}
-    assert table.record("b.txt") == {}
+    assert table.find_record("papers/a.txt") == {"author": "林岚, 张平", "number": "001"}
+    assert table.find_record("x/more/b.txt") == {"author": "王五"}
+    assert table.find_record("b.txt") == {}
     paths = ["papers/a.txt", "more/b.txt"]
-    assert table.notes(paths) == []
-    assert table.notes(["c.txt", "a.txt"]) == [
+    assert table.list_gaps(paths) == []
+    assert table.list_gaps(["c.txt", "a.txt"]) == [
         "class.csv does not list 1 paper: c.txt",
         "class.csv lists 1 file that is not among the papers: more/b.txt",
     ]

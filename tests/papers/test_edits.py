@@ -6,16 +6,16 @@ import pytest
 from hypothesis import example, given
 from tests.kit.strategies import texts
 
-from neardup.papers.edits import folding, replacements
+from neardup.papers.edits import find_replacements, make_fold
 
 LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"
 
-PLAIN = folding()
+PLAIN = make_fold()
 
 
 def edited(a, b, fold):
     """Return the spans of words of both texts that the other one does not have."""
-    places = list(replacements(a, b, fold))
+    places = list(find_replacements(a, b, fold))
     return [[place[side] for place in places if place[side][0] < place[side][1]] for side in (0, 1)]
 
 

@@ -9,9 +9,9 @@ from tests.readers.making import column, docx, pdf, run
 
 from neardup import check
 from neardup.papers import check_files
-from neardup.papers.hiding import MOST_PLACES, as_shown, reveal, unmask
+from neardup.papers.hiding import MOST_PLACES, reorder_paper, reveal, unmask
 from neardup.papers.paper_check import CheckResult
-from neardup.papers.report_files import summary_page
+from neardup.papers.report_files import render_summary
 from neardup.papers.results import HIDING
 from neardup.readers import read_bytes
 from neardup.readers.file_text import FileText, HiddenText
@@ -173,12 +173,12 @@ def test_text_behind_directional_marks_is_compared_as_it_is_shown(make, library,
 )
 def test_directional_marks_that_move_no_letter_are_innocent(text):
     paper = FileText(text, "text")
-    assert as_shown(paper) is paper
+    assert reorder_paper(paper) is paper
 
 
 def test_order_of_a_pdf_is_that_of_its_places():
     paper = FileText(RLO + ENGLISH, "pdf")
-    assert as_shown(paper) is paper
+    assert reorder_paper(paper) is paper
 
 
 def test_hidden_text_is_in_the_report(library):
@@ -264,7 +264,7 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
         CheckResult(name, of_one, None)
         for name, of_one in zip("ab", (report, innocent), strict=True)
     ]
-    page = summary_page(papers, [None, None], language=language)
+    page = render_summary(papers, [None, None], language=language)
     assert page.count(title) == 1
     (finding,) = json.loads(report.to_json())["findings"]
     assert (finding["kind"], finding["places"][0]) == (

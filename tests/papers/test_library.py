@@ -12,7 +12,7 @@ from tests.kit.progress import RecordedProgress
 from neardup import Index, InputError, ParameterError, check
 from neardup.base.locations import is_index
 from neardup.papers import open_library
-from neardup.papers.align import aligner
+from neardup.papers.alignment import get_aligner
 from neardup.papers.library import combine_libraries
 from neardup.readers import read_bytes
 
@@ -25,7 +25,7 @@ def fetched(library, *positions):
 
 
 def candidates(library, text, limit=10):
-    paper = aligner().paper(text)
+    paper = get_aligner().paper(text)
     return [position for position, _ in library.candidates(paper, least=20, limit=limit)]
 
 

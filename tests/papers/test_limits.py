@@ -12,7 +12,7 @@ from tests.papers.texts import unrelated
 
 from neardup import InputError, ParameterError, check
 from neardup.cli.check import run as command
-from neardup.cli.commands import parameters_of
+from neardup.cli.commands import list_parameters
 from neardup.papers import ReportLimits, check_files
 
 #: Sentences that all sources have.
@@ -116,7 +116,7 @@ def test_bounds(name):
     with pytest.raises(ParameterError, match=f"'{name}'"):
         ReportLimits(**{name: 0})
     # The command line cannot import this module for its help.
-    of_command = {parameter.name: parameter.option for parameter in parameters_of(command)}
+    of_command = {parameter.name: parameter.option for parameter in list_parameters(command)}
     assert of_command[name].default == getattr(DEFAULT, name)
 
 

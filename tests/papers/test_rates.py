@@ -134,7 +134,7 @@ class TestMarks:
             copied |= inside(spans) & counts
         assert set(marks.copied.nonzero()[0].tolist()) == copied
         assert set(marks.set_aside.nonzero()[0].tolist()) == inside(quoted)
-        assert marks.rate(len(copied)) == (len(copied) / len(counts) if counts else 0)
+        assert marks.compute_rate(len(copied)) == (len(copied) / len(counts) if counts else 0)
 
     @pytest.mark.parametrize(
         ("text", "total"),

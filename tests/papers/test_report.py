@@ -14,17 +14,17 @@ from tests.papers import reports
 
 from neardup import ParameterError, __version__
 from neardup.base.messages import LANGUAGES, Message
-from neardup.pages.templating import plain, shown
+from neardup.pages.templating import replace_unseen, show_text
 from neardup.papers.cover import Cover
 from neardup.papers.paper_check import CheckResult
 from neardup.papers.report import (
     VERSION,
     Report,
-    marks_of,
-    sha256_of,
-    shown_notes,
+    hash_text,
+    mark_paper,
+    select_notes,
 )
-from neardup.papers.report_files import summary_page
+from neardup.papers.report_files import render_summary
 from neardup.papers.results import (
     ExcludedSpan,
     Finding,
@@ -149,8 +149,8 @@ def test_lone_surrogates_can_be_written():
 
 
 def test_attributes_and_titles_are_escaped():
-    assert plain('a\u202e"\x00') == 'a[U+202E]"[U+0000]'
-    assert str(shown("a\r\n<\x00")) == ('a&#13;\n&lt;<i class="unseen" data-code="U+0000"></i>')
+    assert replace_unseen('a\u202e"\x00') == 'a[U+202E]"[U+0000]'
+    assert str(show_text("a\r\n<\x00")) == ('a&#13;\n&lt;<i class="unseen" data-code="U+0000"></i>')
     title = '"><script>window.broken=4</script>'
     text = "雪落在屋顶上，一夜没有停。"
     report = reports.report(text, [("x", title, text)], [(0, [(0, 5, 0, 5)])], paper=title)
@@ -206,7 +206,7 @@ def test_any_report_has_the_paper_and_its_passages(report):
 @pytest.mark.parametrize("name", REPORTS)
 def test_runs_follow_each_other(name):
     report = REPORTS[name]
-    runs = list(marks_of(report).runs())
+    runs = list(mark_paper(report).iterate_runs())
     bounds = [0, *(run.end for run in runs)]
     assert [run.begin for run in runs] == bounds[:-1]
     assert bounds[-1] == len(report.text)
@@ -216,18 +216,18 @@ def test_on_several_sources_the_colour_is_that_of_the_largest():
     text = "甲乙丙丁戊己庚辛"
     matches = [(0, [(0, 8, 0, 8)]), (1, [(0, 2, 0, 2)]), (1, [(4, 6, 4, 6)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
-    runs = list(marks_of(report).runs())
+    runs = list(mark_paper(report).iterate_runs())
     assert [(run.begin, run.end, run.passages) for run in runs] == [
         (0, 2, (0, 1)), (2, 4, (0,)), (4, 6, (0, 2)), (6, 8, (0,)),
     ]  # fmt: skip
-    assert marks_of(report).coloured == {0}
+    assert mark_paper(report).coloured == {0}
 
 
 def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
     text = "甲乙丙丁戊己庚辛"
     matches = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
-    middle = next(run for run in marks_of(report).runs() if run.begin == 3)
+    middle = next(run for run in mark_paper(report).iterate_runs() if run.begin == 3)
     assert middle.passages == (1, 0)
     assert middle.repeated
     assert middle.opens
@@ -268,7 +268,7 @@ def test_a_long_line_is_cut_after_a_sentence():
     report = reports.report(text, [], [])
     lengths = [
         sum(run.end - run.begin for run in paragraph.runs)
-        for block in marks_of(report).blocks
+        for block in mark_paper(report).blocks
         for paragraph in block.paragraphs
     ]
     assert lengths == [4000, 4000, 2001, 4000, 4000, 1000]
@@ -286,7 +286,7 @@ def rebuilt(values):
     values = dict(values)
     assert values.pop("version") == VERSION
     assert values.pop("neardup") == __version__
-    assert values.pop("sha256") == sha256_of(values["text"])
+    assert values.pop("sha256") == hash_text(values["text"])
     assert re.fullmatch("([0-9A-F]{4}-){3}[0-9A-F]{4}", values.pop("number"))
     thresholds = values.pop("thresholds")
     thresholds = None if thresholds is None else Thresholds(**thresholds)
@@ -327,7 +327,7 @@ def test_json_has_the_whole_report(name):
 
 def summary(of_reports, links, unread=(), **options):
     papers = [CheckResult(f"{n}", report, None) for n, report in enumerate(of_reports)]
-    return summary_page([*papers, *unread], [*links, *[None] * len(unread)], **options)
+    return render_summary([*papers, *unread], [*links, *[None] * len(unread)], **options)
 
 
 def test_the_number_of_a_report_is_that_of_its_content():
@@ -373,4 +373,4 @@ def test_encodings_are_told_of_where_they_were_guessed():
     )
     notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]
     notes.append(read_as("utf-16-le", "certain"))
-    assert shown_notes(notes) == [guessed, "It rains."]
+    assert select_notes(notes) == [guessed, "It rains."]

@@ -15,11 +15,11 @@ from tests.papers import reports
 from tests.papers.texts import letters
 
 from neardup import check
-from neardup.pages.words import percent
+from neardup.pages.words import format_percent
 from neardup.papers import ExcludedSpan, Thresholds, check_files
 from neardup.papers.marks import Marks
 from neardup.papers.paper_check import CheckResult
-from neardup.papers.report_files import ReportFolder, summary_page
+from neardup.papers.report_files import ReportFolder, render_summary
 
 # One worker, so that one browser is started.
 pytestmark = pytest.mark.slow
@@ -215,7 +215,7 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
 
 def test_the_page_of_a_batch_opens(visit):
     papers = [CheckResult(name, report(), None) for name, report in REPORTS.items()]
-    page = visit(summary_page(papers, ["a.html", None, "c.html", "d.html"]), 360)
+    page = visit(render_summary(papers, ["a.html", None, "c.html", "d.html"]), 360)
     assert page.locator("tbody tr").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.broken") is None
@@ -353,7 +353,8 @@ def expected(report):
     parts = [(part.rate, part.copied, part.characters) for part in report.sections]
     return {
         "rates": [
-            percent(rate) for rate in (rates.total, rates.without_quotations, rates.largest_source)
+            format_percent(rate)
+            for rate in (rates.total, rates.without_quotations, rates.largest_source)
         ],
         "numbers": [f"{report.characters:,}", f"{report.copied:,}"],
         "verdict": [str(report.verdict.sentence)],
@@ -361,11 +362,11 @@ def expected(report):
         "sections": [
             value
             for rate, copied, characters in [whole, *parts]
-            for value in (percent(rate), f"{copied:,} / {characters:,}")
+            for value in (format_percent(rate), f"{copied:,} / {characters:,}")
         ],
         "sources": {
             source.id: [
-                percent(source.rate),
+                format_percent(source.rate),
                 f"{source.characters:,}",
                 f"{source.unique_characters:,}",
             ]
@@ -409,7 +410,7 @@ def recounted(report, spans_of, given=()):
     characters = [marks.add(spans) for spans in spans_of]
     copied = marks.copied
     return [
-        percent(marks.rate(int(count)))
+        format_percent(marks.compute_rate(int(count)))
         for count in (copied.sum(), (copied & ~marks.set_aside).sum(), max(characters))
     ]
 
@@ -467,7 +468,7 @@ def test_the_page_writes_rates_as_the_report_does(visit, folder):
         page = visit(changed)
         set_aside(page, "s2")
         shown = figures(page)
-        assert shown["rates"][0] == percent(rate)
+        assert shown["rates"][0] == format_percent(rate)
         assert shown["verdict"] == [str(THRESHOLDS.verdict(rate).sentence)]
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers.structure import asides, footnotes_begin, headings, lists, sections
+from neardup.papers.structure import asides, find_footnotes, headings, lists, sections
 from neardup.papers.structure.asides import LONGEST
 from neardup.papers.structure.sections import MOST_PARTS
 from neardup.readers.file_text import Heading
@@ -96,7 +96,7 @@ def test_structure_is_that_of_the_case(marked, text, parts):
     ],
 )
 def test_forms(line, expected):
-    form = headings.form(line)
+    form = headings.parse_heading(line)
     assert (form and (form.style, form.level)) == expected
 
 
@@ -175,14 +175,14 @@ def test_footnotes_are_a_part(titles):
     text = f"绪论\n{ONE}\n结论\n{ONE}\n{TWO}"
     notes = text.index(TWO)
     marked = [*headings_at(text, *titles), Heading(notes, notes, 1)]
-    assert footnotes_begin(marked) == notes
+    assert find_footnotes(marked) == notes
     parts = [(part.title, part.level, part.begin, part.end) for part in sections(text, marked)]
     assert parts == [
         ("绪论", 1, 0, text.index("结论")),
         ("结论", 1, text.index("结论"), notes),
         ("", 1, notes, len(text)),
     ]
-    assert footnotes_begin(headings_at(text, *titles)) is None
+    assert find_footnotes(headings_at(text, *titles)) is None
 
 
 def test_nothing_but_footnotes():

@@ -9,7 +9,7 @@ import pytest
 from docx.oxml.ns import qn
 from tests.papers import reports
 
-from neardup.papers.report import shown_notes
+from neardup.papers.report import select_notes
 from neardup.papers.word import to_docx
 from neardup.readers import read_bytes
 
@@ -113,7 +113,7 @@ def test_a_hostile_report_and_an_empty_one():
 def test_notes_and_a_verdict_are_in_the_table():
     report = reports.small_en()
     facts = rows(opened(report, "en").tables[0])
-    for note in shown_notes(report.notes):
+    for note in select_notes(report.notes):
         assert note in facts["Notes"]
     if report.verdict is not None:
         assert facts["Verdict"] == report.verdict.sentence

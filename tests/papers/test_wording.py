@@ -4,7 +4,7 @@ import pytest
 from tests.papers.texts import around, unrelated
 
 from neardup import check
-from neardup.papers.wording import furniture
+from neardup.papers.wording import find_furniture
 
 #: 30 characters; with others around them, a sentence of its own.
 PHRASE = "在各方的共同努力之下我们的渡口建设工作取得了令人满意的阶段成果。"
@@ -153,4 +153,4 @@ class TestFurniture:
         ],
     )
     def test_furniture_is_recognized(self, text, expected):
-        assert [text[begin:end] for begin, end in furniture(text)] == expected
+        assert [text[begin:end] for begin, end in find_furniture(text)] == expected

@@ -19,9 +19,9 @@ from tests.reference import align as twin
 from tests.reference.characters import is_mark
 
 from neardup import _core
-from neardup.papers.align import align, aligner
+from neardup.papers.alignment import align, get_aligner
 
-CORE = aligner()
+CORE = get_aligner()
 
 
 def sketch(core, text):
@@ -229,10 +229,10 @@ class TestLaws:
     def test_threads_change_nothing(self, seed):
         rng = random.Random(seed)
         parts = [letters(rng, rng.randint(10, 90)) for _ in range(12)]
-        paper = aligner().paper("".join(rng.choices(parts, k=20)))
+        paper = get_aligner().paper("".join(rng.choices(parts, k=20)))
         sources = ["".join(rng.sample(parts, 4)) + letters(rng, 30) for _ in range(20)]
         array = pa.array(sources, pa.large_string())
-        core = aligner()
+        core = get_aligner()
         first, second = (core.passages(paper, array, least=20, workers=n) for n in (1, 2))
         assert first == second
         first, second = (core.sketches(array, workers=n) for n in (1, 2))

@@ -19,7 +19,7 @@ from neardup import (
     fingerprint,
     load_recipe,
 )
-from neardup.cli.options import recipe_of
+from neardup.cli.options import choose_recipe
 from neardup.recipe import NAMES, assets
 from neardup.recipe.measures import MEASURES_OF_TEXTS
 from neardup.recipe.text_inputs import without_markup
@@ -482,7 +482,7 @@ def test_numbers_beyond_all_bounds(stage, settings):
     ],
 )
 def test_set_changes_one_setting(recipe, settings, stage, expected):
-    changed = getattr(recipe_of(recipe, settings=settings), stage)
+    changed = getattr(choose_recipe(recipe, settings=settings), stage)
     assert {name: getattr(changed, name) for name in expected} == expected
 
 
@@ -501,7 +501,7 @@ def test_set_changes_one_setting(recipe, settings, stage, expected):
 )
 def test_wrong_setting_is_refused_with_the_known_ones(setting, reason):
     with pytest.raises(ParameterError, match=re.escape(reason)):
-        recipe_of("keywords", settings=[setting])
+        choose_recipe("keywords", settings=[setting])
 
 
 @pytest.mark.parametrize("seed", [31, 131, 1313])

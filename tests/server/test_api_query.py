@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import neardup
-from neardup.papers.align import align
+from neardup.papers.alignment import align
 from tests.server.conftest import BRIDGE, FERRY, LIBRARY
 from tests.server.openapi_checks import check_described
 

@@ -169,7 +169,7 @@ class TestOverHttp:
         asked, check = {}, queue.check_paper
 
         def noted(*arguments, **options):
-            asked.update(arguments[1].reported())
+            asked.update(arguments[1].describe())
             return check(*arguments, **options)
 
         monkeypatch.setattr(queue, "check_paper", noted)

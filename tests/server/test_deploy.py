@@ -247,7 +247,7 @@ def commands(deploy):
 def test_the_command_of_the_image(commands):
     _, entry, words = commands
     assert entry == ["neardup"]
-    _, values = parser.read(words)
+    _, values = parser.read_words(words)
     assert (values["host"], str(values["keys"])) == ("0.0.0.0", "keys.json")
 
 
@@ -267,13 +267,13 @@ def test_the_command_of_the_unit(deploy):
     unit = (deploy / "neardup.service").read_text("utf-8")
     program, *words = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1])
     assert program.endswith("/neardup")
-    _, values = parser.read(words)
+    _, values = parser.read_words(words)
     assert (values["index"], values["proxy"]) == ("news.db", "127.0.0.1")
 
 
 def test_the_services_of_compose(deploy, compose):
     services = compose["services"]
-    _, values = parser.read(services["neardup"]["command"])
+    _, values = parser.read_words(services["neardup"]["command"])
     # Nothing but nginx, in the same network, reaches the service.
     assert (values["host"], values["proxy"]) == ("127.0.0.1", "127.0.0.1")
     assert services["nginx"]["network_mode"] == "service:neardup"

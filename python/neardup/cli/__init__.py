@@ -1,9 +1,9 @@
 """The command line: a thin file for each command, without algorithms.
 
-A command maps its arguments to the public functions and their errors to exit
-codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicates``),
-2 an error, also a partial one, 128 + the signal's number after an interrupt. Results
-go to standard output or to the named files, everything else to standard error.
+A command maps its arguments to the public functions and their errors to exit codes. 0 is done; 1 is
+done and duplicates were found (only with ``--fail-on-duplicates``). 2 is an error, also a partial
+one; 128 + the signal's number follows an interrupt. Results go to standard output or to the named
+files, everything else to standard error.
 """
 
 import errno
@@ -13,8 +13,8 @@ from typing import Any
 
 from neardup.base import interrupt, messages
 from neardup.base.messages import Message, system_words
-from neardup.cli.commands import flags_of
-from neardup.cli.parser import read
+from neardup.cli.commands import map_flags
+from neardup.cli.parser import read_words
 from neardup.cli.terminal import (
     choose_flags,
     choose_language,
@@ -32,10 +32,10 @@ def main() -> int:
     choose_language(None)
     messages.announce = print_note
     printed_problems.clear()
-    files, values, code = _files_written(), dict[str, Any](), 0
+    files, values, code = _count_files(), dict[str, Any](), 0
     try:
-        run, values = read(sys.argv[1:])
-        choose_flags(flags_of(run))
+        run, values = read_words(sys.argv[1:])
+        choose_flags(map_flags(run))
         interrupt.raise_interrupts()
         run(**values)
         sys.stdout.flush()
@@ -43,10 +43,10 @@ def main() -> int:
             end_with_problems()
     except BaseException as error:
         interrupt.restore()
-        code = _reported(error)
+        code = _report_error(error)
         writes = values.get("output") not in (None, "-")
         if code == 2 and writes and not isinstance(error, SystemExit):
-            if files := _files_written() - files:
+            if files := _count_files() - files:
                 print_message(
                     Message.counted(
                         "1 file was complete before the error.",
@@ -62,7 +62,7 @@ def main() -> int:
         # What was printed but not yet written may fail too.
         sys.stdout.flush()
     except OSError as error:
-        code = _reported(error) or code
+        code = _report_error(error) or code
     return code
 
 
@@ -75,7 +75,7 @@ def _tell_out_of_memory() -> None:
     )
 
 
-def last_words() -> None:
+def tell_last_words() -> None:
     """Tell that memory ran out where no exception can, and remove what is half-written."""
     _tell_out_of_memory()
     sinks = sys.modules.get("neardup.writers.sink")
@@ -83,7 +83,7 @@ def last_words() -> None:
         sinks.remove_temporaries()
 
 
-def _reported(error: BaseException) -> int:
+def _report_error(error: BaseException) -> int:
     """Print an error in one line, and return its exit code."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
@@ -132,7 +132,7 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _files_written() -> int:
+def _count_files() -> int:
     """Return how many outputs this process has completed."""
     writers = sys.modules.get("neardup.writers.output")
     return 0 if writers is None else int(writers.committed)

@@ -51,12 +51,12 @@ class _ComparisonParameters(TypedDict, total=False):
     ]
 
 
-def _cover(help: str, metavar: str | None = None) -> o.Option:
+def _declare_cover(help: str, metavar: str | None = None) -> o.Option:
     return o.Option(help, _COVER, metavar=metavar)
 
 
 class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False):
-    """What `check_files` takes, and what the cover of a report states."""
+    """The options of `check_files`, and the statements on the cover of a report."""
 
     metadata: Annotated[
         str | None,
@@ -69,16 +69,19 @@ class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False
     ]
     title: Annotated[
         str | None,
-        _cover("Title of the paper. By default from the document's properties, else its name."),
+        _declare_cover(
+            "Title of the paper. By default from the document's properties, else its name."
+        ),
     ]
     author: Annotated[
-        str | None, _cover("Author of the paper. By default from the document's properties.")
+        str | None,
+        _declare_cover("Author of the paper. By default from the document's properties."),
     ]
-    number: Annotated[str | None, _cover("Number of the student or of the paper.")]
-    institution: Annotated[str | None, _cover("Institution, the same for all papers.")]
+    number: Annotated[str | None, _declare_cover("Number of the student or of the paper.")]
+    institution: Annotated[str | None, _declare_cover("Institution, the same for all papers.")]
     title_pages: Annotated[
         str | None,
-        _cover(
+        _declare_cover(
             "The same for a class: a CSV with the columns file, title, author, number and "
             "institution. It has a line for each paper.",
             "FILE",
@@ -86,7 +89,7 @@ class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False
     ]
     pass_below: Annotated[
         str | None,
-        _cover(
+        _declare_cover(
             "Give a verdict: a paper passes if its total rate is below this percentage, such as "
             "15. By default there is no verdict. It does not change the exit code.",
             "PERCENT",
@@ -94,7 +97,7 @@ class CheckParameters(_ComparisonParameters, groups.CheckParameters, total=False
     ]
     reject_above: Annotated[
         str | None,
-        _cover(
+        _declare_cover(
             "Give a verdict: a paper is rejected if its total rate is above this percentage, such "
             "as 30; between the two it is to be reviewed.",
             "PERCENT",

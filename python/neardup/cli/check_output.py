@@ -3,13 +3,12 @@
 from dataclasses import astuple
 
 from neardup.base.messages import Message
-from neardup.cli.terminal import language, print_line, print_rows, print_table, translate
+from neardup.cli.terminal import get_language, print_line, print_rows, print_table, translate
 from neardup.pages.words import Words
 from neardup.papers.copies import SAME_TEXT
-from neardup.papers.report import Report, shown_notes
-from neardup.papers.report_files import largest_source, split_notes
+from neardup.papers.report import Report, explain_outcome, name_outcome, select_notes
+from neardup.papers.report_files import name_largest_source, split_notes
 from neardup.papers.results import HIDING, WORDING
-from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.readers.batch import code_of, show
 
 #: Columns of the labels.
@@ -18,7 +17,7 @@ _WIDTH = 18
 _SHOWN = 10
 
 
-def print_checked(reports: list[Report], *, several: bool, is_json: bool) -> None:
+def print_results(reports: list[Report], *, several: bool, is_json: bool) -> None:
     """Print reports and their notes; of one paper that was printed as JSON, only the notes."""
     if several:
         _print_papers(reports)
@@ -29,16 +28,14 @@ def print_checked(reports: list[Report], *, several: bool, is_json: bool) -> Non
 
 def _print_papers(reports: list[Report]) -> None:
     """Print a line for each paper, the highest rate first."""
-    words = Words(language())
+    words = Words(get_language())
     rows = []
     has_verdicts = any(report.verdict or report.no_verdict for report in reports)
     for report in sorted(reports, key=lambda report: report.rank):
         rates = report.rates
-        first = show(largest_source(report) or "-")
+        first = show(name_largest_source(report) or "-")
         shares = ["-"] * 3 if rates is None else [f"{share:7.2%}" for share in astuple(rates)]
-        verdict = "-" if report.verdict is None else words(VERDICTS[report.verdict.result])
-        if report.no_verdict is not None:
-            verdict = words(NO_VERDICT[report.no_verdict].mark)
+        verdict = name_outcome(report, words) or "-"
         paper = f"{show(report.paper)}  {first}"
         rows.append([*shares, *([verdict] if has_verdicts else []), paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]
@@ -48,7 +45,7 @@ def _print_papers(reports: list[Report]) -> None:
     hiding = [
         (show(report.paper), value)
         for report in reports
-        for label, value in _findings(report)[:1]
+        for label, value in _list_findings(report)[:1]
         if label == "possible hiding"
     ]
     if hiding:
@@ -58,7 +55,9 @@ def _print_papers(reports: list[Report]) -> None:
 
 def _print_report(report: Report) -> None:
     """Print the rates of a paper, and its largest sources."""
-    print_rows([*_rates(report), *_passages(report), *_findings(report)], width=_WIDTH)
+    print_rows(
+        [*_list_rates(report), *_list_passages(report), *_list_findings(report)], width=_WIDTH
+    )
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         print(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
@@ -71,7 +70,7 @@ def _print_report(report: Report) -> None:
         print(f"        {translate(more)}")
 
 
-def _rates(report: Report) -> list[tuple[str, str]]:
+def _list_rates(report: Report) -> list[tuple[str, str]]:
     """Return the rows on the paper, its rates and its verdict."""
     rates = report.rates
     paper = Message.counted(
@@ -97,18 +96,15 @@ def _rates(report: Report) -> list[tuple[str, str]]:
             (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
             (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
         ]
-    if report.no_verdict is not None:
-        words = Words(language())
-        rows.append((Message("verdict"), words(NO_VERDICT[report.no_verdict].sentence)))
-    elif report.verdict is not None:
-        rows.append((Message("verdict"), report.verdict.sentence))
+    if (outcome := explain_outcome(report, Words(get_language()))) is not None:
+        rows.append((Message("verdict"), outcome))
     if report.similarity is not None:
         whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
         rows.append((Message("similarity"), whole))
     return rows
 
 
-def _passages(report: Report) -> list[tuple[str, str]]:
+def _list_passages(report: Report) -> list[tuple[str, str]]:
     """Return the rows on passages, and on shared text that is not copied."""
     count, shown = sum(source.passages for source in report.sources), len(report.passages)
     passages = f"{count:,}"
@@ -130,9 +126,9 @@ def _passages(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
-def _findings(report: Report) -> list[tuple[str, str]]:
+def _list_findings(report: Report) -> list[tuple[str, str]]:
     """Return the rows on what may hide copied text, and on pictures; none without any."""
-    words = Words(language())
+    words = Words(get_language())
     counts = {finding.kind: finding.count for finding in report.findings}
     pictures = counts.pop("pictures", 0)
     rows: list[tuple[str, str]] = []
@@ -148,19 +144,19 @@ def _findings(report: Report) -> list[tuple[str, str]]:
 def _print_notes(reports: list[Report]) -> None:
     """Print the notes; a note on all papers is printed once."""
     # The first two are problems, which were told.
-    told = ("damaged_page", "nothing_compared", SAME_TEXT)
+    printed = ("damaged_page", "nothing_compared", SAME_TEXT)
     shown = [
-        [note for note in shown_notes(report.notes) if code_of(note) not in told]
+        [note for note in select_notes(report.notes) if code_of(note) not in printed]
         for report in reports
     ]
     common, other_notes = split_notes(shown)
     if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
-        print_line(translate(Message("note: {note}", note=note)))
+        print_line(Message("note: {note}", note=note))
     for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
             line = Message("note: {note}", note=note)
             if len(reports) > 1:
                 line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            print_line(translate(line))
+            print_line(line)

@@ -8,21 +8,21 @@ from typing import Any
 from neardup.base.extras import require
 from neardup.base.files import lines_of
 from neardup.base.messages import N_, Language, Message
-from neardup.cli.check_output import print_checked
+from neardup.cli.check_output import print_results
 from neardup.cli.terminal import end_with_problems
 from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
 from neardup.options.groups import CheckParameters
 from neardup.options.signatures import complete_options
 from neardup.pages.printing import find_browser
-from neardup.papers.check import check_files, checked_files, settings_of
-from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, read_table, stated_cover
+from neardup.papers.cover import COVER_COLUMNS, Covers, RecordTable, make_cover, read_table
 from neardup.papers.library import DESCRIBING
 from neardup.papers.limits import ReportLimits
-from neardup.papers.reading import notes_on_other_files, papers_in
-from neardup.papers.report import Report, shortened
+from neardup.papers.paper_check import check_files, check_paths, make_settings
+from neardup.papers.reading import find_papers
+from neardup.papers.report import Report, shorten_report
 from neardup.papers.report_files import ReportFile, ReportFolder
-from neardup.papers.verdict import thresholds_of
+from neardup.papers.verdict import parse_thresholds
 from neardup.readers.encodings import decode
 from neardup.readers.formats import is_archive
 from neardup.readers.streams import read_unpacked
@@ -47,18 +47,18 @@ def check_papers(
 ) -> None:
     """Check papers as `neardup check` is called, and write and print what was found."""
     report_limits = ReportLimits(*limits)
-    above = _rate(fail_above)
-    thresholds = thresholds_of(options["pass_below"], options["reject_above"])
-    without = _ids(options["without_sources"])
-    _check_compared(options)
+    above = _parse_rate(fail_above)
+    thresholds = parse_thresholds(options["pass_below"], options["reject_above"])
+    without = _read_ids(options["without_sources"])
+    _check_library(options)
     # A folder counts as several papers, also while it has only one.
     folders = map(_is_folder, (*papers, page, json))
     several = len(papers) > 1 or any(folders) or any(map(is_archive, papers))
     _check_outputs(papers, page, json, several=several)
-    read = _files_read(papers, options)
-    paths = papers_in(papers, options["format"])
-    covers = _covers(options, several=several)
-    table = _metadata(options["metadata"])
+    read = _list_files_read(papers, options)
+    paths, notes = find_papers(papers, options["format"])
+    covers = _read_covers(options, several=several)
+    table = _read_metadata(options["metadata"])
     today = datetime.datetime.now().astimezone().date() if date else None
     to_file = None if json == "-" else json
     shared: dict[str, Any] = {"inputs": read, "page": page, "json": to_file, "language": language}
@@ -66,30 +66,36 @@ def check_papers(
     files = ReportFolder(paths, **shared) if several else ReportFile(**shared)
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = notes_on_other_files(papers, options["format"])
         # For one paper of a class, the other lines are of no interest.
-        notes += covers.notes(paths, unused=several)
+        notes += covers.list_gaps(paths, unused=several)
         for note in notes:
             watch.note(note)
-        given = _completed(options, watch)
-        settings = settings_of(given, options["exclude"], without, report_limits, thresholds, table)
+        values = _complete(options, watch)
+        settings = make_settings(
+            values, options["exclude"], without, report_limits, thresholds, table
+        )
         library, among = options["library"], options["compare_papers"]
-        for checked in checked_files(
-            paths, library, settings, given, compare_papers=among, covers=covers
+        for checked in check_paths(
+            paths, library, settings, values, compare_papers=among, covers=covers
         ):
             files.write(checked)
             if checked.report is not None:
                 if json == "-":
                     print(checked.report.to_json(), end="")
-                done.append(shortened(checked.report) if several else checked.report)
-        for note in _unused(done, without, table, options):
+                done.append(shorten_report(checked.report) if several else checked.report)
+        for note in _note_unused(done, without, table, options):
             notes.append(note)
             watch.note(note)
         if (index := files.finish(notes)) is not None:
             watch.note(Message("reports of all papers: {file}", file=str(index)))
     if not quiet and done:
-        print_checked(done, several=several, is_json=json == "-")
-    if watch.problems:
+        print_results(done, several=several, is_json=json == "-")
+    _exit(done, above, has_problems=watch.problems > 0, several=several)
+
+
+def _exit(done: list[Report], above: float, *, has_problems: bool, several: bool) -> None:
+    """End with 2 if there were problems, with 1 if a rate is above the one that is allowed."""
+    if has_problems:
         if several:
             end_with_problems()
         raise SystemExit(2)
@@ -97,7 +103,7 @@ def check_papers(
         raise SystemExit(1)
 
 
-def _completed(options: _Options, watch: Watch) -> dict[str, Any]:
+def _complete(options: _Options, watch: Watch) -> dict[str, Any]:
     """Return the options of `check_files`, checked."""
     values: dict[str, Any] = {**options, "progress": watch}
     return complete_options(
@@ -105,7 +111,7 @@ def _completed(options: _Options, watch: Watch) -> dict[str, Any]:
     )
 
 
-def _rate(given: str | None) -> float:
+def _parse_rate(given: str | None) -> float:
     """Return the rate above which a check fails; 1 if none is given."""
     try:
         rate = 1.0 if given is None else float(given)
@@ -122,7 +128,7 @@ def _rate(given: str | None) -> float:
     return rate
 
 
-def _check_compared(options: _Options) -> None:
+def _check_library(options: _Options) -> None:
     if not options["library"] and not options["compare_papers"]:
         raise ParameterError(
             Message(
@@ -132,7 +138,7 @@ def _check_compared(options: _Options) -> None:
         )
 
 
-def _ids(given: list[str]) -> list[str]:
+def _read_ids(given: list[str]) -> list[str]:
     """Return ids of sources; ``@FILE`` stands for the ids in a file."""
     ids: list[str] = []
     for value in given:
@@ -144,7 +150,7 @@ def _ids(given: list[str]) -> list[str]:
     return ids
 
 
-def _covers(options: _Options, *, several: bool) -> Covers:
+def _read_covers(options: _Options, *, several: bool) -> Covers:
     """Return what the options state of the papers."""
     values = {
         "title": options["title"],
@@ -152,15 +158,15 @@ def _covers(options: _Options, *, several: bool) -> Covers:
         "number": options["number"],
         "institution": options["institution"],
     }
-    cover, path = stated_cover(values, several=several), options["title_pages"]
+    cover, path = make_cover(values, several=several), options["title_pages"]
     return Covers(cover, None if path is None else read_table(path, COVER_COLUMNS))
 
 
-def _metadata(path: str | None) -> RecordTable | None:
+def _read_metadata(path: str | None) -> RecordTable | None:
     return None if path is None else read_table(path, ("id", "title", *DESCRIBING))
 
 
-def _unused(
+def _note_unused(
     done: list[Report], without: list[str], table: RecordTable | None, options: _Options
 ) -> list[Message]:
     """Return notes on sources that are named, and that no report has."""
@@ -170,12 +176,12 @@ def _unused(
         ids = ", ".join(sorted(unused))
         notes.append(Message("--without-source: no paper has such a source: {ids}", ids=ids))
     sources = [source for report in done for source in report.sources]
-    if table and sources and not any(table.record(source.id) for source in sources):
+    if table and sources and not any(table.find_record(source.id) for source in sources):
         notes.append(Message("--metadata: {file} lists no source", file=options["metadata"]))
     return notes
 
 
-def _files_read(papers: list[str], options: _Options) -> list[str]:
+def _list_files_read(papers: list[str], options: _Options) -> list[str]:
     """Return the files and folders that a check reads."""
     library = options["library"] or []
     tables = (options["metadata"], options["title_pages"])

@@ -140,7 +140,7 @@ class Parameter:
 
 
 @cache
-def parameters_of(run: Run) -> tuple[Parameter, ...]:
+def list_parameters(run: Run) -> tuple[Parameter, ...]:
     """Return the arguments and the options of a command, in the order of the help."""
     parameters: list[Parameter] = []
     for name, hint in inspect.get_annotations(run, eval_str=True).items():
@@ -151,27 +151,27 @@ def parameters_of(run: Run) -> tuple[Parameter, ...]:
         elif origin is Annotated:
             parameters.append(Parameter(name, *option_of(hint)))
 
-    def panel(parameter: Parameter) -> int:
+    def rank_panel(parameter: Parameter) -> int:
         return PANELS.index(parameter.option.panel or RUN) if parameter.flags else -1
 
-    return tuple(sorted(parameters, key=panel))
+    return tuple(sorted(parameters, key=rank_panel))
 
 
 @cache
-def accepted_by(run: Run) -> tuple[Parameter, ...]:
+def list_accepted(run: Run) -> tuple[Parameter, ...]:
     """Return the parameters of a command, with the program's language, which its help omits."""
-    parameters = parameters_of(run)
+    parameters = list_parameters(run)
     if any(parameter.name == "language" for parameter in parameters):
         return parameters
-    return (*parameters, *(p for p in parameters_of(command("")) if p.name == "language"))
+    return (*parameters, *(p for p in list_parameters(find_command("")) if p.name == "language"))
 
 
-def flags_of(run: Run) -> dict[str, str]:
+def map_flags(run: Run) -> dict[str, str]:
     """Return what the user of a command calls each parameter."""
-    return {parameter.name: parameter.title for parameter in accepted_by(run)}
+    return {parameter.name: parameter.title for parameter in list_accepted(run)}
 
 
-def command(name: str) -> Run:
+def find_command(name: str) -> Run:
     """Return the function of a command, with its module imported."""
     others = "commands:no_command" if name else "parser:run_program"
     module, _, function = COMMANDS.get(name, others).partition(":")
@@ -179,14 +179,14 @@ def command(name: str) -> Run:
     return run
 
 
-def children(name: str) -> list[str]:
+def list_children(name: str) -> list[str]:
     """Return what may follow the name of a group."""
     before = f"{name} ".lstrip()
     longer = [other[len(before) :] for other in COMMANDS if other.startswith(before)]
     return list(dict.fromkeys(other.partition(" ")[0] for other in longer))
 
 
-def shown(name: str) -> str:
+def format_command(name: str) -> str:
     """Return a command as its user called it."""
     is_module = os.path.basename(sys.argv[0]) == "__main__.py"
     return f"{'python -m ' if is_module else ''}neardup {name}".rstrip()

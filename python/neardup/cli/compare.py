@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.progress import Clock, peak_memory
-from neardup.cli.options import Bits, Settings, StripMarkup, recipe_of
-from neardup.cli.source_programs import lines_of_source
+from neardup.cli.options import Bits, Settings, StripMarkup, choose_recipe
+from neardup.cli.source_programs import format_source
 from neardup.cli.terminal import NONE, WIDTH, print_message, print_problem, print_rows, translate
 from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
@@ -71,12 +71,12 @@ def run(
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    from neardup.tasks.compare import compare, compare_timed
+    from neardup.tasks.compare import compare, compare_texts
 
     _check_paths(a, b)
     deciding = ("recipe", "ignore", "bits", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
-    options["recipe"] = recipe = recipe_of(
+    options["recipe"] = recipe = choose_recipe(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
     clock = Clock()
@@ -86,7 +86,7 @@ def run(
         for path, text in zip((a, b), texts, strict=True):
             check_tagged(text, recipe, path)
         clock.lap("read")
-        comparison = compare_timed(texts[0], texts[1], complete_options(compare, options), clock)
+        comparison = compare_texts(texts[0], texts[1], complete_options(compare, options), clock)
         answer = comparison.similarity if by_recipe else comparison.edit_similarity
         if output is not None:
             outputs.files["output"].write(f"{answer:.2f}\n".encode())
@@ -94,14 +94,14 @@ def run(
             used: dict[str, object]
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             used |= {"stages": clock.stages, "stage_memory": clock.stage_memory}
-            told = dumps(asdict(comparison) | used, ensure_ascii=False)
-            outputs.files["report"].write(told.encode() + b"\n")
+            line = dumps(asdict(comparison) | used, ensure_ascii=False)
+            outputs.files["report"].write(line.encode() + b"\n")
     if json:
         print(dumps(asdict(comparison), ensure_ascii=False))
         return
     if format == "source":
         named = tuple(zip((a, b), texts, strict=True))
-        lines = lines_of_source(
+        lines = format_source(
             comparison, recipe, named, threshold=options["threshold"], answer=answer
         )
         print(*lines, sep="\n")
@@ -129,8 +129,8 @@ def _check_paths(a: str, b: str) -> None:
 def _print(comparison: Comparison) -> None:
     if comparison.measure != "equal_bits":
         # 100 % means that no edit is needed.
-        most = 100 if comparison.edit_similarity == 1 else 99.99
-        same = min(100 * comparison.edit_similarity, most)
+        limit = 100 if comparison.edit_similarity == 1 else 99.99
+        same = min(100 * comparison.edit_similarity, limit)
         print(translate(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
     print(translate(comparison.verdict))
     print()
@@ -176,8 +176,8 @@ def _print(comparison: Comparison) -> None:
             Message("aligned"),
             Message("{value:.4f}  of the shorter text, in the same order", value=evidence.aligned),
         ),
-        (Message("core"), _core_of(evidence)),
-        (Message("numbers"), _numbers(evidence)),
+        (Message("core"), _describe_core(evidence)),
+        (Message("numbers"), _describe_numbers(evidence)),
     ]
     if comparison.bits is not None:
         bits = NONE
@@ -189,7 +189,7 @@ def _print(comparison: Comparison) -> None:
     print_rows([*rows, (Message("recipe"), comparison.recipe_id)], width=WIDTH)
 
 
-def _core_of(evidence: Evidence) -> Message:
+def _describe_core(evidence: Evidence) -> Message:
     """Return where the texts are the same, and in how many places they differ there."""
     core = Message.counted(
         "{a:.0%} of A, {b:.0%} of B, with {count} difference",
@@ -207,7 +207,7 @@ def _core_of(evidence: Evidence) -> Message:
     return core
 
 
-def _numbers(evidence: Evidence) -> Message:
+def _describe_numbers(evidence: Evidence) -> Message:
     """Return how the numbers of two texts compare, and what that takes from the similarity."""
     numbers = Message(
         "{agree} agree, {differ} differ",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
-from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, file
+from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, declare_file
 from neardup.cli.terminal import Row, end_with_problems, print_run_summary, print_table
 from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
@@ -41,7 +41,7 @@ def run(
     ],
     output: Annotated[
         str | None,
-        file(
+        declare_file(
             "The documents without test items, in input order and otherwise unchanged; "
             "format by extension.",
             "-o",
@@ -49,7 +49,7 @@ def run(
     ],
     report: Annotated[
         str | None,
-        file(
+        declare_file(
             "Record of each finding: id, test_id, cover, begin, end, test_begin, test_end, "
             "text. By default on standard output, if there is no --output."
         ),
@@ -72,7 +72,7 @@ def run(
 
     documents: Sequence[str] | Mapping[str, Sequence[str]] = inputs or []
     if splits:
-        documents = _splits([*splits, *documents])
+        documents = _parse_splits([*splits, *documents])
     else:
         for name, value in (("inputs", inputs), ("tests", tests)):
             if not value:
@@ -99,7 +99,7 @@ def run(
         raise SystemExit(1)
 
 
-def _splits(words: list[str]) -> dict[str, list[str]]:
+def _parse_splits(words: list[str]) -> dict[str, list[str]]:
     """Return the files of each split."""
     splits: dict[str, list[str]] = {}
     for word in words:

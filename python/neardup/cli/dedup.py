@@ -14,10 +14,10 @@ from neardup.cli.options import (
     Quiet,
     Settings,
     StripMarkup,
-    file,
-    recipe_of,
+    choose_recipe,
+    declare_file,
 )
-from neardup.cli.terminal import end_with_problems, language
+from neardup.cli.terminal import end_with_problems, get_language
 from neardup.cli.watch import Watch, print_doubtful, print_summary
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
@@ -34,7 +34,7 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str,
-        file(
+        declare_file(
             "Kept records, unchanged and in input order; format by extension. A folder (out/) "
             "gets one file for each input, with its path, format and compression.",
             "-o",
@@ -42,7 +42,7 @@ def run(
     ],
     removed: Annotated[
         str | None,
-        file(
+        declare_file(
             "Record of each dropped document: id, kept_id, similarity, measure, distance, kind, "
             "cluster_size (the documents that the kept one represents); with titles also title "
             "and kept_title; with --against also kept_from; with repeated ids also record and "
@@ -61,7 +61,7 @@ def run(
     ],
     review: Annotated[
         str | None,
-        file(
+        declare_file(
             "Page for a browser, as HTML: the removals next to the kept documents, the least "
             "similar first; boxes to choose ids for --restore; and the largest groups."
         ),
@@ -104,10 +104,10 @@ def run(
     """
     from neardup.tasks.dedup import dedup_files
 
-    options["recipe"] = recipe_of(
+    options["recipe"] = choose_recipe(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
-    options["language"] = language()
+    options["language"] = get_language()
     others: Any = {"removed": removed, "against": against, "review": review}
     of_cluster = {"master": master, "checkpoint": checkpoint}
     if check_choice(engine, "engine", get_args(Engine)) == "spark":

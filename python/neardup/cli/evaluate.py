@@ -6,7 +6,7 @@ from typing import Annotated, Unpack
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.cli.options import Inputs, Quiet
-from neardup.cli.terminal import end_with_problems, language, print_message
+from neardup.cli.terminal import end_with_problems, get_language, print_message
 from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import EvaluatePairsParameters, PublishedParameters
@@ -61,13 +61,13 @@ def pairs(
         neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/
     """
     from neardup.lab import evaluate_pairs
-    from neardup.lab.experiments.labelled_pairs.report import parts
-    from neardup.lab.report import plain
+    from neardup.lab.experiments.labelled_pairs.report import list_parts
+    from neardup.lab.report import format_plain
 
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        result = evaluate_pairs(inputs, truth, output, recipes=_listed(recipes), **options)
-    _print_result(plain(parts(result), language()), output, quiet=quiet)
+        result = evaluate_pairs(inputs, truth, output, recipes=_split_names(recipes), **options)
+    _print_result(format_plain(list_parts(result), get_language()), output, quiet=quiet)
     if result.problems:
         end_with_problems()
 
@@ -116,24 +116,24 @@ def published(
         neardup evaluate published topics/ --copies edits --recipes classic,general
     """
     from neardup.lab import published as run
-    from neardup.lab.experiments.zhang_he_2020.report import parts
-    from neardup.lab.report import plain
+    from neardup.lab.experiments.zhang_he_2020.report import list_parts
+    from neardup.lab.report import format_plain
 
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        numbers = _numbers(sizes, "sizes")
-        result = run(data, output, recipes=_listed(recipes), sizes=numbers, **options)
-    _print_result(plain(parts(result)), output, quiet=quiet)
+        numbers = _parse_numbers(sizes, "sizes")
+        result = run(data, output, recipes=_split_names(recipes), sizes=numbers, **options)
+    _print_result(format_plain(list_parts(result)), output, quiet=quiet)
     if watch.problems:
         end_with_problems()
 
 
-def _listed(names: str | None) -> list[str] | None:
+def _split_names(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _numbers(values: str | None, name: str) -> list[int] | None:
-    listed = _listed(values)
+def _parse_numbers(values: str | None, name: str) -> list[int] | None:
+    listed = _split_names(values)
     if listed is None:
         return None
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 from neardup.base.display import one_line
 from neardup.base.messages import Message
 from neardup.cli.compare import read_texts
-from neardup.cli.options import Bits, Settings, recipe_of
+from neardup.cli.options import Bits, Settings, choose_recipe
 from neardup.cli.terminal import WIDTH, print_rows, print_table, translate
 from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
@@ -51,8 +51,8 @@ def run(
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    options["recipe"] = recipe = recipe_of(options["recipe"], bits=bits, settings=settings)
-    texts = [_text(text, encoding, recipe) for text in (a, b) if text is not None]
+    options["recipe"] = recipe = choose_recipe(options["recipe"], bits=bits, settings=settings)
+    texts = [_read_text(text, encoding, recipe) for text in (a, b) if text is not None]
     explanation = explain(*texts, **options)
     if json:
         from json import dumps
@@ -62,7 +62,7 @@ def run(
     _print(explanation, recipe, None if all else _SHOWN)
 
 
-def _text(value: str, encoding: str | None, recipe: Recipe) -> str:
+def _read_text(value: str, encoding: str | None, recipe: Recipe) -> str:
     if value == "-" or os.path.lexists(value):
         text = read_texts([value], encoding)[0]
     elif extension_of(value) and " " not in value:
@@ -85,24 +85,26 @@ def _text(value: str, encoding: str | None, recipe: Recipe) -> str:
     return text
 
 
-def _print(explanation: Explanation, recipe: Recipe, most: int | None) -> None:
-    _row(Message("recipe"), explanation.recipe_id)
+def _print(explanation: Explanation, recipe: Recipe, limit: int | None) -> None:
+    _print_row(Message("recipe"), explanation.recipe_id)
     if explanation.frequencies is not None:
-        _row("idf", _frequencies(explanation.frequencies, recipe))
+        _print_row("idf", _describe_frequencies(explanation.frequencies, recipe))
     if explanation.b is not None:
-        _row(Message("verdict"), explanation.verdict)
+        _print_row(Message("verdict"), explanation.verdict)
     for name, text in (("A", explanation.a), ("B", explanation.b)):
         if text is not None:
             if explanation.b is not None:
                 print(f"\n{name}")
-            _print_text(text, most)
+            _print_text(text, limit)
             if text.fingerprint is not None and recipe.sketch.hash == "news":
-                _row(Message("source keys"), _source_keys(text.fingerprint, text.max_distance))
+                _print_row(
+                    Message("source keys"), _format_source_keys(text.fingerprint, text.max_distance)
+                )
     if explanation.b is not None:
-        _print_differences(explanation, most)
+        _print_differences(explanation, limit)
 
 
-def _source_keys(fingerprint: Fingerprint, distance: int) -> Message:
+def _format_source_keys(fingerprint: Fingerprint, distance: int) -> Message:
     """Return the block keys of the news program."""
     if keys := fingerprint.source_blocks(distance):
         return Message("{blocks}  (as the program cuts)", blocks=" ".join(map(str, keys)))
@@ -113,7 +115,7 @@ def _source_keys(fingerprint: Fingerprint, distance: int) -> Message:
     )
 
 
-def _frequencies(name: str, recipe: Recipe) -> str:
+def _describe_frequencies(name: str, recipe: Recipe) -> str:
     """Return where the document frequencies are from."""
     if name != BUNDLED:
         return name
@@ -122,52 +124,53 @@ def _frequencies(name: str, recipe: Recipe) -> str:
     return Message("bundled table")
 
 
-def _row(label: str, value: str | None) -> None:
+def _print_row(label: str, value: str | None) -> None:
     print_rows([(label, value)], width=WIDTH)
 
 
-def _shown(word: str) -> str:
+def _format_word(word: str) -> str:
     """Return a word on one line, and one of blanks in quotes."""
     return one_line(word) if word.strip() else ascii(word)
 
 
-def _print_text(text: ExplainedText, most: int | None) -> None:
+def _print_text(text: ExplainedText, limit: int | None) -> None:
     if text.words:
         words = [
-            one_line(f"{_shown(word)}/{tag}" if tag else _shown(word)) for word, tag in text.words
+            one_line(f"{_format_word(word)}/{tag}" if tag else _format_word(word))
+            for word, tag in text.words
         ]
-        shown = " ".join(words if most is None else words[: 5 * most])
-        if most is not None and len(words) > 5 * most:
+        shown = " ".join(words if limit is None else words[: 5 * limit])
+        if limit is not None and len(words) > 5 * limit:
             shown = Message("{words} ... ({count:,} in all)", words=shown, count=len(words))
-        _row(Message("words"), shown)
-    _row(Message("features"), f"{len(text.features):,}")
+        _print_row(Message("words"), shown)
+    _print_row(Message("features"), f"{len(text.features):,}")
     if text.fingerprint is None:
         if text.values:
-            kept = " ".join(map(str, text.values[:most]))
+            kept = " ".join(map(str, text.values[:limit]))
             values = Message("{count:,} values: {values}", count=len(text.values), values=kept)
-            _row(Message("sketch"), values)
+            _print_row(Message("sketch"), values)
         return
-    _print_weights(text, most, digits=-(-text.fingerprint.bits // 4))
+    _print_weights(text, limit, digits=-(-text.fingerprint.bits // 4))
     sums = " ".join(map(str, reversed(text.sums)))
-    _row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
-    _row(Message("fingerprint"), str(text.fingerprint))
+    _print_row(Message("sums"), Message("{sums}  (highest first)", sums=sums))
+    _print_row(Message("fingerprint"), str(text.fingerprint))
     if text.fingerprint.bits <= 64:
-        _row(Message("unsigned"), str(text.fingerprint.written("unsigned")))
-        _row(Message("signed"), str(text.fingerprint.written("signed")))
+        _print_row(Message("unsigned"), str(text.fingerprint.written("unsigned")))
+        _print_row(Message("signed"), str(text.fingerprint.written("signed")))
     digits = str(text.fingerprint.written("bits"))
-    _row(Message("bits"), Message("{digits}  (highest first)", digits=digits))
-    _row("", Message("{digits}  (lowest first)", digits=digits[::-1]))
+    _print_row(Message("bits"), Message("{digits}  (highest first)", digits=digits))
+    _print_row("", Message("{digits}  (lowest first)", digits=digits[::-1]))
     blocks = Message(
         "{blocks}  (distance {distance}, lowest bits first)",
         blocks=" ".join(map(str, text.fingerprint.blocks(text.max_distance))),
         distance=text.max_distance,
     )
-    _row(Message("blocks"), blocks)
+    _print_row(Message("blocks"), blocks)
 
 
-def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
+def _print_weights(text: ExplainedText, limit: int | None, digits: int) -> None:
     """Print the features behind a fingerprint, the heaviest first. A hash has `digits` digits."""
-    weighed = list(text.features[:most])
+    weighed = list(text.features[:limit])
     rows = []
     columns = [Message("word"), Message("tag"), Message("count"), "tf"]
     if weighed and weighed[0].idf is not None:
@@ -177,7 +180,7 @@ def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
     columns += [Message("score"), Message("weight"), Message("hash")]
     for feature in weighed:
         row = [
-            _shown(feature.word),
+            _format_word(feature.word),
             one_line(feature.tag),
             str(feature.occurrences),
             f"{feature.tf:.4f}",
@@ -194,19 +197,19 @@ def _print_weights(text: ExplainedText, most: int | None, digits: int) -> None:
         row += [f"{feature.score:.4f}", f"{feature.weight:,}", f"{feature.hash:0{digits}x}"]
         rows.append(row)
     print_table(columns, rows, left=(0, 1, len(columns) - 1))
-    if most is not None and len(text.features) > most:
+    if limit is not None and len(text.features) > limit:
         print(
             translate(
-                Message("... and {count:,} lighter ones: --all", count=len(text.features) - most)
+                Message("... and {count:,} lighter ones: --all", count=len(text.features) - limit)
             )
         )
 
 
-def _print_differences(explanation: Explanation, most: int | None) -> None:
-    shared = " ".join(map(_shown, explanation.shared[:most]))
+def _print_differences(explanation: Explanation, limit: int | None) -> None:
+    shared = " ".join(map(_format_word, explanation.shared[:limit]))
     features = Message("{count:,} features: {words}", count=len(explanation.shared), words=shared)
     print()
-    _row(Message("shared"), features)
+    _print_row(Message("shared"), features)
     if not explanation.differing:
         return
     print(translate(Message("differing bits, and the features that decided them")))
@@ -215,15 +218,15 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
             str(differing.bit),
             f"{differing.sum_a:,}",
             f"{differing.sum_b:,}",
-            "  ".join(f"{_shown(word)} {change:+,}" for word, change in differing.decisive),
+            "  ".join(f"{_format_word(word)} {change:+,}" for word, change in differing.decisive),
         ]
-        for differing in explanation.differing[:most]
+        for differing in explanation.differing[:limit]
     ]
     columns = [Message("bit"), Message("sum in A"), Message("sum in B")]
     print_table([*columns, Message("decided by (change of the sum)")], rows, left=(3,))
-    if most is not None and len(explanation.differing) > most:
+    if limit is not None and len(explanation.differing) > limit:
         print(
             translate(
-                Message("... and {count:,} more: --all", count=len(explanation.differing) - most)
+                Message("... and {count:,} more: --all", count=len(explanation.differing) - limit)
             )
         )

@@ -8,7 +8,14 @@ from typing import Any
 
 from neardup.base.display import width_of
 from neardup.base.messages import Message
-from neardup.cli.commands import COMMANDS, GROUPS, children, command, parameters_of, shown
+from neardup.cli.commands import (
+    COMMANDS,
+    GROUPS,
+    find_command,
+    format_command,
+    list_children,
+    list_parameters,
+)
 from neardup.cli.terminal import translate
 from neardup.options.options import RUN
 from neardup.options.signatures import literals
@@ -35,16 +42,16 @@ class HelpParser(argparse.ArgumentParser):
                 super().add_usage(usage, actions, groups, prefix or translate(Message("Usage: ")))
 
             def _rich_split_lines(self, text: Any, width: int) -> Any:
-                breaks = _breaks(text.plain, width)
+                breaks = _find_breaks(text.plain, width)
                 return text.divide(breaks) if breaks else super()._rich_split_lines(text, width)
 
             def format_help(self) -> str:
-                return _HEADER.sub(_aligned, super().format_help())
+                return _HEADER.sub(_align_header, super().format_help())
 
         return Formatter(self.prog, max_help_position=32)
 
 
-def _breaks(text: str, width: int) -> list[int]:
+def _find_breaks(text: str, width: int) -> list[int]:
     """Return where the lines of a Chinese text end; nothing for other texts."""
     breaks: list[int] = []
     if width_of(text) == len(text):
@@ -58,31 +65,31 @@ def _breaks(text: str, width: int) -> list[int]:
     return breaks
 
 
-def _aligned(header: re.Match[str]) -> str:
+def _align_header(header: re.Match[str]) -> str:
     """Return the header of an option with less space after it for characters of two columns."""
     wide = sum(width_of(character) == 2 for character in header[1])
     return header[1] + " " * max(len(header[2]) - wide, 1)
 
 
-def help_of(name: str) -> tuple[str, list[str]]:
+def read_help(name: str) -> tuple[str, list[str]]:
     """Return what the help of a command or group says, and its examples."""
-    docstring = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
+    docstring = GROUPS.get(name) or inspect.cleandoc(find_command(name).__doc__ or "")
     text, _, examples = docstring.partition("\n\nExamples:\n")
     return text, [line.strip() for line in examples.splitlines()]
 
 
-def help_texts() -> Iterator[str]:
+def list_texts() -> Iterator[str]:
     """Yield what the help says, and the descriptions of the recipes, for translation."""
     yield from (load_recipe(name).description for name in NAMES)
     for name in dict.fromkeys((*GROUPS, *COMMANDS)):
-        yield from help_of(name)[0].split("\n\n")
-        for parameter in parameters_of(command(name)):
+        yield from read_help(name)[0].split("\n\n")
+        for parameter in list_parameters(find_command(name)):
             yield parameter.option.help
             yield parameter.option.panel or RUN
             yield parameter.metavar
 
 
-def described(
+def describe_command(
     name: str, parser: argparse.ArgumentParser | None = None, *, completes: bool = False
 ) -> argparse.ArgumentParser:
     """Return the parser of a command or group with its help.
@@ -97,18 +104,20 @@ def described(
     """
     if completes:
         from shtab import FILE
-    parser = parser or HelpParser(shown(name), add_help=False)
-    text, examples = help_of(name)
+    parser = parser or HelpParser(format_command(name), add_help=False)
+    text, examples = read_help(name)
     paragraphs = [translate(Message(paragraph)) for paragraph in text.split("\n\n")]
     parser.description = "\n\n".join(paragraphs).replace("%", "%%")
     if examples:
         parser.epilog = "\n  ".join((translate(Message("Examples:")), *examples)).replace("%", "%%")
-    parameters = parameters_of(command(name))
+    parameters = list_parameters(find_command(name))
     arguments = [
         translate(Message(parameter.metavar)) for parameter in parameters if not parameter.flags
     ]
     below = (
-        [translate(Message("COMMAND")), translate(Message("[ARGS]..."))] if children(name) else []
+        [translate(Message("COMMAND")), translate(Message("[ARGS]..."))]
+        if list_children(name)
+        else []
     )
     parser.usage = " ".join(("%(prog)s", translate(Message("[OPTIONS]")), *arguments, *below))
     arguments_title, options_title = translate(Message("Arguments")), translate(Message("Options"))
@@ -127,14 +136,14 @@ def described(
             action.choices = choices
         elif completes and (not parameter.flags or _FILES.search(parameter.metavar)):
             action.complete = FILE
-    if children(name):
+    if list_children(name):
         commands = parser.add_subparsers(
-            title=translate(Message("Commands")), metavar=below[0], prog=shown(name)
+            title=translate(Message("Commands")), metavar=below[0], prog=format_command(name)
         )
-    for child in children(name):
+    for child in list_children(name):
         longer = f"{name} {child}".lstrip()
-        summary = translate(Message(help_of(longer)[0].partition("\n\n")[0])).replace("%", "%%")
+        summary = translate(Message(read_help(longer)[0].partition("\n\n")[0])).replace("%", "%%")
         child_parser = commands.add_parser(child, help=summary, add_help=False)
         if completes:
-            described(longer, child_parser, completes=True)
+            describe_command(longer, child_parser, completes=True)
     return parser

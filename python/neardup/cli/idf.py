@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, Settings, StripMarkup, file, recipe_of
-from neardup.cli.terminal import end_with_problems, print_line, translate
+from neardup.cli.options import Inputs, Quiet, Settings, StripMarkup, choose_recipe, declare_file
+from neardup.cli.terminal import end_with_problems, print_line
 from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import IdfParameters
@@ -18,7 +18,9 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str,
-        file("File for the table; compressed if the name ends in .gz, .zst, .xz or .bz2.", "-o"),
+        declare_file(
+            "File for the table; compressed if the name ends in .gz, .zst, .xz or .bz2.", "-o"
+        ),
     ],
     format: o.Format,
     encoding: o.Encoding,
@@ -38,7 +40,7 @@ def run(
     from neardup.tasks.idf import count_idf
     from neardup.writers import OutputSet
 
-    recipe = options["recipe"] = recipe_of(
+    recipe = options["recipe"] = choose_recipe(
         options["recipe"], strip_markup=strip_markup, settings=settings
     )
     read, texts = [*inputs, *recipe.files], {"output": output}
@@ -57,6 +59,6 @@ def run(
             count=table.documents,
             words=len(table.counts),
         )
-        print_line(translate(counts))
+        print_line(counts)
     if watch.problems:
         end_with_problems()

@@ -14,7 +14,7 @@ from neardup.recipe.rule import with_bits
 from neardup.recipe.stages import STAGES
 
 
-def file(help: str, short: str | None = None, default: str | None = None) -> o.Option:
+def declare_file(help: str, short: str | None = None, default: str | None = None) -> o.Option:
     """Return the option for a file to write."""
     return o.Option(help, o.OUTPUT, default, short, metavar="FILE")
 
@@ -62,7 +62,7 @@ FailOnDuplicates = Annotated[bool, o.Option("Exit with 1 if duplicates were foun
 Quiet = Annotated[bool, o.Option("Print errors only: no progress, no summary.", short="-q")]
 
 
-def recipe_of(
+def choose_recipe(
     recipe: AnyRecipe,
     *,
     strip_markup: bool = False,
@@ -71,7 +71,7 @@ def recipe_of(
 ) -> Recipe:
     """Return the recipe that the options name, with the changes that they ask for."""
     chosen = load_recipe(recipe)
-    changes = _changes(settings)
+    changes = _parse_changes(settings)
     if strip_markup:
         changes.setdefault("normalize", {})["strip_markup"] = True
     # Another width keeps the share of equal bits, unless a distance is set as well.
@@ -79,7 +79,7 @@ def recipe_of(
     return with_bits(chosen, width if bits is None else bits).replace(**changes)
 
 
-def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _parse_changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the values of settings by stage and name."""
     changes: dict[str, dict[str, Any]] = {}
     for setting in settings:
@@ -88,11 +88,11 @@ def _changes(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not equals or not dot:
             raise bad("settings", "STAGE.SETTING=VALUE, such as weigh.top=5", setting)
         default = getattr(STAGES.get(stage), name, None)
-        changes.setdefault(stage, {})[name] = _value(text, default)
+        changes.setdefault(stage, {})[name] = _parse_value(text, default)
     return changes
 
 
-def _value(text: str, default: object) -> Any:
+def _parse_value(text: str, default: object) -> Any:
     """Return a value as a recipe file would have it; text needs no quotes."""
     if default is None and text == "none":
         return None

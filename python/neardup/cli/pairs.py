@@ -13,8 +13,8 @@ from neardup.cli.options import (
     Quiet,
     Settings,
     StripMarkup,
-    file,
-    recipe_of,
+    choose_recipe,
+    declare_file,
 )
 from neardup.cli.terminal import end_with_problems
 from neardup.cli.watch import Watch, print_summary
@@ -30,7 +30,7 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str,
-        file(
+        declare_file(
             "Records id_a, id_b, similarity, measure, distance; format by extension, "
             "- for standard output.",
             "-o",
@@ -68,11 +68,11 @@ def run(
         neardup pairs articles.jsonl --threshold 0.7 --quiet
         neardup pairs articles.jsonl --against dump/ -o known.csv
     """
-    from neardup.cli.tracked import tracked_files, write_tracked
+    from neardup.cli.tracked import list_tracked, write_tracked
     from neardup.tasks.pairs import pairs_files
     from neardup.writers.output_conflicts import refuse_input_as_output
 
-    options["recipe"] = recipe_of(
+    options["recipe"] = choose_recipe(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
     result: PairsResult | None = None
@@ -81,7 +81,7 @@ def run(
         if not tracked:
             result = pairs_files(inputs, output, against=against or None, **options)
         else:
-            paths = tracked_files(inputs)
+            paths = list_tracked(inputs)
             # What is compared is a copy of these.
             refuse_input_as_output(paths, [output])
             with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:

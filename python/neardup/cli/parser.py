@@ -14,14 +14,14 @@ from neardup.base.validation import check_choice
 from neardup.cli.commands import (
     Parameter,
     Run,
-    accepted_by,
-    children,
-    command,
-    flags_of,
-    parameters_of,
-    shown,
+    find_command,
+    format_command,
+    list_accepted,
+    list_children,
+    list_parameters,
+    map_flags,
 )
-from neardup.cli.help import HelpParser, described
+from neardup.cli.help import HelpParser, describe_command
 from neardup.cli.terminal import choose_flags, choose_language
 from neardup.exceptions import ParameterError
 from neardup.options.options import Option
@@ -32,7 +32,7 @@ Shell = Literal["bash", "zsh", "fish"]
 _OPTION = re.compile(r"-[^\d.\s]\S*")
 
 
-def read(words: Sequence[str]) -> tuple[Run, dict[str, Any]]:
+def read_words(words: Sequence[str]) -> tuple[Run, dict[str, Any]]:
     """Return the function of the command that is called, and a value of each parameter.
 
     Raises
@@ -46,29 +46,31 @@ def read(words: Sequence[str]) -> tuple[Run, dict[str, Any]]:
     while count < len(words) and words[count].startswith("-"):
         count += 2 if words[count] in ("--language", "--print-completion") else 1
     if count:
-        run_program(**_values(name, run_program, words[:count]))
+        run_program(**_collect_values(name, run_program, words[:count]))
         words = words[count:]
         if not words:
-            raise _refused(name, Message("A command is missing."))
-    while words and words[0] in children(name):
+            raise _refuse(name, Message("A command is missing."))
+    while words and words[0] in list_children(name):
         name, words = f"{name} {words[0]}".lstrip(), words[1:]
-    is_group = bool(children(name))
+    is_group = bool(list_children(name))
     if is_group and words and not words[0].startswith("-"):
-        problem = Message("`{command}` has no command {name}.", command=shown(name), name=words[0])
-        raise _refused(name, problem, _near(words[0], children(name)))
-    run = command(name)
-    if not words and (is_group or any(parameter.is_required for parameter in parameters_of(run))):
-        described(name).print_help()
+        problem = Message(
+            "`{command}` has no command {name}.", command=format_command(name), name=words[0]
+        )
+        raise _refuse(name, problem, _find_near(words[0], list_children(name)))
+    run = find_command(name)
+    if not words and (is_group or any(parameter.is_required for parameter in list_parameters(run))):
+        describe_command(name).print_help()
         raise SystemExit(2)
-    return run, _values(name, run, words)
+    return run, _collect_values(name, run, words)
 
 
-def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
+def _collect_values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
     """Return the value of each parameter, the default for one that the words do not name."""
-    parameters = parameters_of(run)
-    given = _given(name, accepted_by(run), words)
+    parameters = list_parameters(run)
+    given = _parse_words(name, list_accepted(run), words)
     if "language" in given:
-        choose_flags(flags_of(run))
+        choose_flags(map_flags(run))
         choose_language(given["language"])
     values: dict[str, Any] = {}
     if "given" in run.__annotations__:
@@ -76,10 +78,10 @@ def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
     for parameter in parameters:
         if parameter.name not in given and parameter.is_required:
             if parameter.flags:
-                raise _refused(
+                raise _refuse(
                     name, Message("The option {option} is missing.", option=parameter.title)
                 )
-            raise _refused(
+            raise _refuse(
                 name, Message("The argument {argument} is missing.", argument=parameter.title)
             )
         value = given.get(parameter.name, parameter.option.default)
@@ -91,12 +93,14 @@ def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
                     problem = Message("{name} must be a whole number.", name=parameter.title)
                 else:
                     problem = Message("{name} must be a number.", name=parameter.title)
-                raise _refused(name, problem) from None
+                raise _refuse(name, problem) from None
         values[parameter.name] = value
     return values
 
 
-def _given(name: str, parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any]:
+def _parse_words(
+    name: str, parameters: Sequence[Parameter], words: Sequence[str]
+) -> dict[str, Any]:
     """Return the words of each parameter that is on the command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-h", "--help", action="store_true", default=argparse.SUPPRESS)
@@ -115,17 +119,17 @@ def _given(name: str, parameters: Sequence[Parameter], words: Sequence[str]) -> 
     try:
         namespace, rest = parser.parse_known_args(joined)
     except argparse.ArgumentError as error:
-        raise _misused(name, parameters, error, words) from None
+        raise _refuse_use(name, parameters, error, words) from None
     given = vars(namespace)
     if given.get("language") in LANGUAGES:
         # Before the help, and before the message about another word.
         choose_language(given["language"])
     if "help" in given:
-        described(name).print_help()
+        describe_command(name).print_help()
         raise SystemExit(0)
     for word in rest:
         if _OPTION.fullmatch(word):
-            raise _unknown(name, parameters, word.partition("=")[0])
+            raise _refuse_option(name, parameters, word.partition("=")[0])
     rest += words[end + 1 :]
     for parameter in parameters:
         if not parameter.flags and rest:
@@ -136,14 +140,14 @@ def _given(name: str, parameters: Sequence[Parameter], words: Sequence[str]) -> 
         arguments = " ".join(rest)
         problem = Message(
             "`{command}` does not take the argument {arguments}.",
-            command=shown(name),
+            command=format_command(name),
             arguments=arguments,
         )
-        raise _refused(name, problem)
+        raise _refuse(name, problem)
     return given
 
 
-def _misused(
+def _refuse_use(
     name: str, parameters: Sequence[Parameter], error: argparse.ArgumentError, words: Sequence[str]
 ) -> ParameterError:
     """Return the error for an option without its value, or for a flag with one."""
@@ -155,35 +159,37 @@ def _misused(
     used = [word.partition("=")[0] for word in words]
     flag = next((word for word in reversed(used) if word in flags), flags[0])
     if is_flag:
-        return _refused(name, Message("The option {option} takes no value.", option=flag))
-    return _refused(name, Message("The option {option} needs a value.", option=flag))
+        return _refuse(name, Message("The option {option} takes no value.", option=flag))
+    return _refuse(name, Message("The option {option} needs a value.", option=flag))
 
 
-def _unknown(name: str, parameters: Sequence[Parameter], word: str) -> ParameterError:
+def _refuse_option(name: str, parameters: Sequence[Parameter], word: str) -> ParameterError:
     """Return the error for an option that a command does not have."""
     word = word if word.startswith("--") else word[:2]
     known = ["--help", *(flag for parameter in parameters for flag in parameter.flags)]
     near = suggestions(word, known)
     if not near and word.startswith("--"):
-        near = _near(word, [flag for flag in known if flag.startswith("--")])
-    problem = Message("`{command}` has no option {option}.", command=shown(name), option=word)
-    return _refused(name, problem, near)
+        near = _find_near(word, [flag for flag in known if flag.startswith("--")])
+    problem = Message(
+        "`{command}` has no option {option}.", command=format_command(name), option=word
+    )
+    return _refuse(name, problem, near)
 
 
-def _near(word: str, known: Sequence[str]) -> list[str]:
+def _find_near(word: str, known: Sequence[str]) -> list[str]:
     from difflib import get_close_matches
 
     return get_close_matches(word, known)
 
 
-def _refused(name: str, problem: Message, near: Sequence[str] = ()) -> ParameterError:
+def _refuse(name: str, problem: Message, near: Sequence[str] = ()) -> ParameterError:
     """Return a problem with the way out: near names if there are any, else the help."""
     if near:
         return ParameterError(
             Message("{problem} Did you mean {names}?", problem=problem, names=", ".join(near))
         )
     return ParameterError(
-        Message("{problem} See `{command} --help`.", problem=problem, command=shown(name))
+        Message("{problem} See `{command} --help`.", problem=problem, command=format_command(name))
     )
 
 
@@ -207,7 +213,7 @@ def run_program(
     ],
 ) -> None:
     """Take the options that are given before the command."""
-    choose_flags(flags_of(run_program))
+    choose_flags(map_flags(run_program))
     if version:
         print(f"neardup {__version__}")
         raise SystemExit(0)
@@ -219,7 +225,7 @@ def run_program(
 
         print(
             shtab.complete(
-                described("", HelpParser("neardup", add_help=False), completes=True),
+                describe_command("", HelpParser("neardup", add_help=False), completes=True),
                 print_completion,
             )
         )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.cli.terminal import NONE, WIDTH, print_rows, translate
-from neardup.papers.align import equal_words_of
+from neardup.papers.alignment import count_equated_words
 
 if TYPE_CHECKING:
-    from neardup.papers.align import Difference, SharedPassage
+    from neardup.papers.alignment import Difference, SharedPassage
 
 #: Code points that are shown of each text of a passage, and of a difference.
 _SHOWN, _SHOWN_OF_DIFFERENCE = 400, 60
@@ -28,7 +28,7 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     in_b = sorted((place.source_begin, place.source_end) for place in edits)
     print_rows([(Message("passages"), _count(passages))], width=WIDTH)
     for number, passage in enumerate(passages, 1):
-        spans = _spans(passage)
+        spans = _format_spans(passage)
         head = translate(
             Message(
                 "{number}  {spans}  similarity {similarity:.2f}",
@@ -44,18 +44,18 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
             ("B", passage.source_text, passage.source_begin, in_b),
         ):
             more = "…" if len(text) > _SHOWN else ""
-            shown = "".join(_shown(text[:_SHOWN], begin, places, is_terminal))
+            shown = "".join(_highlight(text[:_SHOWN], begin, places, is_terminal))
             print(f"  {name}  {shown}{more}")
     print()
     print_rows([(Message("differences"), _count(differences))], width=WIDTH)
-    width = max((len(_spans(place)) for place in differences), default=0)
+    width = max((len(_format_spans(place)) for place in differences), default=0)
     for place in differences:
-        print(f"  {_spans(place):<{width}}  {_described(place)}")
-    if words := equal_words_of(passages):
-        print_rows([(Message("counted as equal"), _equated(words))], width=WIDTH)
+        print(f"  {_format_spans(place):<{width}}  {_describe(place)}")
+    if words := count_equated_words(passages):
+        print_rows([(Message("counted as equal"), _list_equated(words))], width=WIDTH)
 
 
-def _equated(words: Mapping[tuple[str, str], int]) -> Message | str:
+def _list_equated(words: Mapping[tuple[str, str], int]) -> Message | str:
     shown = ", ".join(f"{word} = {other}" for word, other in list(words)[:_EQUATED])
     if len(words) <= _EQUATED:
         return shown
@@ -66,13 +66,13 @@ def _count(items: Sequence[object]) -> str:
     return str(len(items)) if items else NONE
 
 
-def _spans(place: SharedPassage | Difference) -> str:
+def _format_spans(place: SharedPassage | Difference) -> str:
     return f"A {place.begin}-{place.end}  B {place.source_begin}-{place.source_end}"
 
 
-def _described(place: Difference) -> str:
+def _describe(place: Difference) -> str:
     words, source_words = (
-        _plain(text if len(text) <= _SHOWN_OF_DIFFERENCE else f"{text[:_SHOWN_OF_DIFFERENCE]}…")
+        _clean(text if len(text) <= _SHOWN_OF_DIFFERENCE else f"{text[:_SHOWN_OF_DIFFERENCE]}…")
         for text in (place.text, place.source_text)
     )
     if place.moved:
@@ -84,7 +84,7 @@ def _described(place: Difference) -> str:
     return translate(Message("only in B: {words}", words=source_words))
 
 
-def _shown(
+def _highlight(
     text: str, begin: int, edits: Sequence[tuple[int, int]], is_terminal: bool
 ) -> Iterator[str]:
     inside = [
@@ -94,13 +94,13 @@ def _shown(
     ]
     ends = [0, *(place for span in inside for place in span), len(text)]
     for number, (first, last) in enumerate(pairwise(ends)):
-        plain = _plain(text[first:last])
+        plain = _clean(text[first:last])
         if is_terminal and plain:
             is_edit = number % 2 == 1
             plain = f"\x1b[{'31;4' if is_edit else 32}m{plain}\x1b[0m"
         yield plain
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     """Return a text without line breaks and control characters, which have no place here."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)

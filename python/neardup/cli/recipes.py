@@ -50,10 +50,10 @@ def run(
         description = translate(Message(known.description))
         if name == NAMES[0]:
             description = translate(Message("{recipe} (default)", recipe=description))
-        print(f"{name:<16}{pad(translate(_sketch(known.sketch)), 14)}{description}")
+        print(f"{name:<16}{pad(translate(_describe_sketch(known.sketch)), 14)}{description}")
 
 
-def _sketch(sketch: Sketch) -> Message:
+def _describe_sketch(sketch: Sketch) -> Message:
     if sketch.kind == "simhash":
         return Message("{bits} bits", bits=sketch.bits)
     if sketch.kind == "minhash":

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.display import one_line
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, file
-from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary, translate
+from neardup.cli.options import Inputs, Quiet, declare_file
+from neardup.cli.terminal import Row, end_with_problems, print_line, print_run_summary
 from neardup.cli.watch import Watch
 from neardup.options import options as o
 from neardup.options.groups import RepeatsFilesParameters
@@ -22,18 +22,20 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str | None,
-        file(
+        declare_file(
             "Record of each repeat: repeat, text, count, documents, id, begin, end; format by "
             "extension. By default on standard output, if no other file is named.",
             "-o",
         ),
     ],
     places: Annotated[
-        str | None, file("Record of each place of a repeat: repeat, id, begin, end.")
+        str | None, declare_file("Record of each place of a repeat: repeat, id, begin, end.")
     ],
     remove: Annotated[
         str | None,
-        file("All records without their repeats, otherwise unchanged; format by extension."),
+        declare_file(
+            "All records without their repeats, otherwise unchanged; format by extension."
+        ),
     ],
     keep: Annotated[
         KeptPlaces | None,
@@ -91,6 +93,6 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
         rows.append((Message("cut out"), summary.removed, emptied))
     print_run_summary(summary, rows)
     if summary.frequent:
-        print_line(translate(Message("The most frequent:")))
+        print_line(Message("The most frequent:"))
         for count, text in summary.frequent:
             print_line(f"{count:>14,}  {one_line(text)}")

@@ -101,13 +101,15 @@ def run(
     from neardup.server import Settings
     from neardup.server.running import serve
 
-    settings = Settings(index, _libraries(library or []), keys, language, **limits)
+    settings = Settings(index, _parse_libraries(library or []), keys, language, **limits)
     _try_index(index, quiet=quiet)
 
-    def started(address: str) -> None:
+    def announce(address: str) -> None:
         if not quiet:
             print_message(
-                Message("serving {index} at {address}", index=_shown(index), address=address)
+                Message(
+                    "serving {index} at {address}", index=_hide_password(index), address=address
+                )
             )
 
     served = serve(
@@ -117,13 +119,13 @@ def run(
         stop_seconds=stop_seconds,
         proxy=proxy,
         access_log=access_log,
-        started=started,
+        started=announce,
     )
     if not served:
         raise SystemExit(2)
 
 
-def _libraries(given: list[str]) -> dict[str, str]:
+def _parse_libraries(given: list[str]) -> dict[str, str]:
     libraries: dict[str, str] = {}
     for option in given:
         name, equals, path = option.partition("=")
@@ -150,7 +152,7 @@ def _try_index(location: str, *, quiet: bool) -> None:
         )
 
 
-def _shown(location: str) -> str:
+def _hide_password(location: str) -> str:
     """Return a location without a password."""
     scheme, separator, rest = location.partition("://")
     if not separator:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.cli.options import file
+from neardup.cli.options import declare_file
 from neardup.cli.terminal import print_message
 from neardup.options import options as o
 
-File = Annotated[Path, file("The file of keys.")]
+File = Annotated[Path, declare_file("The file of keys.")]
 Name = Annotated[str, o.Argument("Person or program that uses the key.", metavar="NAME")]
 
 

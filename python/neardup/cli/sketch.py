@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup.cli.options import Bits, Inputs, Quiet, Settings, StripMarkup, file, recipe_of
+from neardup.cli.options import (
+    Bits,
+    Inputs,
+    Quiet,
+    Settings,
+    StripMarkup,
+    choose_recipe,
+    declare_file,
+)
 from neardup.cli.terminal import end_with_problems
 from neardup.cli.watch import Watch, print_summary
 from neardup.options.groups import SketchFilesParameters
@@ -15,7 +23,7 @@ def run(
     inputs: Inputs,
     output: Annotated[
         str,
-        file(
+        declare_file(
             "File for the sketches and texts of all documents, for --against of dedup and pairs.",
             "-o",
         ),
@@ -34,7 +42,7 @@ def run(
     """
     from neardup.tasks.sketch import sketch_files
 
-    options["recipe"] = recipe_of(
+    options["recipe"] = choose_recipe(
         options["recipe"], strip_markup=strip_markup, bits=bits, settings=settings
     )
     with Watch(quiet=quiet) as watch:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from neardup.tasks.comparison import Comparison
 
 
-def lines_of_source(
+def format_source(
     comparison: Comparison,
     recipe: Recipe,
     texts: Sequence[tuple[str, str]],
@@ -36,33 +36,35 @@ def lines_of_source(
         What the paper check prints.
     """
     if recipe.sketch.hash == "bkdr":
-        return [_of_bkdr(comparison, texts, threshold)]
+        return [_format_bkdr(comparison, texts, threshold)]
     if recipe.sketch.hash == "news":
-        return _of_news(comparison, recipe, texts)
+        return _format_news(comparison, recipe, texts)
     a, b = (name for name, _ in texts)
     # Python writes these numbers as Java does.
     return [f"两篇文章({a} & {b})", f"相似率为：{round(answer, 2)}"]
 
 
-def _of_bkdr(
+def _format_bkdr(
     comparison: Comparison, texts: Sequence[tuple[str, str]], threshold: float | None
 ) -> str:
-    bits, distance = _distance(comparison, texts)
+    bits, distance = _get_distance(comparison, texts)
     if threshold is None:
-        most = comparison.max_distance
-        assert most is not None
+        bound = comparison.max_distance
+        assert bound is not None
         # The program's own, or the largest share of equal bits that is not enough.
-        threshold = 0.5 if most < bits / 2 <= most + 1 else 1 - (most + 1) / bits
+        threshold = 0.5 if bound < bits / 2 <= bound + 1 else 1 - (bound + 1) / bits
     values = f"相似度为{(bits - distance) / bits},{{}}阈值{float(threshold)}"
     if comparison.duplicate:
         return f"{values.format('超过')},所以新闻1与新闻2是相似的"
     return f"{values.format('小于')},所以新闻1与新闻2不是相似的"
 
 
-def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, str]]) -> list[str]:
+def _format_news(
+    comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, str]]
+) -> list[str]:
     from neardup.tasks.explain import explain
 
-    _, distance = _distance(comparison, texts)
+    _, distance = _get_distance(comparison, texts)
     explained = [explain(text, recipe=recipe).a for _, text in texts]
     prints = [one.fingerprint for one in explained if one.fingerprint is not None]
     lower = recipe.weigh.lowercase_units
@@ -77,7 +79,7 @@ def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, 
     ]
 
 
-def _distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple[int, int]:
+def _get_distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple[int, int]:
     """Return the width of two fingerprints, and in how many bits they differ."""
     if comparison.bits is None or comparison.distance is None:
         names = ", ".join(name for name, _ in texts)

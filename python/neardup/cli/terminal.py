@@ -41,7 +41,7 @@ def choose_flags(flags: Mapping[str, str]) -> None:
     _flags = flags
 
 
-def language() -> Language:
+def get_language() -> Language:
     """Return the user's language."""
     return _chosen or language_of_environment()
 
@@ -50,12 +50,12 @@ def use_language(chosen: Language | None) -> Language:
     """Return the language that an option of a command names, for all messages from now on."""
     if chosen is not None:
         choose_language(chosen)
-    return language()
+    return get_language()
 
 
 def translate(message: object) -> str:
     """Return a message, or the message of an error, in the user's language and with flags."""
-    return in_language(message, language(), _flags)
+    return in_language(message, get_language(), _flags)
 
 
 def print_rows(
@@ -80,10 +80,10 @@ def print_message(message: object) -> None:
     print_line(f"neardup: {translate(message)}")
 
 
-def print_line(line: str) -> None:
-    """Print a line."""
+def print_line(line: object) -> None:
+    """Print a line, or a message as one, on standard error."""
     # In one piece, so that lines of several processes do not mix.
-    print(f"{line}\n", end="", file=sys.stderr, flush=True)
+    print(f"{translate(line)}\n", end="", file=sys.stderr, flush=True)
 
 
 def print_note(note: str) -> None:
@@ -97,7 +97,7 @@ def print_problem(problem: object) -> None:
     print_message(problem)
 
 
-def rule_words(measure: str, threshold: float | None, max_distance: int | None) -> Message:
+def describe_rule(measure: str, threshold: float | None, max_distance: int | None) -> Message:
     """Return when a document is a duplicate."""
     if threshold is None:
         return Message.counted(
@@ -123,14 +123,14 @@ def print_counts(rows: list[Row]) -> None:
         print_line(line.rstrip())
 
 
-def megabytes(size: int) -> str:
+def format_megabytes(size: int) -> str:
     """Return a number of bytes as a summary shows it."""
     return f"{size / 1e6:,.1f} MB"
 
 
 def print_run_summary(summary: Any, rows: list[Row]) -> None:
     """Print the counts of a run, the rows of its task, its time and its memory."""
-    size = megabytes(summary.bytes_read - summary.bytes_against)
+    size = format_megabytes(summary.bytes_read - summary.bytes_against)
     print_counts([(Message("read"), summary.read, size), *rows])
     print_counts([(Message("seconds"), f"{summary.seconds:,.2f}", "")])
     # A cluster measures at intervals, so it may not have measured a short job.

@@ -20,8 +20,8 @@ from neardup.readers.input_files import skipped
 def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: Any) -> int:
     """Write the documents of files as JSON lines; return their number.
 
-    Their ids name file and record. Files without text, data files without a text field and files
-    that need a package that is not installed are left out, with a note.
+    Their ids name file and record. Three kinds of files are left out, with a note: files without
+    text, data files without a text field, and files that need a package that is not installed.
     """
     count = 0
     without: list[str] = []
@@ -36,7 +36,7 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
         if not os.path.getsize(path):
             continue
         try:
-            for records, problems in _documents(path, read | {"format": format}):
+            for records, problems in _read_documents(path, read | {"format": format}):
                 for problem in problems:
                     watch.problem(problem)
                 for record in records:
@@ -65,7 +65,7 @@ class _NoTextFieldError(Exception):
     """Leaves a data file that has no text at its beginning."""
 
 
-def _documents(
+def _read_documents(
     path: str, read: dict[str, Any]
 ) -> Iterator[tuple[list[dict[str, str]], list[Problem]]]:
     """Yield the records of a file with text, and its problems, batch by batch."""
@@ -94,17 +94,17 @@ def _documents(
         yield records, batch.problems
 
 
-def tracked_files(paths: Sequence[str]) -> list[str]:
+def list_tracked(paths: Sequence[str]) -> list[str]:
     """Return the files that git tracks below paths, in the order of their names."""
     command = ["git", "ls-files", "-z", "--cached", "--", *paths]
     try:
-        found = subprocess.run(command, capture_output=True, check=True)
+        result = subprocess.run(command, capture_output=True, check=True)
     except OSError as error:
         reason: str = system_words(error)
     except subprocess.CalledProcessError as error:
         reason = (os.fsdecode(error.stderr).strip().splitlines() or ["git failed"])[0]
     else:
-        return [os.fsdecode(name) for name in found.stdout.split(b"\0") if name]
+        return [os.fsdecode(name) for name in result.stdout.split(b"\0") if name]
     raise InputError(
         Message(
             "{parameter:named} needs a git repository ({reason}). Leave it out to read all files.",

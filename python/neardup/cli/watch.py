@@ -14,11 +14,11 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.cli.terminal import (
     Row,
-    megabytes,
+    describe_rule,
+    format_megabytes,
     print_line,
     print_message,
     print_run_summary,
-    rule_words,
     translate,
 )
 from neardup.readers import Problem
@@ -169,7 +169,7 @@ class Watch(Progress):
         clock = str(timedelta(seconds=int(elapsed)))
         if left is not None:
             clock = translate(Message("{time} left", time=str(timedelta(seconds=int(left)))))
-        fields = {"done": _done(self.done), "rate": rate, "clock": clock}
+        fields = {"done": _format_done(self.done), "rate": rate, "clock": clock}
         if self._share is not None:
             self._bars.update(self._task, completed=self._share(), **fields)
         else:
@@ -178,11 +178,11 @@ class Watch(Progress):
     def _report_regularly(self) -> None:
         while not self._ended.wait(_EVERY):
             if self._stage is not None:
-                print_message(self._line(self._stage))
+                print_message(self._describe_stage(self._stage))
 
-    def _line(self, stage: str) -> Message:
+    def _describe_stage(self, stage: str) -> Message:
         """Return what is known of the current stage: documents, share and time left."""
-        done = _done(self.done)
+        done = _format_done(self.done)
         share = self.done / self._documents if self._documents else 0.0
         if self._share is not None:
             share = self._share()
@@ -223,7 +223,7 @@ class Watch(Progress):
             print(line, file=sys.stderr)
 
 
-def _done(documents: int) -> str:
+def _format_done(documents: int) -> str:
     return translate(Message.counted("{count:,} document", "{count:,} documents", count=documents))
 
 
@@ -234,13 +234,13 @@ def print_summary(
     rows: list[Row] = []
     if summary.against:
         # Sketches are not read as documents are.
-        size = megabytes(summary.bytes_against) if summary.bytes_against else ""
+        size = format_megabytes(summary.bytes_against) if summary.bytes_against else ""
         rows.append((Message("compared with"), summary.against, size))
     rows.append((Message("unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
         same = Message("same text")
         rows.append((Message("exact duplicates"), summary.exact_duplicates, same))
-        rule = rule_words(measure, threshold, bits)
+        rule = describe_rule(measure, threshold, bits)
         rows.append((Message("near-duplicates"), summary.near_duplicates, rule))
         rows.append((Message("kept"), summary.kept, ""))
         for name, count in (
@@ -253,14 +253,14 @@ def print_summary(
             why = Message("cannot be written in this format")
             rows.append((Message("left out"), summary.left_out, why))
     elif summary.task == "pairs":
-        rows.append((Message("pairs"), summary.pairs, rule_words(measure, threshold, bits)))
+        rows.append((Message("pairs"), summary.pairs, describe_rule(measure, threshold, bits)))
     print_run_summary(summary, rows)
 
 
 def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | None) -> None:
     """Name the least similar removals on standard error, and when to use another recipe."""
     if rows:
-        print_line(translate(Message("The most doubtful removals (--review shows their texts):")))
+        print_line(Message("The most doubtful removals (--review shows their texts):"))
     for row in rows:
         line = Message(
             "{similarity}  {id} repeats {kept_id}",
@@ -274,4 +274,4 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
             "If only nearly equal texts are duplicates, as among laws, try --recipe strict. With "
             "50 labelled pairs, neardup evaluate pairs finds the best bound."
         )
-        print_line(translate(advice))
+        print_line(advice)

@@ -11,8 +11,8 @@ from neardup.lab.datasets.reposts import RepostModel
 from neardup.lab.experiments.labelled_pairs import evaluate_pairs
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation
 from neardup.lab.experiments.zhang_he_2020 import published
-from neardup.lab.experiments.zhang_he_2020.measures import PublishedResult
-from neardup.lab.metrics import Scores
+from neardup.lab.experiments.zhang_he_2020.runs import PublishedResult
+from neardup.lab.scores import Scores
 
 __all__ = [
     "EditModel",

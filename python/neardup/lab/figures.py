@@ -55,7 +55,7 @@ _STYLE: Mapping[str, Any] = {
 _SIZE = (8.0, 4.5)
 
 
-def svg(draw: Callable[[Any], None]) -> bytes:
+def draw_svg(draw: Callable[[Any], None]) -> bytes:
     """Return the figure that a function draws on an empty one."""
     import matplotlib as mpl
     from matplotlib import font_manager

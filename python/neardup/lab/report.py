@@ -34,48 +34,48 @@ Part = Sequence[str] | Table
 _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
 
 
-def plain(parts: Iterable[Part], language: str = "en") -> str:
+def format_plain(parts: Iterable[Part], language: str = "en") -> str:
     """Return a report for a terminal; messages in it are translated."""
 
-    def words(text: str) -> str:
+    def show_line(text: str) -> str:
         return one_line(in_language(text, language))
 
     shown = []
     for part in parts:
         if isinstance(part, Table):
-            rows = [list(map(words, row)) for row in part.rows]
-            header = list(map(words, part.header))
+            rows = [list(map(show_line, row)) for row in part.rows]
+            header = list(map(show_line, part.header))
             shown.append(plain_table(header, rows, left=range(part.text)))
         else:
-            shown.append("\n".join(map(words, part)))
+            shown.append("\n".join(map(show_line, part)))
     return "\n\n".join(shown)
 
 
-def markdown(title: str, introduction: str, parts: Iterable[Part], *images: str) -> bytes:
+def format_markdown(title: str, introduction: str, parts: Iterable[Part], *images: str) -> bytes:
     """Return a report as Markdown, with figures of the same folder at its end."""
     shown = [f"# {title}", introduction]
     for part in parts:
         if isinstance(part, Table):
             figures = len(part.header) - part.text
             lines = [part.header, ["---"] * part.text + ["---:"] * figures, *part.rows]
-            shown.append("\n".join(f"| {' | '.join(map(_escaped, cells))} |" for cells in lines))
+            shown.append("\n".join(f"| {' | '.join(map(_escape, cells))} |" for cells in lines))
         else:
-            shown.append("\n".join(f"- {_escaped(sentence)}" for sentence in part))
+            shown.append("\n".join(f"- {_escape(sentence)}" for sentence in part))
     shown += [f"![{title}]({image})" for image in images]
     return ("\n\n".join(shown) + "\n").encode()
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text so that nothing in it is taken for Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def csv_table(rows: Sequence[Mapping[str, object]]) -> bytes:
+def format_csv(rows: Sequence[Mapping[str, object]]) -> bytes:
     """Return rows of equal columns as CSV for a spreadsheet; a number has six digits at most."""
-    return spreadsheet_bytes([rows[0], *(map(_cell, row.values()) for row in rows)])
+    return spreadsheet_bytes([rows[0], *(map(_format_cell, row.values()) for row in rows)])
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     """Return what a cell of CSV shows: 0 or 1 for a flag, nothing for no value."""
     if isinstance(value, bool):
         return int(value)

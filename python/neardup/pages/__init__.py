@@ -6,9 +6,9 @@
 | `words` | the words of pages in both languages, from the catalogue of messages |
 | `excerpts` | the beginning of a text, and the text around a passage |
 | `marking` | a text cut into runs, for passages that overlap |
-| `sides` | two texts beside each other |
+| `sides` | two texts next to each other |
 | `printing` | a page as PDF |
 
-What only one page shows is computed by its owner: `neardup.papers.report`,
+Values that only one page shows are computed by its owner: `neardup.papers.report`,
 `neardup.tasks.review` and `neardup.server.pages`.
 """

@@ -17,35 +17,35 @@ _WORD = re.compile(rf"{_LETTER}(?:(?:{_LETTER}|[.'’-])*{_LETTER})?")
 _LONGEST_WORD = 30
 
 
-def beginning(text: str, length: int) -> str:
+def cut_beginning(text: str, length: int) -> str:
     """Return the first code points of a text as one line, with a mark where it is cut.
 
     Examples
     --------
-    >>> beginning("One ferry,\\n  two bridges", 10)
+    >>> cut_beginning("One ferry,\\n  two bridges", 10)
     'One ferry,…'
     """
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length]}…"
 
 
-def around(text: str, begin: int, end: int) -> tuple[int, int]:
+def extend_span(text: str, begin: int, end: int) -> tuple[int, int]:
     """Return a half-open span extended by at most 60 code points on either side.
 
-    It begins and ends at a line bound if one is that near, else at that of a sentence or clause,
-    and always at a word bound, except within words of more than 30 letters.
+    It begins and ends at a line bound if one is that near, else at a sentence or clause bound. It
+    always begins and ends at a word bound, except within words of more than 30 letters.
 
     Examples
     --------
     >>> text = "A long sentence of which nothing shall be shown here. Behind it, two words."
-    >>> first, last = around(text, 71, 76)
+    >>> first, last = extend_span(text, 71, 76)
     >>> text[first:last]
     'Behind it, two words.'
     """
-    return _begin(text, begin), _end(text, end)
+    return _find_begin(text, begin), _find_end(text, end)
 
 
-def _begin(text: str, begin: int) -> int:
+def _find_begin(text: str, begin: int) -> int:
     first = max(begin - _AROUND, 0)
     # Do not show blank lines and leading white space.
     stop = first + len(text[first:begin].rstrip())
@@ -60,17 +60,17 @@ def _begin(text: str, begin: int) -> int:
         mark = marks.search(text, first, max(begin - _FEW, first))
         if mark is not None:
             return stop - len(text[mark.end() : stop].lstrip())
-    return _behind_word(text, first, begin)
+    return _skip_word(text, first, begin)
 
 
-def _behind_word(text: str, first: int, begin: int) -> int:
+def _skip_word(text: str, first: int, begin: int) -> int:
     for word in _WORD.finditer(text, max(first - _LONGEST_WORD - 1, 0), begin):
         if word.start() < first < word.end() and len(word[0]) <= _LONGEST_WORD:
             return word.end() + (text[word.end() : word.end() + 1] == " ")
     return first
 
 
-def _end(text: str, end: int) -> int:
+def _find_end(text: str, end: int) -> int:
     last = min(end + _AROUND, len(text))
     line = text.find("\n", end + 1, last)
     if line >= 0:

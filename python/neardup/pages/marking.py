@@ -59,8 +59,8 @@ class Run(NamedTuple):
 
     `passages` are positions: first the one whose colour is shown, then the others in the order of
     their sources. `repeated` is False between the pieces of the first passage. `opens` is whether
-    the colour differs from that of the run before; `first` and `last` are the passages that begin
-    and end with this run; `page` is the page that begins here, from 1, else 0.
+    the run before has another colour; `first` and `last` are the passages that begin and end with
+    this run; `page` is the page that begins here, from 1, else 0.
     """
 
     begin: int
@@ -106,15 +106,15 @@ class Block:
 class Marks:
     """A marked text.
 
-    `anchors` has for each passage the first passage of the run that it begins with, after which
-    the run is named; `coloured` are the passages whose colour is visible somewhere.
+    `anchors` has for each passage the first passage of the run that it begins with: the run is
+    named after it. `coloured` are the passages whose colour is visible somewhere.
     """
 
     blocks: tuple[Block, ...]
     anchors: dict[int, int]
     coloured: frozenset[int]
 
-    def runs(self) -> Iterator[Run]:
+    def iterate_runs(self) -> Iterator[Run]:
         """Yield all runs, in the order of the text."""
         for block in self.blocks:
             for paragraph in block.paragraphs:
@@ -131,20 +131,20 @@ def mark(
 ) -> Marks:
     """Return a text cut into runs; `pages` are the places where pages begin.
 
-    If several passages are at one place, the colour is that of a passage that repeats its source
-    at this place, and among these that of the first source.
+    If several passages are at one place, one that repeats its source at this place gives the
+    colour. Among several of these, the passage of the first source does.
 
     Examples
     --------
     >>> marks = mark("a copy", [MarkedPassage(2, 6, 0, [(2, 6)])])
-    >>> [(run.begin, run.end, run.passages) for run in marks.runs()]
+    >>> [(run.begin, run.end, run.passages) for run in marks.iterate_runs()]
     [(0, 2, ()), (2, 6, (0,))]
     """
     lines = [
         line
-        for span in _spans(text, sections)
-        for whole in _lines(text, *span)
-        for line in (_shorter(text, *whole) if whole[1] - whole[0] > _LONGEST else (whole,))
+        for span in _cut_spans(text, sections)
+        for whole in _split_lines(text, *span)
+        for line in (_split_long(text, *whole) if whole[1] - whole[0] > _LONGEST else (whole,))
     ]
     runs = _sweep(text, passages, asides, pages, {begin for begin, _ in lines})
     starts = {section.begin: number for number, section in enumerate(sections)}
@@ -171,14 +171,14 @@ def mark(
     )
 
 
-def _spans(text: str, sections: Iterable[Heading]) -> Iterator[Span]:
+def _cut_spans(text: str, sections: Iterable[Heading]) -> Iterator[Span]:
     bounds = sorted(
         {0, len(text)} | {section.begin for section in sections if section.begin < len(text)}
     )
     return pairwise(bounds)
 
 
-def _lines(text: str, begin: int, end: int) -> Iterator[Span]:
+def _split_lines(text: str, begin: int, end: int) -> Iterator[Span]:
     """Yield the lines with their line ends."""
     for line_end in _LINE_END.finditer(text, begin, end):
         yield begin, line_end.end()
@@ -187,12 +187,12 @@ def _lines(text: str, begin: int, end: int) -> Iterator[Span]:
         yield begin, end
 
 
-def _shorter(text: str, begin: int, end: int) -> Iterator[Span]:
+def _split_long(text: str, begin: int, end: int) -> Iterator[Span]:
     while end - begin > _LONGEST:
-        least, most = begin + _LONGEST // 2, begin + _LONGEST
-        cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
+        least, longest = begin + _LONGEST // 2, begin + _LONGEST
+        cut = max(text.rfind(mark, least, longest) + len(mark) for mark in _SENTENCE_ENDS)
         if cut <= least:
-            cut = most
+            cut = longest
             # Combining marks stay with their letter, up to a limit.
             while cut > least and unicodedata.combining(text[cut]):
                 cut -= 1
@@ -221,7 +221,9 @@ def _sweep(
             set_aside[aside.begin][aside.rank, aside.kind] += 1
             set_aside[aside.end][aside.rank, aside.kind] -= 1
     page_at = {begin: page for page, begin in enumerate(pages, 1)}
-    places = _bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    places = (
+        _collect_bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    )
     bounds = sorted(place for place in places if 0 <= place <= len(text))
     piece_begins = [[begin for begin, _ in passage.pieces] for passage in passages]
 
@@ -270,7 +272,7 @@ def _sweep(
     return runs
 
 
-def _bounds(passages: Iterable[MarkedPassage]) -> set[int]:
+def _collect_bounds(passages: Iterable[MarkedPassage]) -> set[int]:
     bounds = set()
     for passage in passages:
         bounds |= {passage.begin, passage.end}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from neardup.pages.marking import MarkedPassage, Marks, Run, Span, mark
-from neardup.pages.templating import language_of
+from neardup.pages.templating import detect_language
 
 # A browser lays out texts longer than this bit by bit during scrolling.
 _AT_ONCE = 100_000
@@ -17,7 +17,7 @@ _AT_ONCE = 100_000
 Part = tuple[str, bool]
 
 
-def parts_of(
+def split_parts(
     text: str, begin: int, end: int, differing: Sequence[Span], *, offset: int = 0
 ) -> Iterator[Part]:
     """Yield a span of a text, split at the bounds of the differences, which are in order.
@@ -50,17 +50,17 @@ class Side:
 
     @property
     def language(self) -> str:
-        """The language of the text; see `language_of`."""
-        return language_of(self.text)
+        """The language of the text; see `detect_language`."""
+        return detect_language(self.text)
 
     @property
     def lazy(self) -> bool:
         """Whether the text is too long to be laid out at once."""
         return len(self.text) > _AT_ONCE
 
-    def parts(self, run: Run) -> Iterator[Part]:
+    def split_run(self, run: Run) -> Iterator[Part]:
         """Split a run of a piece at the bounds of the differences."""
-        return parts_of(self.text, run.begin, run.end, self.differing[run.passages[0]])
+        return split_parts(self.text, run.begin, run.end, self.differing[run.passages[0]])
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Sides:
     pieces: list[tuple[Span, Span]]
 
 
-def whole_sides(
+def mark_sides(
     a: str,
     b: str,
     pieces: Iterable[tuple[Span, Span]],
@@ -85,7 +85,7 @@ def whole_sides(
     """
     pieces = list(pieces)
 
-    def side(number: int, text: str) -> Side:
+    def make_side(number: int, text: str) -> Side:
         passages = [
             MarkedPassage(*piece[number], position, [piece[number]])
             for position, piece in enumerate(pieces)
@@ -93,7 +93,7 @@ def whole_sides(
         differing = [[edit[number] for edit in of_piece] for of_piece in edits]
         return Side(text, mark(text, passages), differing)
 
-    return Sides(side(0, a), side(1, b), pieces)
+    return Sides(make_side(0, a), make_side(1, b), pieces)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Excerpt:
     more_after: bool
 
 
-def excerpt(
+def cut_excerpt(
     text: str,
     offset: int,
     length: int,
@@ -128,16 +128,16 @@ def excerpt(
     pieces: Sequence[Span],
     moved: frozenset[int],
     differing: Sequence[Span],
-    most: int | None,
+    limit: int | None,
 ) -> Excerpt:
     """Return an excerpt, cut at the bounds of a passage and its pieces.
 
     All spans count from the begin of the whole text, of `length` code points, in which `text`
-    begins at `offset`. At most `most` code points of the passage are shown.
+    begins at `offset`. At most `limit` code points of the passage are shown.
     """
     begin, end = offset, offset + len(text)
-    if most is not None:
-        end = min(end, passage[0] + most)
+    if limit is not None:
+        end = min(end, passage[0] + limit)
     bounds = sorted(
         {begin, end}
         | {min(max(place, begin), end) for span in (passage, *pieces) for place in span}
@@ -153,7 +153,7 @@ def excerpt(
             piece,
             passage[0] <= low < passage[1],
             piece in moved,
-            tuple(parts_of(text, low, high, differing if piece else (), offset=offset)),
+            tuple(split_parts(text, low, high, differing if piece else (), offset=offset)),
         )
         for piece, (low, high) in zip(covering, pairwise(bounds), strict=False)
     )

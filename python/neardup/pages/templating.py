@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.pages.words import Words, percent
+from neardup.pages.words import Words, format_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,45 +50,50 @@ def render(name: str, words: Words, *, files: Sequence[str] = (), **values: Any)
 
     `files` are the styles, in their order, and at most one script of a self-contained page: they
     are ``style`` and ``script`` in the template, and ``policy`` allows only these. For filters
-    and functions see `_environment`.
+    and functions see `_make_environment`.
     """
-    contained = _contained(*files) if files else {}
-    return _environment().get_template(name).render(w=words, **contained, **values)
+    contained = _inline_files(*files) if files else {}
+    return _make_environment().get_template(name).render(w=words, **contained, **values)
 
 
-def template(name: str) -> str:
+def read_template(name: str) -> str:
     """Return the text of a file of ``templates/``."""
     return resources.files("neardup.pages").joinpath("templates", name).read_text("utf-8")
 
 
 @lru_cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(template),
+        loader=jinja2.FunctionLoader(read_template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "field": _field,
-        "language_of": language_of,
-        "plain": plain,
-        "shown": shown,
+        "field": _escape_field,
+        "language_of": detect_language,
+        "plain": replace_unseen,
+        "shown": show_text,
     }
-    environment.globals |= {"bar": _bar, "joined": joined, "look": look, "percent": percent}
+    environment.globals |= {
+        "bar": _draw_bar,
+        "joined": join_paragraphs,
+        "look": choose_look,
+        "percent": format_percent,
+    }
     return environment
 
 
 @lru_cache
-def _contained(*names: str) -> dict[str, Markup | str]:
+def _inline_files(*names: str) -> dict[str, Markup | str]:
     from markupsafe import Markup
 
     texts = dict.fromkeys((".css", ".js"), "")
     for name in names:
-        texts[Path(name).suffix] += template(name)
+        texts[Path(name).suffix] += read_template(name)
     style, script = texts.values()
     policy = f"default-src 'none'; style-src {_digest(style)}"
     if script:
@@ -105,19 +110,19 @@ def _digest(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _code(match: re.Match[str]) -> str:
+def _format_code(match: re.Match[str]) -> str:
     return f"U+{ord(match[0]):04X}"
 
 
-def shown(text: str) -> Markup:
+def show_text(text: str) -> Markup:
     """Return any text, also with lone surrogates, as safe HTML for the inside of an element.
 
-    Its text in a browser is `text`, except for characters shown by their number, which are an
-    ``<i>`` with the number in the attribute ``data-code``.
+    Its text in a browser is `text`, except for characters shown by their number. Each of these is
+    an ``<i>`` with the number in the attribute ``data-code``.
 
     Examples
     --------
-    >>> print(shown("<b>1\\x00</b>"))
+    >>> print(show_text("<b>1\\x00</b>"))
     &lt;b&gt;1<i class="unseen" data-code="U+0000"></i>&lt;/b&gt;
     """
     from markupsafe import Markup, escape
@@ -127,11 +132,11 @@ def shown(text: str) -> Markup:
         return Markup(text)
     safe = escape(text).replace("\r", Markup("&#13;"))
     return Markup(
-        _UNSEEN.sub(lambda match: f'<i class="unseen" data-code="{_code(match)}"></i>', safe)
+        _UNSEEN.sub(lambda match: f'<i class="unseen" data-code="{_format_code(match)}"></i>', safe)
     )
 
 
-def joined(
+def join_paragraphs(
     text: str,
     paragraphs: Iterable[Paragraph],
     attributes: str = "",
@@ -139,52 +144,52 @@ def joined(
 ) -> Iterator[Paragraph | Markup]:
     """Yield paragraphs; plain ones in a row as one piece of HTML, since there may be millions.
 
-    `attributes` are those of its elements, after a space. `tags_of` returns the tags around a run;
-    without it, only unmarked paragraphs are plain.
+    `attributes` are written in its elements, after a space. `tags_of` returns the tags around a
+    run; without it, only unmarked paragraphs are plain.
     """
     from markupsafe import Markup
 
     opening = {False: f"<p{attributes}>", True: f'<p{attributes} class="blank">'}
 
-    def html(paragraph: Paragraph) -> str:
+    def format_paragraph(paragraph: Paragraph) -> str:
         parts = [opening[paragraph.blank]]
         for run in paragraph.runs:
             before, after = tags_of(run) if tags_of else ("", "")
-            parts += [before, shown(text[run.begin : run.end]), after]
+            parts += [before, show_text(text[run.begin : run.end]), after]
         return "".join([*parts, "</p>"])
 
     is_joined = attrgetter("is_plain" if tags_of else "is_unmarked")
     for joins, group in groupby(paragraphs, is_joined):
         if joins:
-            yield Markup("\n".join(map(html, group)))
+            yield Markup("\n".join(map(format_paragraph, group)))
         else:
             yield from group
 
 
-def plain(text: str) -> str:
-    """Return a text for attributes and a window's title; see `shown`.
+def replace_unseen(text: str) -> str:
+    """Return a text for attributes and a window's title; see `show_text`.
 
     Examples
     --------
-    >>> plain("a\\u202eb")
+    >>> replace_unseen("a\\u202eb")
     'a[U+202E]b'
     """
-    return _UNSEEN.sub(lambda match: f"[{_code(match)}]", text)
+    return _UNSEEN.sub(lambda match: f"[{_format_code(match)}]", text)
 
 
-def _field(value: str) -> Markup:
+def _escape_field(value: str) -> Markup:
     """Escape the value of a form's field, including line ends."""
     from markupsafe import Markup, escape
 
     return Markup(escape(value).replace("\r", Markup("&#13;")).replace("\n", Markup("&#10;")))
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """Return 'zh', 'ja' or '' for unknown, by which a browser chooses the font of Han characters.
 
     Examples
     --------
-    >>> language_of("渡轮公司说新船下个月试航。"), language_of("A new ferry.")
+    >>> detect_language("渡轮公司说新船下个月试航。"), detect_language("A new ferry.")
     ('zh', '')
     """
     head = text[:_DETECTED]
@@ -194,18 +199,18 @@ def language_of(text: str) -> str:
     return "ja" if len(_KANA.findall(head)) > han / 4 else "zh"
 
 
-def look(number: int) -> str:
+def choose_look(number: int) -> str:
     """Return the classes of colour and underline for a source, or for a shared piece.
 
     Examples
     --------
-    >>> look(0), look(7), look(40)
+    >>> choose_look(0), choose_look(7), choose_look(40)
     ('c0 u0', 'c7 u2', 'c0 u0')
     """
     return f"c{number % COLOURS} u{number % STROKES}"
 
 
-def _bar(share: float) -> Markup:
+def _draw_bar(share: float) -> Markup:
     """Return a bar with the length of a share, 0 to 1."""
     from markupsafe import Markup
 

@@ -45,12 +45,12 @@ def W_(sentence: str) -> str:
     return sentence
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return a share in [0, 1] as a percentage, never rounded to 0 % or 100 %.
 
     Examples
     --------
-    >>> [percent(share) for share in (0, 0.0004, 0.3333, 0.9999, 1)]
+    >>> [format_percent(share) for share in (0, 0.0004, 0.3333, 0.9999, 1)]
     ['0%', '<0.1%', '33.3%', '>99.9%', '100%']
     """
     if share in (0, 1):

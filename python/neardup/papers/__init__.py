@@ -5,12 +5,11 @@ texts. The modules:
 
 | module | contents |
 |---|---|
-| `check` | one paper in a file; many, and papers against each other |
 | `reading` | papers as they are read: files, folders, archives |
-| `settings`, `paper_check` | the settings of a check; the check, for command, service and Python |
+| `paper_check`, `settings` | the check of one paper, of many, and of papers with each other |
 | `steps` | the check of one paper: a row of steps, from its text to the report |
 | `library` | the documents that papers are compared with |
-| `align` | the common passages of two texts |
+| `alignment` | the common passages of two texts |
 | `edits` | the words that only one of two texts has |
 | `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
 | `wording` | furniture, names and common wording, which are not copies |
@@ -27,24 +26,28 @@ texts. The modules:
 | `among` | what papers have in common: pairs, groups, properties of their files |
 """
 
-from neardup.papers.align import Difference, SharedPassage, align
-from neardup.papers.check import check, check_files
-from neardup.papers.cover import Cover
-from neardup.papers.library import Library, LibraryDocument, open_library
-from neardup.papers.limits import ReportLimits
-from neardup.papers.paper_check import CheckResult
-from neardup.papers.report import Report
-from neardup.papers.results import (
-    ExcludedSpan,
-    Finding,
-    Passage,
-    Piece,
-    Place,
-    Rates,
-    Section,
-    Source,
-)
-from neardup.papers.verdict import Thresholds, Verdict
+from typing import TYPE_CHECKING
+
+from neardup.base.lazy import parts
+
+if TYPE_CHECKING:
+    from neardup.papers.alignment import Difference, SharedPassage, align
+    from neardup.papers.cover import Cover
+    from neardup.papers.library import Library, LibraryDocument, open_library
+    from neardup.papers.limits import ReportLimits
+    from neardup.papers.paper_check import CheckResult, check, check_files
+    from neardup.papers.report import Report
+    from neardup.papers.results import (
+        ExcludedSpan,
+        Finding,
+        Passage,
+        Piece,
+        Place,
+        Rates,
+        Section,
+        Source,
+    )
+    from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
     "CheckResult",
@@ -70,3 +73,18 @@ __all__ = [
     "check_files",
     "open_library",
 ]
+
+# Two texts are compared without what only a check needs.
+__getattr__ = parts(
+    __name__,
+    {
+        "alignment": "Difference SharedPassage align",
+        "cover": "Cover",
+        "library": "Library LibraryDocument open_library",
+        "limits": "ReportLimits",
+        "paper_check": "CheckResult check check_files",
+        "report": "Report",
+        "results": "ExcludedSpan Finding Passage Piece Place Rates Section Source",
+        "verdict": "Thresholds Verdict",
+    },
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup.papers.cover import stated_property
+from neardup.papers.cover import clean_property
 
 if TYPE_CHECKING:
     from neardup.papers.paper_check import CheckResult
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
     rate: float
 
 
-def cells(papers: Sequence[CheckResult]) -> dict[tuple[int, int], Cell]:
+def make_cells(papers: Sequence[CheckResult]) -> dict[tuple[int, int], Cell]:
     """Return the cell of each two papers, by the numbers of the paper and of the other one."""
     numbers = {paper.id: number for number, paper in enumerate(papers)}
     return {
@@ -58,7 +58,7 @@ def cells(papers: Sequence[CheckResult]) -> dict[tuple[int, int], Cell]:
     }
 
 
-def pairs(of_cells: Mapping[tuple[int, int], Cell]) -> list[Pair]:
+def rank_pairs(of_cells: Mapping[tuple[int, int], Cell]) -> list[Pair]:
     """Return all pairs, the strongest first."""
     strongest: dict[frozenset[int], Pair] = {}
     for (row, column), cell in of_cells.items():
@@ -68,7 +68,7 @@ def pairs(of_cells: Mapping[tuple[int, int], Cell]) -> list[Pair]:
     return sorted(strongest.values(), key=lambda pair: (-pair.rate, pair))
 
 
-def groups(of_pairs: Sequence[Pair], least: float) -> list[list[int]]:
+def group_papers(of_pairs: Sequence[Pair], least: float) -> list[list[int]]:
     """Return the papers that pairs of at least a rate connect, the largest group first."""
     group_of: dict[int, set[int]] = {}
     for first, second, rate in of_pairs:
@@ -79,12 +79,12 @@ def groups(of_pairs: Sequence[Pair], least: float) -> list[list[int]]:
     return [list(group) for group in sorted(distinct, key=lambda group: (-len(group), group))]
 
 
-def shared_properties(papers: Sequence[CheckResult]) -> list[tuple[str, str, list[int]]]:
+def find_shared_properties(papers: Sequence[CheckResult]) -> list[tuple[str, str, list[int]]]:
     """Return what the files of at least two papers state: its kind, the value, the papers."""
     holders: dict[tuple[str, str], dict[int, None]] = {}
     for number, paper in enumerate(papers):
         for name, kind in _KINDS.items():
-            if value := stated_property(paper.properties.get(name)):
+            if value := clean_property(paper.properties.get(name)):
                 holders.setdefault((kind, value), {})[number] = None
     order = list(_KINDS.values())
     shared = [(*key, list(numbers)) for key, numbers in holders.items() if len(numbers) > 1]

@@ -52,7 +52,7 @@ class Copies:
         )
 
 
-def copies_of(papers: Iterable[tuple[str, str]]) -> Copies:
+def find_copies(papers: Iterable[tuple[str, str]]) -> Copies:
     """Return which of these papers, each a name and a text, are the same."""
     names: list[str] = []
     groups: list[list[int]] = []

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.batch import show
+from neardup.readers.document_text import FileText
+from neardup.readers.encodings import decode
 
 #: Columns of the table of a class: the paper, then its cover.
 COVER_COLUMNS = ("file", "title", "author", "number", "institution")
@@ -102,7 +104,7 @@ class Cover:
         )
 
 
-def stated_cover(values: Mapping[str, str | None], *, several: bool) -> Cover:
+def make_cover(values: Mapping[str, str | None], *, several: bool) -> Cover:
     """Return the cover with these values.
 
     Raises
@@ -122,15 +124,15 @@ def stated_cover(values: Mapping[str, str | None], *, several: bool) -> Cover:
     return Cover(**values)
 
 
-def cover_of(paper: FileText) -> Cover:
+def read_cover(paper: FileText) -> Cover:
     """Return the title and the author that a document itself states."""
     stated = paper.properties
     return Cover(
-        title=stated_property(stated.get("title")), author=stated_property(stated.get("author"))
+        title=clean_property(stated.get("title")), author=clean_property(stated.get("author"))
     )
 
 
-def stated_property(value: str | None) -> str | None:
+def clean_property(value: str | None) -> str | None:
     """Return a property of a document in one line; None for what a program filled in."""
     value = _PRINTED.sub("", " ".join((value or "").split()))[:_LONGEST]
     return None if not value or value.casefold() in _PLACEHOLDERS else value
@@ -143,25 +145,25 @@ class RecordTable:
         self._records = records
         self._name = name
 
-    def record(self, path: str) -> dict[str, Any]:
+    def find_record(self, path: str) -> dict[str, Any]:
         """Return what the table says of a file or id; empty if it does not list it."""
-        return self._records.get(self._file(path) or "", {})
+        return self._records.get(self._find_file(path) or "", {})
 
-    def notes(self, paths: Sequence[str], *, unused: bool = True) -> list[Message]:
+    def list_gaps(self, paths: Sequence[str], *, unused: bool = True) -> list[Message]:
         """Return notes on papers that are not in the table, and on `unused` lines of it."""
-        found = [self._file(path) for path in paths]
+        files = [self._find_file(path) for path in paths]
         notes = []
-        if missing := [path for path, file in zip(paths, found, strict=True) if file is None]:
+        if missing := [path for path, file in zip(paths, files, strict=True) if file is None]:
             notes.append(
                 Message.counted(
                     "{table} does not list {count} paper: {names}",
                     "{table} does not list {count} papers: {names}",
                     table=self._name,
                     count=len(missing),
-                    names=_names(missing),
+                    names=_list_names(missing),
                 )
             )
-        others = [file for file in self._records if file not in set(found)]
+        others = [file for file in self._records if file not in set(files)]
         if unused and others:
             notes.append(
                 Message.counted(
@@ -169,14 +171,14 @@ class RecordTable:
                     "{table} lists {count} files that are not among the papers: {names}",
                     table=self._name,
                     count=len(others),
-                    names=_names(others),
+                    names=_list_names(others),
                 )
             )
         return notes
 
-    def _file(self, path: str) -> str | None:
+    def _find_file(self, path: str) -> str | None:
         """Return the longest listed end of a path: the path, else its end, else its name."""
-        parts = _key(path).split("/")
+        parts = _normalize_path(path).split("/")
         ends = ("/".join(parts[begin:]) for begin in range(len(parts)))
         return next((end for end in ends if end in self._records), None)
 
@@ -188,26 +190,24 @@ class Covers:
     common: Cover = field(default_factory=Cover)
     table: RecordTable | None = None
 
-    def of(self, paper: str) -> Cover:
+    def find_cover(self, paper: str) -> Cover:
         """Return what is stated of a paper."""
         if self.table is None:
             return self.common
-        return self.common.over(Cover(**self.table.record(paper)))
+        return self.common.over(Cover(**self.table.find_record(paper)))
 
-    def notes(self, papers: Sequence[str], *, unused: bool = True) -> list[Message]:
+    def list_gaps(self, papers: Sequence[str], *, unused: bool = True) -> list[Message]:
         """Return notes on papers that the table does not list, and on `unused` lines of it."""
-        return [] if self.table is None else self.table.notes(papers, unused=unused)
+        return [] if self.table is None else self.table.list_gaps(papers, unused=unused)
 
 
-def _key(file: str) -> str:
+def _normalize_path(file: str) -> str:
     """Return a path in one form: systems write names of files in several."""
     path = unicodedata.normalize("NFC", os.path.normpath(file.strip()))
     return path.replace("\\", "/")
 
 
-def _names(files: Iterable[str]) -> str:
-    from neardup.readers.batch import show
-
+def _list_names(files: Iterable[str]) -> str:
     shown = [show(file) for file in files]
     return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
 
@@ -224,16 +224,11 @@ def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
         If the file is missing, has no first column, or lists a file twice.
     """
     name = str(check_path(path, "path"))
-    return table_of(read_whole(name), name, columns)
+    return parse_table(read_whole(name), name, columns)
 
 
-def table_of(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
+def parse_table(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
     """Return the table in the bytes of a CSV: see `read_table`."""
-    import csv
-    import io
-
-    from neardup.readers.encodings import decode
-
     text = decode(data).text
     rows = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
     try:
@@ -255,7 +250,7 @@ def table_of(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
                 file=name,
                 columns=", ".join(columns),
                 first=first,
-                value=_names(header) or "-",
+                value=_list_names(header) or "-",
             )
         )
     records: dict[str, dict[str, str]] = {}
@@ -264,9 +259,11 @@ def table_of(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
         file = values.get(first)
         if file is None:
             continue
-        if _key(file) in records:
+        if _normalize_path(file) in records:
             raise InputError(
-                Message("{file}: must list {paper} only once.", file=name, paper=_names([file]))
+                Message(
+                    "{file}: must list {paper} only once.", file=name, paper=_list_names([file])
+                )
             )
-        records[_key(file)] = {key: values[key] for key in columns[1:] if key in values}
+        records[_normalize_path(file)] = {key: values[key] for key in columns[1:] if key in values}
     return RecordTable(records, name)

@@ -1,8 +1,8 @@
 """The order in which a reader sees the letters of a line with directional marks.
 
-The letters of a line are put in the order in which they are shown, by the Unicode bidirectional
-algorithm (UAX 9), and then in the order in which these scripts are
-read, by the same algorithm without marks. Where no mark moves a letter, both undo each other.
+The Unicode bidirectional algorithm (UAX 9) puts the letters of a line in the order in which they
+are shown. The same algorithm without marks then puts them in the order in which these scripts are
+read. Where no mark moves a letter, both undo each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import bidirectional
 
-import numpy as np
+from neardup.base.lazy import np
 
 #: Characters that open a direction: the class by UAX 9 and the override, "" without one.
 _OPENS = {
@@ -36,7 +36,7 @@ _BLANK = frozenset(("WS", "BN", "PDF", "PDI", *_OPENS))
 _NEUTRAL = frozenset(("B", "S", "WS", "ON", "ES", "ET", "CS", "BN", *_ISOLATES, "PDI"))
 
 
-def reordered_lines(text: str) -> Iterator[tuple[int, int, str]]:
+def find_reordered_lines(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the span of text in each line whose letters are moved, and that text as it is read.
 
     Both are of one length: marks become word joiners, which nobody sees.
@@ -46,41 +46,43 @@ def reordered_lines(text: str) -> Iterator[tuple[int, int, str]]:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         end = len(text) if end < 0 else end
         line = text[begin:end]
-        read = as_read(line)
-        if _letters(read) != _letters(line):
+        read = reorder_line(line)
+        if _keep_letters(read) != _keep_letters(line):
             same = [one == two for one, two in zip(line, read, strict=True)]
             low, high = same.index(False), len(same) - same[::-1].index(False)
             yield begin + low, begin + high, read[low:high]
 
 
-def as_read(line: str) -> str:
+def reorder_line(line: str) -> str:
     """Return a line in the order in which it is read.
 
     Examples
     --------
-    >>> as_read("See \\u202eyrref eht\\u202c now.").replace("\\u2060", "")
+    >>> reorder_line("See \\u202eyrref eht\\u202c now.").replace("\\u2060", "")
     'See the ferry now.'
     """
-    classes = list(map(_class, line))
-    base = _base(classes)
-    shown = _visual(_reset(_levels(*_explicit(classes, base), base), classes, base))
+    classes = list(map(_classify, line))
+    base = _find_base(classes)
+    shown = _order_visually(
+        _reset(_resolve_levels(*_resolve_marks(classes, base), base), classes, base)
+    )
     plain = ["BN" if _MARK.match(line[at]) else classes[at] for at in shown]
-    flat = _levels(plain, [base] * len(plain), [0] * len(plain), base)
-    order = _visual(_reset(flat, plain, base))
+    flat = _resolve_levels(plain, [base] * len(plain), [0] * len(plain), base)
+    order = _order_visually(_reset(flat, plain, base))
     return _MARK.sub("\u2060", "".join(line[shown[at]] for at in order))
 
 
-def _letters(line: str) -> str:
+def _keep_letters(line: str) -> str:
     return "".join(filter(str.isalnum, line))
 
 
 @lru_cache(1 << 16)
-def _class(letter: str) -> str:
+def _classify(letter: str) -> str:
     # A character that Unicode does not define is most likely Chinese.
     return bidirectional(letter) or "L"
 
 
-def _base(classes: Sequence[str], *, is_isolate: bool = False) -> int:
+def _find_base(classes: Sequence[str], *, is_isolate: bool = False) -> int:
     """Return the level of a line, or of an isolate: 1 if its first letter goes to the left."""
     depth = 0
     for one in classes:
@@ -95,12 +97,12 @@ def _base(classes: Sequence[str], *, is_isolate: bool = False) -> int:
     return 0
 
 
-def _explicit(classes: Sequence[str], base: int) -> tuple[list[str], list[int], list[int]]:
+def _resolve_marks(classes: Sequence[str], base: int) -> tuple[list[str], list[int], list[int]]:
     """Return classes, levels and isolates as marks set them: rules X1 to X9.
 
     An isolate is the place of what begins it, 0 for none.
     """
-    found, levels, isolates = [], [], []
+    resolved, levels, isolates = [], [], []
     stack = [(base, "", False)]
     begins = [0]
     for at, one in enumerate(classes, 1):
@@ -116,19 +118,19 @@ def _explicit(classes: Sequence[str], base: int) -> tuple[list[str], list[int], 
         isolates.append(begins[-1])
         is_opened = one in _OPENS
         is_isolate = one in _ISOLATES
-        found.append("BN" if one == "PDF" or (is_opened and not is_isolate) else override or one)
+        resolved.append("BN" if one == "PDF" or (is_opened and not is_isolate) else override or one)
         if is_opened and len(stack) < _DEEPEST:
             direction, of_opened = _OPENS[one]
-            if one == "FSI" and _base(classes[at : at + _FIRST], is_isolate=True):
+            if one == "FSI" and _find_base(classes[at : at + _FIRST], is_isolate=True):
                 direction = "R"
             odd = direction == "R"
             deeper = level + 1 if (level + 1) % 2 == odd else level + 2
             stack.append((deeper, of_opened, is_isolate))
             begins += [at] if is_isolate else []
-    return found, levels, isolates
+    return resolved, levels, isolates
 
 
-def _levels(
+def _resolve_levels(
     classes: Sequence[str], levels: Sequence[int], isolates: Sequence[int], base: int
 ) -> list[int]:
     """Return the level of each character: rules X10 to I2, for each run of one level.
@@ -151,9 +153,9 @@ def _levels(
         before, after = edges[run[0]], base if is_open else edges[run[-1] + 2]
         before, after = max(level, before), max(level, after)
         sides = "LR"[before % 2], "LR"[after % 2]
-        strong = _strong([classes[kept[place]] for place in run], sides[0])
-        for place, found in zip(run, _implicit(strong, level, *sides), strict=True):
-            resolved[kept[place]] = found
+        strong = _resolve_strong([classes[kept[place]] for place in run], sides[0])
+        for place, new_level in zip(run, _resolve_implicit(strong, level, *sides), strict=True):
+            resolved[kept[place]] = new_level
     # A removed character goes with the character before it.
     for at, one in enumerate(classes):
         if one == "BN":
@@ -172,48 +174,48 @@ def _reset(levels: list[int], classes: Sequence[str], base: int) -> list[int]:
     return levels
 
 
-def _strong(classes: Sequence[str], before: str) -> list[str]:
+def _resolve_strong(classes: Sequence[str], before: str) -> list[str]:
     """Return the classes of a run: Arabic letters as R, and numbers by what precedes them."""
     run: list[str] = []
     strong = last = before
     for at, one in enumerate(classes):
-        found = last if one == "NSM" else one
-        if found in ("L", "R", "AL"):
-            strong = found
-        elif found == "EN" and strong != "R":
-            found = "L" if strong == "L" else "AN"
+        kind = last if one == "NSM" else one
+        if kind in ("L", "R", "AL"):
+            strong = kind
+        elif kind == "EN" and strong != "R":
+            kind = "L" if strong == "L" else "AN"
         elif (
-            found in ("CS", "ES")
+            kind in ("CS", "ES")
             and last in ("EN", "AN", "L")
             and at + 1 < len(classes)
             and classes[at + 1] == "EN"
         ):
-            found = last
-        last = found
-        run.append("R" if found == "AL" else found)
+            kind = last
+        last = kind
+        run.append("R" if kind == "AL" else kind)
     return run
 
 
-def _implicit(run: Sequence[str], level: int, before: str, after: str) -> list[int]:
+def _resolve_implicit(run: Sequence[str], level: int, before: str, after: str) -> list[int]:
     """Return the levels of a run; neutral characters go with both sides, or with the level."""
-    found: list[int] = []
+    levels: list[int] = []
     waiting = 0
     side = before
     above = {"L": level + level % 2, "R": level + (level + 1) % 2}
     number = level + 2 - level % 2
-    own = "LR"[level % 2]
+    default = "LR"[level % 2]
     for one in (*run, after):
         if one in _NEUTRAL:
             waiting += 1
             continue
         here = "L" if one == "L" else "R"
-        found += [above[side if side == here else own]] * waiting
+        levels += [above[side if side == here else default]] * waiting
         waiting, side = 0, here
-        found.append(number if one in ("EN", "AN") else above[one])
-    return found[: len(run)]
+        levels.append(number if one in ("EN", "AN") else above[one])
+    return levels[: len(run)]
 
 
-def _visual(levels: Sequence[int]) -> list[int]:
+def _order_visually(levels: Sequence[int]) -> list[int]:
     """Return the places of the characters from left to right: rule L2."""
     order = list(range(len(levels)))
     held = np.array(levels, np.int16)

@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from neardup.pages.excerpts import around
+from neardup.pages.excerpts import extend_span
 from neardup.pages.marking import Marks, Span
-from neardup.pages.sides import Excerpt, excerpt
-from neardup.papers.align import moved_pieces
-from neardup.papers.edits import folding, replacements
+from neardup.pages.sides import Excerpt, cut_excerpt
+from neardup.papers.alignment import find_moved_pieces
+from neardup.papers.edits import find_replacements, make_fold
 from neardup.papers.results import Passage
 
 #: Code points shown of a passage whose colour is not visible anywhere.
@@ -35,7 +35,7 @@ class Evidence:
     shortened: bool
 
 
-def evidence_of(
+def collect_evidence(
     text: str,
     passages: Sequence[Passage],
     lengths: Sequence[int],
@@ -44,24 +44,24 @@ def evidence_of(
 ) -> Iterator[Evidence]:
     """Yield the evidence for each passage of a paper, in the order of the paper.
 
-    `lengths` are those of the sources' texts.
+    `lengths` has the length of each source's text.
     """
-    fold = folding()
+    fold = make_fold()
     for number, passage in enumerate(passages):
         if passage.begin >= passage.end:
             continue
-        moved = moved_pieces(passage.pieces)
+        moved = find_moved_pieces(passage.pieces)
         shortened = number not in marks.coloured
-        begin, end = around(text, passage.begin, passage.end)
-        most = _SHORT if shortened else None
+        begin, end = extend_span(text, passage.begin, passage.end)
+        limit = _SHORT if shortened else None
         # A shortened text cannot be compared with its counterpart.
-        edits, source_edits = ([], []) if shortened else _edits(text, passage, fold)
+        edits, source_edits = ([], []) if shortened else _find_edits(text, passage, fold)
         yield Evidence(
             number,
             passage,
             marks.anchors[number],
             bisect_right(pages, passage.begin),
-            excerpt(
+            cut_excerpt(
                 text[begin:end],
                 begin,
                 len(text),
@@ -69,9 +69,9 @@ def evidence_of(
                 [(piece.begin, piece.end) for piece in passage.pieces],
                 moved,
                 edits,
-                most,
+                limit,
             ),
-            excerpt(
+            cut_excerpt(
                 passage.source_text,
                 passage.source_text_begin,
                 lengths[passage.source],
@@ -79,14 +79,14 @@ def evidence_of(
                 [(piece.source_begin, piece.source_end) for piece in passage.pieces],
                 moved,
                 source_edits,
-                most,
+                limit,
             ),
             bool(moved),
             shortened and passage.end - passage.begin > _SHORT,
         )
 
 
-def _edits(
+def _find_edits(
     text: str, passage: Passage, fold: Callable[[str], str]
 ) -> tuple[list[Span], list[Span]]:
     """Return the edits between the pieces of a passage and its source."""
@@ -96,7 +96,7 @@ def _edits(
     for piece in passage.pieces:
         first, last = (max(offset - begin, 0) for offset in (piece.source_begin, piece.source_end))
         source = passage.source_text[first:last]
-        for edit, source_edit in replacements(text[piece.begin : piece.end], source, fold):
+        for edit, source_edit in find_replacements(text[piece.begin : piece.end], source, fold):
             edits.append((piece.begin + edit[0], piece.begin + edit[1]))
             source_edits.append(
                 (piece.source_begin + source_edit[0], piece.source_begin + source_edit[1])

@@ -1,8 +1,8 @@
 """Tricks that hide copied text from a comparison: look-alikes, invisible text, another order.
 
-`reveal` returns the text that is compared, in which every character has its place of the original
-text, and what was found. Look-alikes are the core's; full-width letters, mathematical letters and
-compatibility ideographs are no concern of this module: NFKC folds them.
+`reveal` returns the text that is compared, and the findings. Every character has its place of the
+original text. The core finds look-alikes. Full-width letters, mathematical letters and
+compatibility ideographs do not need this module: NFKC folds them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from neardup.papers.directions import reordered_lines
+from neardup.base.lazy import _core
+from neardup.papers.directions import find_reordered_lines
+from neardup.papers.edits import replace_spans, union_spans
 from neardup.papers.results import Finding, Place
-
-if TYPE_CHECKING:
-    from neardup.readers.document_text import FileText, HiddenText
+from neardup.readers.document_text import FileText, HiddenText
 
 #: Places that a finding names; its count includes all.
 MOST_PLACES = 1000
@@ -50,64 +49,52 @@ _INVISIBLE = re.compile(
 )
 
 
-def as_shown(paper: FileText) -> FileText:
+def reorder_paper(paper: FileText) -> FileText:
     """Return a paper whose letters are in the order in which a reader reads them.
 
     Where directional marks move letters, the text is as shown, and a part of `hidden`.
     """
     # In a PDF, places decide what is shown.
-    moved = [] if paper.format == "pdf" else list(reordered_lines(paper.text))
+    moved = [] if paper.format == "pdf" else list(find_reordered_lines(paper.text))
     if not moved:
         return paper
-    from neardup.readers.document_text import HiddenText  # imported late, for a fast `import`
-
-    pieces, done = [], 0
-    for begin, end, read in moved:
-        pieces += [paper.text[done:begin], read]
-        done = end
     parts = [
         HiddenText(begin, end, _REORDERED, sum(map(str.isalnum, read)))
         for begin, end, read in moved
     ]
-    text = "".join([*pieces, paper.text[done:]])
+    text = replace_spans(paper.text, moved)
     return replace(paper, text=text, hidden=(*paper.hidden, *parts))
 
 
 def reveal(paper: FileText) -> tuple[str, tuple[Finding, ...]]:
     """Return the text of a paper that is compared, and what would have hidden copied text.
 
-    The text has spaces in place of letters that no reader of the paper sees, and letters of the
-    word's own script in place of look-alikes. Pictures are counted, since text may be in them.
+    The text has spaces in place of letters that no reader of the paper sees. Look-alikes become
+    letters of the word's own script. Pictures are counted, since text may be in them.
     """
-    from neardup import _core
-    from neardup.readers.document_text import HiddenText
-
     hidden: dict[str, list[HiddenText]] = {}
-    pieces = []
-    done = 0
     for part in paper.hidden:
         hidden.setdefault(part.kind, []).append(part)
     # Garbled letters do not count as letters of the paper.
     unread = [(part.begin, part.end) for part in paper.hidden if part.kind != _REORDERED]
     unread += paper.garbled_spans
-    for begin, end in sorted(unread):
-        begin = max(begin, done)
-        pieces += [paper.text[done:begin], " " * (end - begin)]
-        done = max(end, done)
-    text = "".join([*pieces, paper.text[done:]])
+    blanks = ((begin, end, " " * (end - begin)) for begin, end in union_spans(unread))
+    text = replace_spans(paper.text, blanks)
     compared, words = _core.unmask(text)
     unseen = [match.span() for match in _INVISIBLE.finditer(text)]
-    found = {
+    parts_of_kind = {
         "look_alikes": [HiddenText(begin, end, "", count) for begin, end, count in words],
         "invisible": [HiddenText(begin, end, "", end - begin) for begin, end in unseen],
         **hidden,
         "pictures": [HiddenText(offset, offset, "", 1) for offset in paper.pictures],
     }
-    findings = (_finding(kind, parts, paper.pages) for kind, parts in found.items() if parts)
+    findings = (
+        _make_finding(kind, parts, paper.pages) for kind, parts in parts_of_kind.items() if parts
+    )
     return compared, tuple(findings)
 
 
-def _finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
+def _make_finding(kind: str, parts: Sequence[HiddenText], pages: Sequence[int]) -> Finding:
     places: list[Place] = []
     for part in parts:
         if kind == "invisible" and places and part.begin < places[-1].end + _NEAR:
@@ -130,6 +117,4 @@ def unmask(text: str) -> str:
     >>> unmask("Паром уходит в 9.")
     'Паром уходит в 9.'
     """
-    from neardup import _core
-
     return _core.unmask(text)[0]

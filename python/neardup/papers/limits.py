@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.papers.results import Passage
-    from neardup.readers.file_text import FileText
+from neardup.papers.results import Passage
+from neardup.readers.document_text import FileText
 
 
 @dataclass(frozen=True)
@@ -76,19 +73,17 @@ def check_size(paper: FileText, name: str, memory: int) -> None:
         )
 
 
-def shown_passages(
+def choose_passages(
     sources: Sequence[Sequence[Passage]], counts: NDArray[np.bool_], limits: ReportLimits
 ) -> list[list[Passage]]:
     """Return the passages that a report shows of each source, in their original order.
 
     The sources come largest first; `counts` are the characters of the paper that count. Within a
-    source, larger passages are preferred; among all passages, those with text that no larger
-    source has, so that as much copied text as possible is marked.
+    source, larger passages are preferred. Among all passages, those with text that no larger source
+    has come first. So as much copied text as possible is marked.
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]
-    import numpy as np
-
     covered = np.zeros(len(counts), np.bool_)
     ranked: list[tuple[bool, int, int, int]] = []
     for source, passages in enumerate(sources):

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.base.lazy import _core
 from neardup.papers.results import CountedRuns, ExcludedSpan
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.integer[Any]] | list[int]
 
 
-def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
+def count_depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
     """Return for each of `length` characters in how many of the spans it is."""
     steps = np.zeros(length + 1, np.int32)
     np.add.at(steps, begins, 1)
@@ -23,13 +24,18 @@ def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int32]:
     return np.cumsum(steps, dtype=np.int32, out=steps)[:length]
 
 
+def count_span_depths(length: int, spans: Iterable[tuple[int, int]]) -> NDArray[np.int32]:
+    """Return the same as `count_depths`, from spans."""
+    bounds = np.array(list(spans), np.int64).reshape(-1, 2)
+    return count_depths(length, bounds[:, 0], bounds[:, 1])
+
+
 def mark_spans(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     """Return for each of `length` characters whether it is in one of the spans."""
-    bounds = np.array(list(spans), np.int64).reshape(-1, 2)
-    return depths(length, bounds[:, 0], bounds[:, 1]) > 0
+    return count_span_depths(length, spans) > 0
 
 
-def bounds_of(mask: Mask) -> list[tuple[int, int]]:
+def find_spans(mask: Mask) -> list[tuple[int, int]]:
     """Return the spans of the characters that a mask marks, in order."""
     bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
     return list(zip(bounds[::2], bounds[1::2], strict=True))
@@ -48,14 +54,12 @@ class Marks:
         asides: Iterable[ExcludedSpan],
         compared: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
     ) -> None:
-        from neardup import _core
-
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
         # A lone surrogate is one character too.
         inside = _core.inside(text.encode(errors="replace").decode())
         letters &= mark_spans(len(text), [inside])
         if compared is not None:
-            letters &= depths(len(text), *compared) > 0
+            letters &= count_depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))
@@ -67,13 +71,13 @@ class Marks:
         #: Number of sources that have each character.
         self.sources = np.zeros(len(text), np.int32)
 
-    def of(self, spans: Iterable[tuple[int, int]]) -> Mask:
+    def select(self, spans: Iterable[tuple[int, int]]) -> Mask:
         """Return the counted characters within spans."""
         return mark_spans(len(self.counts), spans) & self.counts
 
     def add(self, spans: Iterable[tuple[int, int]]) -> int:
         """Add the spans of a source; return its number of counted characters."""
-        characters = self.of(spans)
+        characters = self.select(spans)
         self.sources += characters
         return int(characters.sum())
 
@@ -87,7 +91,7 @@ class Marks:
         """Number of counted characters."""
         return int(self.counts.sum())
 
-    def runs(
+    def cut_runs(
         self, sources: Sequence[Iterable[tuple[int, int]]], cuts: Iterable[int]
     ) -> CountedRuns:
         """Return the counted runs between all bounds of the sources' spans, and other cuts."""
@@ -99,8 +103,8 @@ class Marks:
         characters = np.diff(np.concatenate(([0], np.cumsum(self.counts)))[begins])
         signs = np.where(self.set_aside[begins[:-1]], -1, 1)
         runs = CountedRuns(tuple(begins.tolist()), tuple((characters * signs).tolist()), ())
-        return replace(runs, sources=tuple(map(runs.positions, of_sources)))
+        return replace(runs, sources=tuple(map(runs.locate, of_sources)))
 
-    def rate(self, characters: int) -> float:
+    def compute_rate(self, characters: int) -> float:
         """Return a number of characters as a share of all counted ones; 0 without any."""
         return characters / self.total if self.total else 0.0

@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError
-from neardup.papers.hiding import as_shown
+from neardup.papers.hiding import reorder_paper
 from neardup.papers.limits import check_size
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.file_text import FileText, read_file
+from neardup.readers.formats import TEXT_EXTENSIONS, check_text_format, is_archive
+from neardup.readers.input_files import select_files
 
 #: A longer text is no path, and neither is one with sentence marks and no extension.
 _LONGEST_PATH = 255
@@ -60,10 +60,8 @@ def read_paper(
     paper: str | Path | FileText, parameter: str, encoding: str | None
 ) -> tuple[FileText, str]:
     """Return the text of a file, and its name."""
-    from neardup.readers.file_text import FileText, read_file
-
     if isinstance(paper, FileText):
-        return as_shown(paper), "paper"
+        return reorder_paper(paper), "paper"
     if not isinstance(paper, (str, os.PathLike)):
         raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
     if isinstance(paper, str) and _is_text(paper):
@@ -75,7 +73,7 @@ def read_paper(
                 value=repr(paper[:20]),
             )
         )
-    return as_shown(read_file(paper, encoding=encoding)), os.path.basename(paper)
+    return reorder_paper(read_file(paper, encoding=encoding)), os.path.basename(paper)
 
 
 def _is_text(paper: str) -> bool:
@@ -86,14 +84,12 @@ def _is_text(paper: str) -> bool:
     return any(mark in paper for mark in _SENTENCES) and not os.path.exists(paper)
 
 
-def texts_of(
+def read_excluded(
     exclude: str | Path | FileText | Sequence[str | Path | FileText],
     encoding: str | None,
     progress: Progress,
 ) -> list[str]:
     """Return the texts of excluded files; what of them could not be read is a problem."""
-    from neardup.readers.file_text import FileText
-
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]
     if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
@@ -109,13 +105,13 @@ def texts_of(
 
 
 def read_files(
-    paths: Sequence[str], given: Mapping[str, Any], *, beside_library: bool
+    paths: Sequence[str], values: Mapping[str, Any], *, beside_library: bool
 ) -> Iterator[Reading]:
-    """Yield the readings of files, with the options `given`.
+    """Yield the readings of files, with the options `values`.
 
     If they are read `beside_library`, their ids differ from those in a folder of the library.
     """
-    progress: Progress = given["progress"]
+    progress: Progress = values["progress"]
     counts = Counter(os.path.basename(path) for path in paths)
     here = os.path.join(os.curdir, "") if beside_library else ""
     for path in paths:
@@ -123,8 +119,8 @@ def read_files(
         name = path if counts[os.path.basename(path)] > 1 else os.path.basename(path)
         id = printable(path if os.path.isabs(path) else here + path)
         try:
-            read, _ = read_paper(path, "papers", given["encoding"])
-            check_size(read, path, given["memory"])
+            read, _ = read_paper(path, "papers", values["encoding"])
+            check_size(read, path, values["memory"])
         except InputError as error:
             progress.problem(error.message)
             yield Reading(name, None, error.message, path)
@@ -144,29 +140,22 @@ def read_files(
         yield Reading(name, None, problem, path)
 
 
-def papers_in(papers: Sequence[str | Path], format: str | None = None) -> list[str]:
-    """Return the papers among paths, in folders and in archives, each once.
+def find_papers(
+    papers: Sequence[str | Path], format: str | None = None
+) -> tuple[list[str], list[Message]]:
+    """Return the papers among paths, in folders and in archives, each once; and notes on the rest.
 
     With the format text, files of unknown extensions are papers too. Raises InputError if a folder
     has no papers.
     """
-    from neardup.readers.formats import check_text_format
-
     check_text_format(format)
-    found = (path for paper in paths_of(papers, "papers") for path in _below(paper, format)[0])
-    return list(dict.fromkeys(found))
+    selections = [_select_papers(paper, format) for paper in paths_of(papers, "papers")]
+    paths = dict.fromkeys(path for selected, _ in selections for path in selected)
+    return list(paths), [note for _, notes in selections for note in notes]
 
 
-def notes_on_other_files(papers: Sequence[str | Path], format: str | None = None) -> list[Message]:
-    """Return notes on what else is in each folder and archive."""
-    return [note for paper in paths_of(papers, "papers") for note in _below(paper, format)[1]]
-
-
-def _below(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
+def _select_papers(paper: str, format: str | None) -> tuple[list[str], list[Message]]:
     """Return the papers that a path names, sorted, and notes on what else is there."""
-    from neardup.readers.formats import TEXT_EXTENSIONS, is_archive
-    from neardup.readers.input_files import select_files
-
     if not os.path.isdir(paper) and not (is_archive(paper) and os.path.isfile(paper)):
         return [paper], []
     selection = select_files(paper, format, extensions=(*TEXT_EXTENSIONS, *_WRITING))

@@ -14,15 +14,16 @@ from typing import Any
 
 from neardup.base import __version__
 from neardup.base.display import ReprMixin
+from neardup.base.lazy import orjson
 from neardup.base.messages import Message, in_language
 from neardup.base.validation import bad, check_path
 from neardup.pages import marking
 from neardup.pages.marking import Marks, Run
-from neardup.pages.templating import language_of, plain, render
+from neardup.pages.templating import detect_language, render, replace_unseen
 from neardup.pages.words import Words
 from neardup.papers import report_parts as parts
 from neardup.papers.cover import Cover
-from neardup.papers.evidence import evidence_of
+from neardup.papers.evidence import collect_evidence
 from neardup.papers.results import (
     EXCLUDED,
     HIDING,
@@ -35,7 +36,8 @@ from neardup.papers.results import (
     Section,
     Source,
 )
-from neardup.papers.verdict import NO_VERDICT, NoVerdict, Thresholds, Verdict
+from neardup.papers.verdict import NO_VERDICT, VERDICTS, NoVerdict, Thresholds, Verdict
+from neardup.writers import write_file
 
 #: Version of the keys of a report in JSON.
 VERSION = 2
@@ -155,7 +157,7 @@ class Report(ReprMixin):
 
         The day of the check does not belong to a report.
         """
-        digest = hashlib.sha256(json.dumps(self._values(), sort_keys=True).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(self._to_values(), sort_keys=True).encode()).hexdigest()
         return "-".join(digest[begin : begin + 4] for begin in range(0, _NUMBER, 4)).upper()
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
@@ -204,7 +206,7 @@ class Report(ReprMixin):
         OutputError
             If the file exists or cannot be written.
         """
-        page = _html(self, language, date)
+        page = _render_page(self, language, date)
         if path is not None:
             _write(path, page, force=force)
         return page
@@ -223,13 +225,13 @@ class Report(ReprMixin):
         >>> report.to_dict()["rates"]
         {'total': 0.0, 'without_quotations': 0.0, 'largest_source': 0.0}
         """
-        return {"version": VERSION, "number": self.number, **self._values()}
+        return {"version": VERSION, "number": self.number, **self._to_values()}
 
-    def _values(self) -> dict[str, Any]:
+    def _to_values(self) -> dict[str, Any]:
         """Return the report as JSON values, without its number."""
-        values: dict[str, Any] = _json_values(self)
-        made = {"neardup": __version__, "sha256": sha256_of(self.text)}
-        return made | values | {"verdict": _json_values(self.verdict)}
+        values: dict[str, Any] = _to_json(self)
+        made = {"neardup": __version__, "sha256": hash_text(self.text)}
+        return made | values | {"verdict": _to_json(self.verdict)}
 
     def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return the report as JSON, with all offsets, and write it.
@@ -250,46 +252,42 @@ class Report(ReprMixin):
         OutputError
             If the file exists or cannot be written.
         """
-        import orjson
-
         text = orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
         if path is not None:
             _write(path, text, force=force)
         return text
 
 
-def shortened(report: Report) -> Report:
+def shorten_report(report: Report) -> Report:
     """Return a report without text and evidence, for tables of many: papers may be large."""
     return replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
 
 
 def _write(path: str | Path, text: str, *, force: bool) -> None:
-    from neardup.writers import write_file
-
     write_file(check_path(path, "path"), text.encode(), force=force)
 
 
-def sha256_of(text: str) -> str:
+def hash_text(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, which identifies it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _json_values(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if is_dataclass(value):
         return {
-            field.name: _json_values(getattr(value, field.name))
+            field.name: _to_json(getattr(value, field.name))
             for field in fields(value)
             if field.compare
         }
     if isinstance(value, tuple):
-        return [_json_values(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, str):
         # A note also has a code and values.
         return str(value)
     return dict(value) if isinstance(value, dict) else value
 
 
-def shown_notes(notes: Iterable[str]) -> list[str]:
+def select_notes(notes: Iterable[str]) -> list[str]:
     """Return the notes that are for the reader of a report.
 
     Notes on encodings are shown only if the encoding was guessed: others would raise
@@ -306,10 +304,25 @@ def _is_shown(note: str) -> bool:
     return bool(note.values["certainty"].template == "guessed")
 
 
-def shown_verdict(report: Report, language: str) -> tuple[str, str] | None:
+def translate_verdict(report: Report, language: str) -> tuple[str, str] | None:
     """Return the result of a verdict and its sentence in a language; None without verdict."""
     verdict = report.verdict
     return None if verdict is None else (verdict.result, in_language(verdict.sentence, language))
+
+
+def name_outcome(report: Report, words: Words) -> str | None:
+    """Return what a table says of the verdict on a paper; None without thresholds."""
+    if report.no_verdict is not None:
+        return words(NO_VERDICT[report.no_verdict].mark)
+    return None if report.verdict is None else words(VERDICTS[report.verdict.result])
+
+
+def explain_outcome(report: Report, words: Words) -> str | None:
+    """Return the verdict on a paper as a sentence, or why it has none; None without thresholds."""
+    if report.no_verdict is not None:
+        return words(NO_VERDICT[report.no_verdict].sentence)
+    verdict = translate_verdict(report, words.language)
+    return None if verdict is None else verdict[1]
 
 
 def check_date(date: Any) -> str | None:
@@ -321,7 +334,7 @@ def check_date(date: Any) -> str | None:
     return f"{date:%Y-%m-%d}"
 
 
-def marks_of(report: Report) -> Marks:
+def mark_paper(report: Report) -> Marks:
     """Return the paper cut into runs, with all that the page shows on it."""
     return marking.mark(
         report.text,
@@ -346,61 +359,61 @@ def marks_of(report: Report) -> Marks:
     )
 
 
-def _html(report: Report, language: str, date: datetime.date | None) -> str:
+def _render_page(report: Report, language: str, date: datetime.date | None) -> str:
     words = Words(language)
     shown_date = check_date(date)
-    marks = marks_of(report)
+    marks = mark_paper(report)
     return render(
         "report.html",
         words,
         files=("report.css", "report.js"),
         report=report,
         date=shown_date,
-        notes=[in_language(note, language) for note in shown_notes(report.notes)],
-        verdict=shown_verdict(report, language),
+        notes=[in_language(note, language) for note in select_notes(report.notes)],
+        verdict=translate_verdict(report, language),
         version=__version__,
-        sha256=sha256_of(report.text),
+        sha256=hash_text(report.text),
         marks=marks,
         gaps=parts.has_gaps(report.text, marks),
         footnotes={
             number for number, part in enumerate(report.sections) if part.level and not part.title
         },
-        evidence=evidence_of(
+        evidence=collect_evidence(
             report.text,
             report.passages,
             [source.length for source in report.sources],
             report.pages,
             marks,
         ),
-        strip=parts.strip(marks, report.passages, len(report.text)),
+        strip=parts.make_strip(marks, report.passages, len(report.text)),
         strip_asides=[
-            parts.tick(aside.begin, aside.end, len(report.text)) for aside in report.asides
+            parts.make_tick(aside.begin, aside.end, len(report.text)) for aside in report.asides
         ],
-        asides=parts.aside_kinds(report.text, report.asides, report.pages),
-        hiding=parts.hiding(report.text, report.findings),
+        asides=parts.group_asides(report.text, report.asides, report.pages),
+        hiding=parts.list_hiding(report.text, report.findings),
         hiding_words=HIDING,
         no_verdict=NO_VERDICT,
         pictures=sum(finding.count for finding in report.findings if finding.kind == "pictures"),
         wording=WORDING,
         given=any(aside.kind == "given" for aside in report.asides),
-        first_of=parts.first_of(report.passages, marks),
+        first_of=parts.find_first_passages(report.passages, marks),
         shown_of=Counter(passage.source for passage in report.passages),
         found=sum(source.passages for source in report.sources),
         # An empty section has no place in the text.
         in_text={block.section for block in marks.blocks},
-        lazy=parts.lazy_parts(len(report.text), len(report.passages)),
-        counts=_counts(report, language),
-        paper_language=language_of(report.text),
-        numbers=parts.numbers,
-        others=partial(_other_sources, report),
-        tags_of=parts.tags_of([passage.source for passage in report.passages]),
-        title=partial(_passage_title, report, words),
+        lazy=parts.choose_lazy_parts(len(report.text), len(report.passages)),
+        counts=_dump_counts(report, language),
+        paper_language=detect_language(report.text),
+        numbers=parts.format_numbers,
+        others=partial(_count_other_sources, report),
+        tags_of=parts.make_tagger([passage.source for passage in report.passages]),
+        title=partial(_describe_passage, report, words),
     )
 
 
-def _passage_title(report: Report, words: Words, number: int) -> str:
+def _describe_passage(report: Report, words: Words, number: int) -> str:
     source = report.passages[number].source
-    name = plain(report.sources[source].title or report.sources[source].id)
+    name = replace_unseen(report.sources[source].title or report.sources[source].id)
     return words(
         "Source {number}: {title} (passage {passage})",
         number=source + 1,
@@ -409,15 +422,15 @@ def _passage_title(report: Report, words: Words, number: int) -> str:
     )
 
 
-def _other_sources(report: Report, run: Run) -> int:
+def _count_other_sources(report: Report, run: Run) -> int:
     """Return the number of other sources that have the text of a run."""
     return len({report.passages[number].source for number in run.passages}) - 1
 
 
-def _counts(report: Report, language: str) -> str | None:
+def _dump_counts(report: Report, language: str) -> str | None:
     """Return what the page counts again; None if nothing can be set aside on it."""
     if report.runs is None or report.rates is None:
         return None
     # The page gives no verdict where the report has none.
     thresholds = (report.verdict and report.thresholds) or Thresholds()
-    return parts.counted_again(report.runs, thresholds, report.passages, report.sections, language)
+    return parts.dump_counts(report.runs, thresholds, report.passages, report.sections, language)

@@ -20,9 +20,10 @@ from neardup.papers import among
 from neardup.papers.report import (
     Report,
     check_date,
-    shortened,
-    shown_notes,
-    shown_verdict,
+    name_outcome,
+    select_notes,
+    shorten_report,
+    translate_verdict,
 )
 from neardup.papers.results import HIDING
 from neardup.papers.verdict import NO_VERDICT, VERDICTS
@@ -71,12 +72,12 @@ def write_report(
     """
     with OutputSet((), texts={"page": page, "json": json}, force=force) as outputs:
         if page is not None:
-            outputs.files["page"].write(_page(report, str(page), language, date))
+            outputs.files["page"].write(_format_report(report, str(page), language, date))
         if json is not None:
             outputs.files["json"].write(report.to_json().encode())
 
 
-def _page(report: Report, name: str, language: str, date: datetime.date | None) -> bytes:
+def _format_report(report: Report, name: str, language: str, date: datetime.date | None) -> bytes:
     """Return a report in the format of a file's extension."""
     format = Path(name).suffix.lower()
     if format == ".docx":
@@ -88,7 +89,7 @@ def _page(report: Report, name: str, language: str, date: datetime.date | None) 
 
 
 class ReportFile:
-    """The files of one paper, as `ReportFolder` has those of many; None for no file."""
+    """The files of one paper, as `ReportFolder` has the files of many; None for no file."""
 
     def __init__(
         self,
@@ -118,11 +119,10 @@ class ReportFile:
 class ReportFolder:
     """Folders with one report per paper, and a page that links to all of them.
 
-    `papers` are all papers, so that all reports get different names, and `inputs` the files and
-    folders that the check reads. The folders `page` and
-    `json` may be the same, and are created if missing; None for no files. If one cannot be
-    created, or a file exists and `force` is not set, OutputError is raised and nothing is
-    written.
+    `papers` are all papers, so that all reports get different names. `inputs` are the files and
+    folders that the check reads. The folders `page` and `json` may be the same, and are created if
+    missing; None for no files. OutputError is raised if one cannot be created, or if a file exists
+    and `force` is not set. Then nothing is written.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class ReportFolder:
         force: bool,
     ) -> None:
         self._language, self._date, self._force = language, date, force
-        self._names = report_names(papers)
+        self._names = name_reports(papers)
         self._pages = None if page is None else Path(page)
         self._json = None if json is None else Path(json)
         self._done: list[CheckResult] = []
@@ -168,7 +168,7 @@ class ReportFolder:
             date=self._date,
             force=self._force,
         )
-        self._done.append(replace(checked, report=shortened(report)))
+        self._done.append(replace(checked, report=shorten_report(report)))
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:
         """Write the page that links to all reports, with notes, and return its path."""
@@ -176,18 +176,18 @@ class ReportFolder:
             return None
         # Percent-encoding keeps a colon in a file name from ending a scheme.
         links = [quote(os.fsencode(f"{self._names[checked.paper]}.html")) for checked in self._done]
-        page = summary_page(
+        page = render_summary(
             self._done, links, notes=notes, language=self._language, date=self._date
         )
         path = self._pages / SUMMARY
         texts = {"page": path, "table": self._pages / TABLE}
         with OutputSet((), texts=texts, force=self._force) as outputs:
             outputs.files["page"].write(page.encode())
-            outputs.files["table"].write(summary_table(self._done, self._language))
+            outputs.files["table"].write(tabulate_papers(self._done, self._language))
         return path
 
 
-def summary_page(
+def render_summary(
     papers: Sequence[CheckResult],
     links: Sequence[str | None],
     *,
@@ -204,13 +204,13 @@ def summary_page(
     """
     words = Words(language)
     shown_date = check_date(date)
-    ordered = _ordered(papers)
+    ordered = _order_papers(papers)
     reports = [paper.report for paper in ordered if paper.report is not None]
     link_of = {paper.paper: link for paper, link in zip(papers, links, strict=True)}
-    common, others = split_notes([shown_notes(report.notes) for report in reports])
+    common, others = split_notes([select_notes(report.notes) for report in reports])
     excluded = (report.settings.get("excluded_files", 0) for report in reports)
-    cells = among.cells(ordered)
-    pairs = among.pairs(cells)
+    cells = among.make_cells(ordered)
+    pairs = among.rank_pairs(cells)
     bounds = [report.thresholds.pass_below for report in reports if report.thresholds]
     least = next((bound for bound in bounds if bound is not None), among.GROUPED)
     return render(
@@ -223,7 +223,7 @@ def summary_page(
                 report,
                 link_of[paper.paper],
                 [in_language(note, language) for note in of_report],
-                shown_verdict(report, language),
+                translate_verdict(report, language),
                 any(finding.kind in HIDING for finding in report.findings),
             )
             for paper, report, of_report in zip(ordered, reports, others, strict=False)
@@ -233,7 +233,7 @@ def summary_page(
         verdicts=VERDICTS,
         has_verdicts=any(report.verdict or report.no_verdict for report in reports),
         unread=[
-            (paper.name or paper.paper, _why_unread(paper.problem or "", words))
+            (paper.name or paper.paper, _explain_unread(paper.problem or "", words))
             for paper in ordered[len(reports) :]
         ],
         excluded=max(map(int, excluded), default=0),
@@ -243,25 +243,25 @@ def summary_page(
         shade=lambda rate: sum(rate >= begin for begin in _SHADES),
         pairs=pairs[:_PAIRS],
         more_pairs=max(len(pairs) - _PAIRS, 0),
-        groups=among.groups(pairs, least),
+        groups=among.group_papers(pairs, least),
         least=least,
-        properties=among.shared_properties(ordered),
+        properties=among.find_shared_properties(ordered),
     )
 
 
-def _ordered(papers: Sequence[CheckResult]) -> list[CheckResult]:
+def _order_papers(papers: Sequence[CheckResult]) -> list[CheckResult]:
     """Return papers by total rate and name, those without report last."""
     checked = [(paper, paper.report) for paper in papers if paper.report is not None]
     checked.sort(key=lambda row: row[1].rank)
     return [*(paper for paper, _ in checked), *(paper for paper in papers if not paper.report)]
 
 
-def largest_source(report: Report) -> str | None:
+def name_largest_source(report: Report) -> str | None:
     """Return what tables call the source with the most copied text."""
     return next((source.title or source.id for source in report.sources), None)
 
 
-def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
+def tabulate_papers(papers: Sequence[CheckResult], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
     words = Words(language)
     rows: list[list[str | None]] = [
@@ -271,23 +271,22 @@ def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
             *(words("Source with most copied text"), words("Verdict"), words("Not checked")),
         ]
     ]
-    for paper in _ordered(papers):
+    for paper in _order_papers(papers):
         report = paper.report
         if report is None:
             rows.append(
-                [paper.name or paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)]
+                [
+                    paper.name or paper.paper,
+                    *[None] * 8,
+                    _explain_unread(paper.problem or "", words),
+                ]
             )
             continue
-        cover, rates, verdict = report.cover, report.rates, report.verdict
+        cover, rates = report.cover, report.rates
         row = [report.paper, cover.title, cover.author, cover.number]
         shares = [None] * 3 if rates is None else astuple(rates)
         row += [None if share is None else f"{share:.2%}" for share in shares]
-        row.append(largest_source(report))
-        if report.no_verdict is not None:
-            row.append(words(NO_VERDICT[report.no_verdict].mark))
-        else:
-            row.append(words(VERDICTS[verdict.result]) if verdict else None)
-        rows.append([*row, None])
+        rows.append([*row, name_largest_source(report), name_outcome(report, words), None])
     return spreadsheet_bytes(rows)
 
 
@@ -299,7 +298,7 @@ def split_notes(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[st
     return common, [[note for note in of_report if note not in common] for of_report in notes]
 
 
-def _why_unread(reason: str, words: Words) -> str:
+def _explain_unread(reason: str, words: Words) -> str:
     """Return why a paper could not be read, as a sentence without its name."""
     sentence = in_language(reason, words.language)
     if isinstance(reason, Message) and "file" in reason.values:
@@ -307,7 +306,7 @@ def _why_unread(reason: str, words: Words) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def report_names(papers: Sequence[str]) -> dict[str, str]:
+def name_reports(papers: Sequence[str]) -> dict[str, str]:
     """Return a name for the report of each paper, numbered if two have the same name."""
     names: dict[str, str] = {}
     # File names are not case-sensitive on some systems.

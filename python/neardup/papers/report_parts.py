@@ -9,9 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 from neardup.base.messages import Message, in_language
-from neardup.pages.excerpts import beginning
+from neardup.pages.excerpts import cut_beginning
 from neardup.pages.marking import Marks, Run
-from neardup.pages.templating import look
+from neardup.pages.templating import choose_look
 from neardup.papers.results import (
     EXCLUDED,
     HIDING,
@@ -47,7 +47,7 @@ class Tick(NamedTuple):
     look: str = ""
 
 
-def tick(begin: int, end: int, length: int) -> Tick:
+def make_tick(begin: int, end: int, length: int) -> Tick:
     """Return the mark of a span of a text of `length`."""
     scale = _STRIP / max(length, 1)
     width = max((end - begin) * scale, _THINNEST)
@@ -55,10 +55,10 @@ def tick(begin: int, end: int, length: int) -> Tick:
     return Tick(f"{x:.2f}", f"{width:.2f}")
 
 
-def strip(marks: Marks, passages: Sequence[Passage], length: int) -> list[Tick]:
+def make_strip(marks: Marks, passages: Sequence[Passage], length: int) -> list[Tick]:
     """Return one mark for each stretch of the paper with the same passages."""
     stretches: list[tuple[int, int, tuple[int, ...]]] = []
-    for run in marks.runs():
+    for run in marks.iterate_runs():
         if not run.passages:
             continue
         if stretches and stretches[-1][1:] == (run.begin, run.passages):
@@ -66,10 +66,10 @@ def strip(marks: Marks, passages: Sequence[Passage], length: int) -> list[Tick]:
         else:
             stretches.append((run.begin, run.end, run.passages))
     return [
-        tick(begin, end, length)._replace(
+        make_tick(begin, end, length)._replace(
             anchor=marks.anchors[having[0]] + 1,
-            passages=numbers(having),
-            look=look(passages[having[0]].source),
+            passages=format_numbers(having),
+            look=choose_look(passages[having[0]].source),
         )
         for begin, end, having in stretches
     ]
@@ -83,7 +83,9 @@ class AsideKind(NamedTuple):
     characters: int
 
 
-def aside_kinds(text: str, asides: Sequence[ExcludedSpan], pages: Sequence[int]) -> list[AsideKind]:
+def group_asides(
+    text: str, asides: Sequence[ExcludedSpan], pages: Sequence[int]
+) -> list[AsideKind]:
     """Return the parts that are set aside, by kind."""
     kinds = []
     for name in EXCLUDED:
@@ -94,7 +96,7 @@ def aside_kinds(text: str, asides: Sequence[ExcludedSpan], pages: Sequence[int])
         places = [
             (
                 bisect_right(pages, aside.begin),
-                beginning(stretch[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
+                cut_beginning(stretch[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
                 aside.documents,
             )
             for aside, stretch in zip(of_kind, texts, strict=True)
@@ -113,9 +115,9 @@ class HidingPlaces(NamedTuple):
     more: int
 
 
-def hiding(text: str, findings: Sequence[Finding]) -> list[HidingPlaces]:
+def list_hiding(text: str, findings: Sequence[Finding]) -> list[HidingPlaces]:
     """Return the findings that may hide copied text."""
-    found = []
+    entries = []
     for finding in findings:
         if finding.kind not in HIDING:
             continue
@@ -123,17 +125,17 @@ def hiding(text: str, findings: Sequence[Finding]) -> list[HidingPlaces]:
             (
                 place.page,
                 text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
-                beginning(place.text or text[place.begin : place.end], _ASIDE_HEAD),
+                cut_beginning(place.text or text[place.begin : place.end], _ASIDE_HEAD),
                 text[place.end : place.end + _BESIDE].partition("\n")[0],
             )
             for place in finding.places[:_PLACES]
         ]
         more = len(finding.places) - len(places)
-        found.append(HidingPlaces(finding.kind, finding.count, places, more))
-    return found
+        entries.append(HidingPlaces(finding.kind, finding.count, places, more))
+    return entries
 
 
-def counted_again(
+def dump_counts(
     runs: CountedRuns,
     thresholds: Thresholds,
     passages: Sequence[Passage],
@@ -144,7 +146,7 @@ def counted_again(
     low, high = thresholds.pass_below, thresholds.reject_above
     verdicts = [thresholds.verdict(rate) for rate in (0.0, low, high, 1.0) if rate is not None]
     spans_of = [
-        runs.positions((piece.begin, piece.end) for piece in passage.pieces) for passage in passages
+        runs.locate((piece.begin, piece.end) for piece in passage.pieces) for passage in passages
     ]
     return json.dumps(
         {
@@ -153,7 +155,7 @@ def counted_again(
             "passages": [
                 [passage.source, spans] for passage, spans in zip(passages, spans_of, strict=True)
             ],
-            "sections": runs.positions((part.begin, part.end) for part in sections),
+            "sections": runs.locate((part.begin, part.end) for part in sections),
             "bounds": [low, high],
             # The page fills in the rate.
             "verdicts": {
@@ -172,7 +174,7 @@ def counted_again(
     )
 
 
-def first_of(passages: Sequence[Passage], marks: Marks) -> dict[int, int]:
+def find_first_passages(passages: Sequence[Passage], marks: Marks) -> dict[int, int]:
     """Return the anchor of the first passage of each source."""
     first: dict[int, int] = {}
     for number, passage in enumerate(passages):
@@ -185,11 +187,11 @@ def has_gaps(text: str, marks: Marks) -> bool:
     """Return whether letters were inserted between the pieces of a passage."""
     return any(
         run.passages and not run.repeated and any(map(str.isalnum, text[run.begin : run.end]))
-        for run in marks.runs()
+        for run in marks.iterate_runs()
     )
 
 
-def lazy_parts(characters: int, passages: int) -> str:
+def choose_lazy_parts(characters: int, passages: int) -> str:
     """Return the classes of the parts that are laid out lazily."""
     names = (
         ("lazy-text", characters > _CODE_POINTS_AT_ONCE),
@@ -198,12 +200,12 @@ def lazy_parts(characters: int, passages: int) -> str:
     return " ".join(name for name, is_lazy in names if is_lazy)
 
 
-def numbers(passages: Sequence[int]) -> str:
+def format_numbers(passages: Sequence[int]) -> str:
     """Return the numbers of passages, from 1, as an attribute of a page."""
     return " ".join(str(number + 1) for number in passages)
 
 
-def tags_of(sources: Sequence[int]) -> Callable[[Run], tuple[str, str]]:
+def make_tagger(sources: Sequence[int]) -> Callable[[Run], tuple[str, str]]:
     """Return a function of a run that returns its tags; `sources` has one for each passage.
 
     It is for runs that nothing begins or ends with: most lines of a long copy. The template writes
@@ -211,14 +213,12 @@ def tags_of(sources: Sequence[int]) -> Callable[[Run], tuple[str, str]]:
     """
 
     @cache
-    def tags(passages: tuple[int, ...], repeated: bool, aside: str) -> tuple[str, str]:
+    def write_tags(passages: tuple[int, ...], repeated: bool, aside: str) -> tuple[str, str]:
         if not passages:
             return (f'<span class="aside {aside}">', "</span>") if aside else ("", "")
-        names = ["copy", look(sources[passages[0]])]
+        names = ["copy", choose_look(sources[passages[0]])]
         names += ["gap"] * (not repeated) + ["aside", aside] * bool(aside)
-        opening = (
-            f'<a class="{" ".join(names)}" href="#p{passages[0] + 1}" data-p="{numbers(passages)}"'
-        )
-        return f'{opening} tabindex="-1">', "</a>"
+        opening = f'<a class="{" ".join(names)}" href="#p{passages[0] + 1}"'
+        return f'{opening} data-p="{format_numbers(passages)}" tabindex="-1">', "</a>"
 
-    return lambda run: tags(run.passages, run.repeated, run.aside)
+    return lambda run: write_tags(run.passages, run.repeated, run.aside)

@@ -246,7 +246,7 @@ class CountedRuns:
     characters: tuple[int, ...]
     sources: tuple[tuple[tuple[int, int], ...], ...]
 
-    def positions(self, spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    def locate(self, spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return the runs within spans of the paper, whose bounds are bounds of runs."""
         return tuple(
             (bisect_left(self.begins, begin), bisect_left(self.begins, end)) for begin, end in spans

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.options.options import PASSAGE
 from neardup.papers.cover import Cover, RecordTable
 from neardup.papers.limits import ReportLimits
 from neardup.papers.verdict import Thresholds
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
+from neardup.readers.document_text import FileText
 
 #: Largest number of documents of the library that are aligned with a paper.
 CANDIDATES = 1000
@@ -36,7 +33,7 @@ class CheckSettings:
     descriptions: RecordTable | None = None
     workers: int = 0
 
-    def reported(self) -> dict[str, int | float | str | bool]:
+    def describe(self) -> dict[str, int | float | str | bool]:
         """Return the settings that a report states."""
         return {
             "min_passage_length": self.min_passage_length,

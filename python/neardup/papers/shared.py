@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.edits import Span
-from neardup.papers.marks import bounds_of, depths
+from neardup.papers.edits import Span, replace_spans, union_spans
+from neardup.papers.marks import count_span_depths, find_spans
 from neardup.papers.results import ExcludedSpan
 
 #: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
@@ -27,12 +27,12 @@ _ALIGNED, _CANDIDATES = 48, 64
 _FILL = "\U00010600"
 
 
-def documents_asked(documents: int) -> int:
+def count_required(documents: int) -> int:
     """Return how many documents of a library must share a text; 0 if the library is too small.
 
     Examples
     --------
-    >>> [documents_asked(documents) for documents in (2, 3, 9, 10, 12, 100)]
+    >>> [count_required(documents) for documents in (2, 3, 9, 10, 12, 100)]
     [0, 3, 9, 3, 3, 20]
     """
     if documents < _MANY:
@@ -40,7 +40,7 @@ def documents_asked(documents: int) -> int:
     return max(-(-documents // _ONE_IN), _FEWEST)
 
 
-def shared_text(
+def find_shared_text(
     documents: Sequence[tuple[Iterable[Span], bool]],
     weights: NDArray[np.int8],
     library: int,
@@ -49,24 +49,27 @@ def shared_text(
     """Return the stretches of a paper that many documents of a library share.
 
     `documents` are the spans of the paper that each has, and whether it has little else: then it is
-    a copy and does not count. `weights` are those of the paper's characters, `library` is the
-    number of documents, and `shingle_counts` returns places of the paper with the number of
-    documents that have the shingle there. A paper that is half shared text is a copy, too.
+    a copy and does not count. `weights` has the weight of each character of the paper, and
+    `library` is the number of documents. `shingle_counts` returns places of the paper, each with
+    the number of documents that have the shingle there. A paper that is half shared text is a copy,
+    too.
     """
-    asked = documents_asked(library)
+    asked = count_required(library)
     aligned = min(asked, _ALIGNED)
     if not asked or len(documents) < aligned:
         return []
-    unions = [(_union(spans), is_copy) for spans, is_copy in documents]
-    depth = _depths(len(weights), (union for union, _ in unions))
-    own_depth = _depths(len(weights), (union for union, is_copy in unions if not is_copy))
-    is_shared = own_depth >= aligned
+    unions = [(union_spans(spans), is_copy) for spans, is_copy in documents]
+    spans_of_all = (span for union, _ in unions for span in union)
+    depth = count_span_depths(len(weights), spans_of_all)
+    spans_of_others = (span for union, is_copy in unions if not is_copy for span in union)
+    other_depth = count_span_depths(len(weights), spans_of_others)
+    is_shared = other_depth >= aligned
     if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
         return []
     is_counted = len(documents) >= _CANDIDATES
     counts = np.array(shingle_counts() if is_counted else [], np.int64).reshape(-1, 2)
     stretches = []
-    for begin, end in bounds_of(is_shared):
+    for begin, end in find_spans(is_shared):
         number = int(depth[begin:end].max())
         within = counts[(counts[:, 0] >= begin) & (counts[:, 0] < end), 1].tolist()
         if within:
@@ -76,31 +79,9 @@ def shared_text(
     return stretches
 
 
-def _union(spans: Iterable[Span]) -> list[Span]:
-    """Return the same places as spans that do not overlap."""
-    union: list[Span] = []
-    for begin, end in sorted(spans):
-        if union and begin <= union[-1][1]:
-            union[-1] = union[-1][0], max(end, union[-1][1])
-        else:
-            union.append((begin, end))
-    return union
-
-
-def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int32]:
-    """Return for each character in how many documents it is."""
-    bounds = np.array([span for union in unions for span in union], np.int64).reshape(-1, 2)
-    return depths(length, bounds[:, 0], bounds[:, 1])
-
-
 def fill_spans(text: str, spans: Iterable[Span]) -> str:
     """Return a text in which no other text has anything in common with these spans.
 
     Every character keeps its place.
     """
-    parts = []
-    done = 0
-    for begin, end in spans:
-        parts += [text[done:begin], _FILL * (end - begin)]
-        done = end
-    return "".join([*parts, text[done:]])
+    return replace_spans(text, ((begin, end, _FILL * (end - begin)) for begin, end in spans))

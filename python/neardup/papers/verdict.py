@@ -6,16 +6,13 @@ import numbers
 from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
-from neardup.pages.words import W_, percent
-
-if TYPE_CHECKING:
-    from neardup.readers.file_text import FileText
-
+from neardup.pages.words import W_, format_percent
+from neardup.readers.document_text import FileText
 
 #: Why a paper has no verdict: nothing was compared; too much of it could not be read; it is too
 #: short; most of it is pictures.
@@ -111,47 +108,42 @@ class Thresholds:
                     "{parameter:named} must be at most the threshold of rejection, {high}. "
                     "Got {low} instead.",
                     parameter="pass_below",
-                    high=_percent(high),
-                    low=_percent(low),
+                    high=_format_threshold(high),
+                    low=_format_threshold(low),
                 )
             )
 
     def verdict(self, rate: float) -> Verdict | None:
         """Return the verdict on a rate; None without thresholds."""
         low, high = self.pass_below, self.reject_above
-        values = {"rate": percent(rate)}
+        result: Literal["pass", "reject"]
         if low is not None and rate < low:
-            sentence = Message(
-                "{rate} copied: below {threshold}, passes", threshold=_percent(low), **values
-            )
-            return Verdict("pass", sentence)
-        if high is not None and rate > high:
-            sentence = Message(
-                "{rate} copied: above {threshold}, rejected", threshold=_percent(high), **values
-            )
-            return Verdict("reject", sentence)
-        if low is not None and high is not None:
-            sentence = Message(
+            result, bound, sentence = "pass", low, N_("{rate} copied: below {threshold}, passes")
+        elif high is not None and rate > high:
+            result, bound = "reject", high
+            sentence = N_("{rate} copied: above {threshold}, rejected")
+        elif low is not None and high is not None:
+            review = Message(
                 "{rate} copied: neither below {low} nor above {high}, to be reviewed",
-                low=_percent(low),
-                high=_percent(high),
-                **values,
+                rate=format_percent(rate),
+                low=_format_threshold(low),
+                high=_format_threshold(high),
             )
-            return Verdict("review", sentence)
-        if high is not None:
-            sentence = Message(
-                "{rate} copied: not above {threshold}, passes", threshold=_percent(high), **values
-            )
-            return Verdict("pass", sentence)
-        if low is not None:
-            sentence = Message(
-                "{rate} copied: not below {threshold}, rejected", threshold=_percent(low), **values
-            )
-            return Verdict("reject", sentence)
-        return None
+            return Verdict("review", review)
+        elif high is not None:
+            result, bound = "pass", high
+            sentence = N_("{rate} copied: not above {threshold}, passes")
+        elif low is not None:
+            result, bound = "reject", low
+            sentence = N_("{rate} copied: not below {threshold}, rejected")
+        else:
+            return None
+        return Verdict(
+            result, Message(sentence, rate=format_percent(rate), threshold=_format_threshold(bound))
+        )
 
 
-def no_verdict(
+def withhold_verdict(
     paper: FileText, characters: int, *, has_library: bool
 ) -> tuple[NoVerdict, Message | None] | None:
     """Return why a paper has no verdict, with a note if there is more to say; None if it has one.
@@ -167,7 +159,7 @@ def no_verdict(
         else:
             sentence = N_("The paper has no letters or digits: nothing was compared.")
         return "nothing_compared", Message(sentence, code="nothing_compared")
-    share = unread_share(paper)
+    share = measure_unread(paper)
     if share >= MOST_UNREAD:
         return "unread", Message(
             "{share:.1%} of the paper could not be read: no verdict.", share=share
@@ -191,33 +183,33 @@ def _is_mostly_pictures(paper: FileText) -> bool:
     return 2 * of_pictures > len(paper.pages)
 
 
-def unread_share(paper: FileText) -> float:
+def measure_unread(paper: FileText) -> float:
     """Return the share of a paper that could not be read: damaged pages and garbled text."""
     reasons = (problem.reason for problem in paper.problems)
     damaged: int = sum(reason.values["count"] for reason in reasons if isinstance(reason, Message))
     return 1 - (1 - damaged / max(1, len(paper.pages))) * (1 - paper.garbled)
 
 
-def thresholds_of(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
+def parse_thresholds(pass_below: str | None, reject_above: str | None) -> Thresholds | None:
     """Return the thresholds that two percentages set; None without any."""
     if pass_below is None and reject_above is None:
         return None
-    low = percentage("pass_below", pass_below)
-    return Thresholds(low, percentage("reject_above", reject_above))
+    low = parse_percentage("pass_below", pass_below)
+    return Thresholds(low, parse_percentage("reject_above", reject_above))
 
 
-def percentage(name: str, given: str | None) -> float | None:
+def parse_percentage(name: str, value: str | None) -> float | None:
     """Return a percentage as a rate; raise ParameterError, which names the parameter.
 
     Examples
     --------
-    >>> percentage("pass_below", "15 %"), percentage("pass_below", None)
+    >>> parse_percentage("pass_below", "15 %"), parse_percentage("pass_below", None)
     (0.15, None)
     """
-    if given is None:
+    if value is None:
         return None
     try:
-        number = Decimal(given.strip().removesuffix("%").rstrip())
+        number = Decimal(value.strip().removesuffix("%").rstrip())
     except InvalidOperation:
         number = Decimal(-1)
     # A smaller number is most likely meant as a rate.
@@ -227,12 +219,12 @@ def percentage(name: str, given: str | None) -> float | None:
                 "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15. Got "
                 "{value} instead.",
                 parameter=name,
-                value=given,
+                value=value,
             )
         )
     return float(number / 100)
 
 
-def _percent(threshold: float) -> str:
+def _format_threshold(threshold: float) -> str:
     """Return a threshold as a percentage, without zeros at its end."""
     return f"{100 * threshold:.6f}".rstrip("0").rstrip(".") + "%"

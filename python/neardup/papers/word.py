@@ -10,11 +10,10 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import in_language
-from neardup.pages.templating import plain
-from neardup.pages.words import Words, percent
-from neardup.papers.report import check_date, marks_of, shown_notes, shown_verdict
+from neardup.pages.templating import replace_unseen
+from neardup.pages.words import Words, format_percent
+from neardup.papers.report import check_date, explain_outcome, mark_paper, select_notes
 from neardup.papers.results import HIDING
-from neardup.papers.verdict import NO_VERDICT
 
 if TYPE_CHECKING:
     from neardup.papers.report import Report
@@ -33,12 +32,12 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     document = docx.Document()
     fonts = document.styles["Normal"].element.get_or_add_rPr().get_or_add_rFonts()
     fonts.set(qn("w:eastAsia"), "SimSun")
-    title = _text(report.cover.title or report.paper)
+    title = _clean_text(report.cover.title or report.paper)
     document.core_properties.title, document.core_properties.author = title[:255], "neardup"
     document.add_paragraph(words("Report on copied text"))
     document.add_heading(title, 0)
-    facts = _facts(report, words, date)
-    _table(document, [(label, value) for label, value in facts if value])
+    facts = _list_facts(report, words, date)
+    _add_table(document, [(label, value) for label, value in facts if value])
     document.add_paragraph(
         words(
             "These rates tell how much text is the same or nearly the same. They are not a finding "
@@ -51,17 +50,17 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
         names.append(f"{number} " + " · ".join(filter(None, described)))
     if names:
         document.add_heading(words("Sources"), 1)
-        shares = [percent(source.rate) for source in report.sources]
-        _table(document, zip(names, shares, strict=True))
+        shares = [format_percent(source.rate) for source in report.sources]
+        _add_table(document, zip(names, shares, strict=True))
     document.add_heading(words("The paper"), 1).paragraph_format.page_break_before = True
-    for number, ends in sorted(_write(document, report).items()):
+    for number, ends in sorted(_write_paper(document, report).items()):
         passage = report.passages[number]
         lines = (
             names[passage.source],
-            words("similarity {similarity}", similarity=percent(passage.similarity)),
+            words("similarity {similarity}", similarity=format_percent(passage.similarity)),
             words("characters: {characters}", characters=passage.characters),
         )
-        comment = document.add_comment(ends, _text("\n".join(lines)), "neardup", "nd")
+        comment = document.add_comment(ends, _clean_text("\n".join(lines)), "neardup", "nd")
         # The present time would differ from run to run.
         comment._element.attrib.pop(qn("w:date"), None)
     made, out = io.BytesIO(), io.BytesIO()
@@ -72,23 +71,21 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     return out.getvalue()
 
 
-def _facts(
+def _list_facts(
     report: Report, words: Words, date: datetime.date | None
 ) -> list[tuple[str, str | None]]:
     """Return the labels and the values of the cover; None for a value that is missing."""
-    verdict = shown_verdict(report, words.language)
-    rates, reason = report.rates, report.no_verdict
-    shares = [None] * 3 if rates is None else list(map(percent, astuple(rates)))
+    rates = report.rates
+    shares = [None] * 3 if rates is None else list(map(format_percent, astuple(rates)))
     total, without, largest = shares
-    outcome = words(NO_VERDICT[reason].sentence) if reason else verdict and verdict[1]
     return [
-        (words("Verdict"), outcome),
+        (words("Verdict"), explain_outcome(report, words)),
         (words("Total rate of copied text"), total),
         (words("Rate without quotations and references"), without),
         (words("Rate of the largest single source"), largest),
         (
             words("Shared text"),
-            percent(report.shared / report.characters) if report.shared else None,
+            format_percent(report.shared / report.characters) if report.shared else None,
         ),
         (words("Characters counted"), f"{report.characters:,}"),
         (words("Of these, copied"), f"{report.copied:,}"),
@@ -112,22 +109,22 @@ def _facts(
         (words("Date of the check"), check_date(date)),
         (
             words("Notes"),
-            "\n".join(in_language(note, words.language) for note in shown_notes(report.notes)),
+            "\n".join(in_language(note, words.language) for note in select_notes(report.notes)),
         ),
     ]
 
 
-def _write(document: Any, report: Report) -> dict[int, tuple[Any, Any]]:
+def _write_paper(document: Any, report: Report) -> dict[int, tuple[Any, Any]]:
     """Add the paper; return the first and the last run of each passage that is marked."""
     first: dict[int, Any] = {}
     last: dict[int, Any] = {}
-    for paragraph in (part for block in marks_of(report).blocks for part in block.paragraphs):
+    for paragraph in (part for block in mark_paper(report).blocks for part in block.paragraphs):
         if paragraph.blank:
             continue
         level = min(paragraph.level, 9)
         written = document.add_heading("", level) if level else document.add_paragraph()
         for run in paragraph.runs:
-            piece = written.add_run(_text(report.text[run.begin : run.end].strip("\r\n")))
+            piece = written.add_run(_clean_text(report.text[run.begin : run.end].strip("\r\n")))
             if run.passages:
                 number = report.passages[run.passages[0]].source
                 colour = _COLOURS[number % len(_COLOURS)] if run.repeated else _GREY
@@ -137,14 +134,14 @@ def _write(document: Any, report: Report) -> dict[int, tuple[Any, Any]]:
     return {number: (first[number], last[number]) for number in first.keys() & last}
 
 
-def _table(document: Any, rows: Iterable[Sequence[str]]) -> None:
+def _add_table(document: Any, rows: Iterable[Sequence[str]]) -> None:
     """Add a table of two columns."""
     table = document.add_table(0, 2, "Table Grid")
     for texts in rows:
         for cell, text in zip(table.add_row().cells, texts, strict=True):
-            cell.text = _text(text)
+            cell.text = _clean_text(text)
 
 
-def _text(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return a text without what XML cannot hold."""
-    return plain(text).translate(_NOT_XML)
+    return replace_unseen(text).translate(_NOT_XML)

@@ -12,17 +12,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.base.lazy import _core, pa
 from neardup.papers.edits import Span
-from neardup.papers.marks import depths, mark_spans
-
-if TYPE_CHECKING:
-    from neardup import _core
-    from neardup.papers.results import Passage, Piece
+from neardup.papers.marks import count_depths, mark_spans
+from neardup.papers.results import Passage, Piece
 
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
@@ -88,21 +85,21 @@ _LONGEST_SIGNATURE = 500
 _CLAUSE_ENDS = re.compile(r"[。！？；\r\n]+|[.!?;](?=\s)")
 
 
-def many(documents: int) -> int:
+def choose_common_bound(documents: int) -> int:
     """Return the number of independent documents that make wording common.
 
-    A tenth of the library, at least 8, which protects a source that some papers of a small
-    library copied, and at most 16, so that the candidates of a large library include that many.
+    It is a tenth of the library. At least 8 protect a source that some papers of a small library
+    copied. At most 16 are among the candidates of a large library.
 
     Examples
     --------
-    >>> [many(documents) for documents in (3, 80, 120, 1_000_000)]
+    >>> [choose_common_bound(documents) for documents in (3, 80, 120, 1_000_000)]
     [8, 8, 12, 16]
     """
     return min(max(-(-documents // _ONE_IN), _FEWEST), _MOST)
 
 
-def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int8]:
+def weigh_characters(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the weight of each character of a paper: 2 if Chinese, 0 if it is not counted."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
@@ -114,10 +111,10 @@ def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int8]:
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
-    `weights` are those of its characters, `least` the smallest number of Chinese characters of a
-    passage, `passages` all passages, at least one, and `contexts` the texts beside them in their
-    sources; None next to a passage that is half of its source or more. `shared` are the spans that
-    many documents share.
+    `weights` has the weight of each character, and `least` is the smallest number of Chinese
+    characters of a passage. `passages` are all passages, at least one. `contexts` are the texts
+    next to them in their sources; None for a passage that is half of its source or more. `shared`
+    are the spans that many documents share.
     """
 
     def __init__(
@@ -137,8 +134,8 @@ class Wording:
         self._begins = np.array([passage.begin for passage in passages])
         self._ends = np.array([passage.end for passage in passages])
         #: How many passages each character is in.
-        self._depths = depths(len(text), self._begins, self._ends)
-        self._furniture = mark_spans(len(text), furniture(text, self._depths > 0))
+        self._depths = count_depths(len(text), self._begins, self._ends)
+        self._furniture = mark_spans(len(text), find_furniture(text, self._depths > 0))
         names = [match.span() for match in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
         if 2 * sum(map(str.isupper, text)) < sum(map(str.islower, text)):
@@ -146,11 +143,11 @@ class Wording:
         self._names = mark_spans(len(text), names)
         self._shared = mark_spans(len(text), shared)
 
-    def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
+    def classify(self, core: _core.Aligner, documents: int) -> list[str | None]:
         """Return for each passage its kind of wording; None if it is copied text."""
         whole = _weigh(self._weights)
         totals = [whole(passage.pieces) for passage in self._passages]
-        is_common = self._common(totals, core, documents)
+        is_common = self._find_common(totals, core, documents)
         both = list(zip(self._passages, is_common, strict=True))
         common = (
             (piece.begin, piece.end)
@@ -179,14 +176,16 @@ class Wording:
         stretch = self._text[passage.begin : passage.end]
         return bool(_DESIGNATION.search(stretch)) and not _SENTENCE.search(stretch)
 
-    def _common(self, totals: Sequence[int], core: _core.Aligner, documents: int) -> list[bool]:
+    def _find_common(
+        self, totals: Sequence[int], core: _core.Aligner, documents: int
+    ) -> list[bool]:
         """Return for each passage whether many documents of the library have it.
 
-        Documents count once for each origin: those that have more of the paper than
-        wording, and those whose passage is most of their text, are copies of one text; so
-        are those that have the same text beside the passage.
+        Documents count once for each origin. Some have more of the paper than wording, or are
+        mostly the passage: they are copies of one text. So are documents that have the same text
+        next to the passage.
         """
-        enough = many(documents)
+        enough = choose_common_bound(documents)
         is_common = [False] * len(totals)
         deep = np.concatenate([[0], np.cumsum(self._depths >= enough)])
         if not deep[-1]:
@@ -195,7 +194,7 @@ class Wording:
         begins, ends = self._begins, self._ends
         is_short = np.array(totals) <= LONGEST
         is_short &= (np.array(totals) < half) & (deep[ends] > deep[begins])
-        origins = np.array(_origins(self._contexts, is_short, core))
+        origins = np.array(_number_origins(self._contexts, is_short, core))
         known: dict[tuple[int, int], bool] = {}
         for number in np.flatnonzero(is_short).tolist():
             begin, end = span = self._passages[number].begin, self._passages[number].end
@@ -214,12 +213,10 @@ def _weigh(weights: NDArray[np.int8]) -> Callable[[Sequence[Piece]], int]:
     return lambda pieces: sum(int(sums[one.end]) - int(sums[one.begin]) for one in pieces)
 
 
-def _origins(
+def _number_origins(
     contexts: Sequence[str | None], is_short: NDArray[np.bool_], core: _core.Aligner
 ) -> list[int]:
     """Return a number for the origin of each passage; -1 for those that are text."""
-    import pyarrow as pa
-
     chosen = [
         number for number in np.flatnonzero(is_short).tolist() if contexts[number] is not None
     ]
@@ -242,21 +239,20 @@ def _origins(
     return origins
 
 
-def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
+def find_furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     """Return the clauses of a text that are furniture, datelines, and its signature.
 
-    Only clauses with characters of `where` are searched. They are recognized by set words in
-    short clauses, and by several of them in longer ones, so there are errors of both kinds.
-    Linear.
+    Only clauses with characters of `where` are searched. They are recognized by one set word in a
+    short clause, and by several in a longer one. So there are errors of both kinds. Linear.
 
     Examples
     --------
     >>> text = "渡口周一恢复通航。（责任编辑：王岚）"
-    >>> [text[begin:end] for begin, end in furniture(text)]
+    >>> [text[begin:end] for begin, end in find_furniture(text)]
     ['（责任编辑：王岚）']
     """
     spans: list[Span] = []
-    clauses = list(_clauses(text))
+    clauses = list(_split_clauses(text))
     if where is not None:
         bounds = np.array(clauses)
         sums = np.concatenate([[0], np.cumsum(where)])
@@ -267,7 +263,7 @@ def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
         if words and end - begin <= _LONGEST_CLAUSE:
             spans.append((begin, end))
         else:
-            spans += _together(words)
+            spans += _join_near(words)
             spans += [match.span() for match in _DATELINE.finditer(text, begin, end)]
     signature = _SIGNATURE.search(text, max(len(text) - _LONGEST_SIGNATURE, 0))
     if signature is not None:
@@ -276,7 +272,7 @@ def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     return spans
 
 
-def _together(words: list[Span]) -> list[Span]:
+def _join_near(words: list[Span]) -> list[Span]:
     """Return the stretches of several words that are near each other."""
     stretches: list[list[int]] = []
     for begin, end in words:
@@ -287,7 +283,7 @@ def _together(words: list[Span]) -> list[Span]:
     return [(begin, end) for begin, end, count in stretches if count > 1]
 
 
-def _clauses(text: str) -> Iterator[Span]:
+def _split_clauses(text: str) -> Iterator[Span]:
     begin = 0
     for match in _CLAUSE_ENDS.finditer(text):
         yield begin, match.start()

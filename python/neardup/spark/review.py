@@ -17,7 +17,7 @@ from neardup.run.summary import Summary
 from neardup.spark.blobs import from_rows, group_blobs, unpack
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import Settings, read_texts
-from neardup.tasks.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
+from neardup.tasks.review import CLASSES, GROUPS, IDS, REMOVALS, Review, make_review
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +42,7 @@ def review_job(
         found = texts([begin + number for number in numbers], length)
         return {number - begin: fields for number, fields in found.items()}
 
-    return review_of(_pick_rows(removed), begin, texts_of_input, texts, summary, rule)
+    return make_review(_pick_rows(removed), begin, texts_of_input, texts, summary, rule)
 
 
 def _pick_rows(

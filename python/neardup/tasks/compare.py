@@ -13,7 +13,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import complete_options, takes_options
-from neardup.papers.align import align_pair, differences
+from neardup.papers.alignment import align_pair, find_differences
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.measures import measure_name, measure_words
@@ -54,16 +54,15 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
 
     Notes
     -----
-    A recipe that counts document frequencies in the corpus uses the bundled table here.
-    Resemblance and containment are those of Broder [1]_, over the sets of
-    character shingles of the normalized texts: exact, O(n log n). Two texts do not
-    tell which of their shingles are a template that many others share: here
-    ``content(k)`` weighs all alike. The edit
-    similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
-    is a lower bound. With a recipe that strips markup, the edit similarity, the passages and the
-    differences are those of the texts without it, offsets included. Passages: see
-    :func:`neardup.papers.align`; if a text has at most 200 characters, they need only five Chinese
-    characters or ten letters in common.
+    A recipe that counts document frequencies in the corpus uses the bundled table here. Resemblance
+    and containment are defined by Broder [1]_, over the sets of character shingles of the
+    normalized texts: exact, O(n log n). Two texts do not tell which of their shingles are a
+    template that many others share: here ``content(k)`` weighs all alike. The edit similarity is
+    exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it is a lower
+    bound. If a recipe strips markup, the edit similarity, the passages and the differences ignore
+    it. Offsets count in the texts without markup. Passages: see :func:`neardup.papers.align`; if a
+    text has at most 200 characters, they need only five Chinese characters or ten letters in
+    common.
 
     References
     ----------
@@ -102,23 +101,23 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     >>> round(why.weighted_resemblance, 2), round(why.number_penalty, 2), found.duplicate
     (0.72, 0.65, False)
     """
-    return compare_timed(a, b, complete_options(compare, options))
+    return compare_texts(a, b, complete_options(compare, options))
 
 
-def compare_timed(
-    a: str, b: str, given: Mapping[str, Any], clock: Clock | None = None
+def compare_texts(
+    a: str, b: str, values: Mapping[str, Any], clock: Clock | None = None
 ) -> Comparison:
     """Compare two texts by the options of `compare`, all of them given, and time it."""
     # Reading the memory takes as long as comparing two short texts.
     lap = (lambda _: None) if clock is None else clock.lap
-    chosen = chosen_recipe(given).for_single_texts()
-    threshold, max_distance = given["threshold"], given["max_distance"]
+    chosen = chosen_recipe(values).for_single_texts()
+    threshold, max_distance = values["threshold"], values["max_distance"]
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
         # A distance that the rule derives from a threshold is for the search, not a bound.
         by_bits = bounds.measured == "sketch" or max_distance is not None
-        most = bounds.max_distance if by_bits else None
-        chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": most})
+        limit = bounds.max_distance if by_bits else None
+        chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": limit})
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
@@ -127,7 +126,7 @@ def compare_timed(
     # What is printed of the texts is what is compared.
     a, b = (without_markup(text) if chosen.normalize.strip_markup else text for text in texts)
     titles = [
-        None if given[name] is None else checked_text(given[name], name)
+        None if values[name] is None else checked_text(values[name], name)
         for name in ("title_a", "title_b")
     ]
     units = (
@@ -144,17 +143,17 @@ def compare_timed(
     lap("align")
     # Two texts are no collection: there is nothing to count by.
     comparison = compare_documents(corpus, 0, 1, chosen, None, edit_similarity)
-    comparison = _without_text(comparison, a, b)
+    comparison = _correct_empty(comparison, a, b)
     lap("verify")
-    if given["passages"]:
+    if values["passages"]:
         passages = align_pair(a, b)
-        places = tuple(differences(a, b, passages))
+        places = tuple(find_differences(a, b, passages))
         comparison = replace(comparison, passages=tuple(passages), differences=places)
         lap("align")
     return comparison
 
 
-def _without_text(comparison: Comparison, a: str, b: str) -> Comparison:
+def _correct_empty(comparison: Comparison, a: str, b: str) -> Comparison:
     """Return a comparison with measures and a verdict that say which texts are empty."""
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
@@ -235,14 +234,14 @@ def compare_documents(
         distance=judged["distance"],
         bits=sketch.bits if sketch.kind == "simhash" else None,
         recipe_id=recipe.id,
-        evidence=_evidence(content or judged["uncounted"], measured, decide.shingle),
+        evidence=_collect_evidence(content or judged["uncounted"], measured, decide.shingle),
     )
-    reason = _reason(recipe, judged, comparison)
+    reason = _explain(recipe, judged, comparison)
     verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")
     return replace(comparison, verdict=Message(verdict, code=reason.code, reason=reason))
 
 
-def _evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
+def _collect_evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
     """Return what the core found, as shares of the texts."""
     aligned = content["aligned"]
     penalty: float = content["penalty"]
@@ -257,7 +256,7 @@ def _evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
         shingle=shingle,
         weighted_resemblance=content["resemblance"],
         short=content["short"],
-        aligned=_aligned_share(aligned),
+        aligned=_compute_aligned(aligned),
         aligned_similarity=aligned["similarity"],
         share=content["alignment"],
         core_a=core_a,
@@ -270,7 +269,7 @@ def _evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
     )
 
 
-def _aligned_share(aligned: dict[str, int]) -> float:
+def _compute_aligned(aligned: dict[str, int]) -> float:
     """Return the share of the shorter text that is aligned."""
     shorter = min(aligned["units_a"], aligned["units_b"])
     if shorter:
@@ -278,7 +277,7 @@ def _aligned_share(aligned: dict[str, int]) -> float:
     return float(aligned["units_a"] == aligned["units_b"])
 
 
-def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> Message:
+def _explain(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> Message:
     """Return on what the verdict about two texts rests."""
     decide = recipe.decide
     # Without features a text has no letters either.
@@ -299,7 +298,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
             "a text of fewer than {least} features duplicates only an identical text", least=least
         )
     if by_content and comparison.evidence.short and not comparison.similarity:
-        return _reason_of_short(comparison, judged)
+        return _explain_short(comparison, judged)
     reasons = []
     if decide.max_distance is not None and judged["distance"] is not None:
         bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
@@ -315,15 +314,15 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
         reasons.append(
             Message(
                 "similarity {similarity} by {measure}, at least {threshold} needed",
-                similarity=_shown(judged["similarity"], decide.threshold),
+                similarity=_format_similarity(judged["similarity"], decide.threshold),
                 measure=measure_words(comparison.measure),
                 threshold=decide.threshold,
             )
         )
         if by_content:
-            reasons += _reasons_of_content(comparison, judged)
+            reasons += _explain_content(comparison, judged)
         if decide.measure == "containment":
-            reasons += _reasons_of_containment(judged["containment"], comparison)
+            reasons += _explain_containment(judged["containment"], comparison)
     if not reasons:
         return Message(
             "the recipe '{recipe}' has neither a threshold nor a max_distance", recipe=recipe.name
@@ -337,7 +336,22 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     )
 
 
-def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
+def describe_differences(a: str, b: str) -> Message:
+    """Return where two texts differ by the default recipe, in a few words for a table."""
+    evidence = compare(a, b).evidence
+    places, numbers = evidence.gaps, evidence.numbers_differ
+    if numbers:
+        return Message(
+            "Places that differ: {places:,}; numbers among them: {numbers:,}",
+            places=places,
+            numbers=numbers,
+        )
+    if places:
+        return Message("Places that differ: {places:,}", places=places)
+    return Message("Same but for the beginning or the end")
+
+
+def _explain_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
     """Return why a very short text, judged by its letters, is not a duplicate by ``content(k)``."""
     evidence = comparison.evidence
     if judged["aligned"]["negated"]:
@@ -355,7 +369,7 @@ def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
     )
 
 
-def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
+def _explain_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
     threshold, evidence = comparison.threshold or 0.0, comparison.evidence
     if judged["by_unique_text"]:
@@ -369,7 +383,7 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
             "{share} of the longer text is aligned, and the differences are small and scattered",
             share=f"{evidence.share:.0%}",
         )
-        return [reason, *_replaced(comparison)]
+        return [reason, *_explain_numbers(comparison)]
     without_numbers = comparison.similarity + evidence.number_penalty
     if without_numbers < threshold <= evidence.weighted_resemblance:
         return [
@@ -378,10 +392,10 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
                 share=f"{evidence.share:.0%}",
             )
         ]
-    return _replaced(comparison)
+    return _explain_numbers(comparison)
 
 
-def _reasons_of_containment(containment: dict[str, float], comparison: Comparison) -> list[Message]:
+def _explain_containment(containment: dict[str, float], comparison: Comparison) -> list[Message]:
     """Return which text lies in the other, and what numbers take, by ``containment(k)``."""
     threshold = comparison.threshold or 0.0
     first, second = containment["a_in_b"] >= threshold, containment["b_in_a"] >= threshold
@@ -393,10 +407,10 @@ def _reasons_of_containment(containment: dict[str, float], comparison: Compariso
             reasons.append(Message("B contains A"))
         else:
             reasons.append(Message("A contains B"))
-    return reasons + _replaced(comparison)
+    return reasons + _explain_numbers(comparison)
 
 
-def _replaced(comparison: Comparison) -> list[Message]:
+def _explain_numbers(comparison: Comparison) -> list[Message]:
     """Return what replaced numbers take from the similarity, if they do."""
     penalty = comparison.evidence.number_penalty
     if not penalty:
@@ -415,7 +429,7 @@ def _replaced(comparison: Comparison) -> list[Message]:
     return [reason]
 
 
-def _shown(similarity: float, threshold: float) -> str:
+def _format_similarity(similarity: float, threshold: float) -> str:
     """Return a similarity with enough decimals to show its side of the threshold."""
     for decimals in range(4, 17):
         text = f"{similarity:.{decimals}f}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup.base.display import ReprMixin
-from neardup.papers.align import Difference, SharedPassage
+from neardup.papers.alignment import Difference, SharedPassage
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
+from neardup.papers.alignment import get_aligner
 from neardup.readers import Problem, Sources, open_sources
 from neardup.readers.batch import strings
 from neardup.readers.collection import Collection
@@ -24,8 +25,8 @@ from neardup.tasks.contamination_result import (
     ContaminationResult,
     ContaminationSummary,
     Finding,
-    span_of,
-    table_of,
+    find_span,
+    make_table,
 )
 from neardup.writers import OutputSet, write_rows
 
@@ -71,8 +72,8 @@ def contamination(
     Notes
     -----
     An item occurs in a document if the document has at least the share `min_share` of its letters
-    and digits, in passages that are near each other: verbatim, re-wrapped, in a paragraph, in
-    markup, or with small edits. White space, punctuation, case and full-width forms make no
+    and digits. They are in passages that are near each other: verbatim, re-wrapped, in a paragraph,
+    in markup, or with small edits. White space, punctuation, case and full-width forms make no
     difference. Items shorter than `min_item_length` are not looked for. O(n) for n characters of
     documents, plus the alignment of candidates.
 
@@ -91,10 +92,10 @@ def contamination(
     """
     from neardup.readers import open_table
 
-    given = complete_options(contamination, options)
-    source = open_table(data, **reader_parameters(given))
-    search = _Search(given, None)
-    items = search.read_items(open_table(tests, parameter="tests", **_reader_of_tests(given)))
+    values = complete_options(contamination, options)
+    source = open_table(data, **reader_parameters(values))
+    search = _Search(values, None)
+    items = search.read_items(open_table(tests, parameter="tests", **_choose_reader(values)))
     items.check()
     return search.find(items, source, source.kept)
 
@@ -156,7 +157,7 @@ def contamination_files(
     ('test', 'train', 1, 1)
     >>> folder.cleanup()
     """
-    given = complete_options(contamination_files, options)
+    values = complete_options(contamination_files, options)
     of_splits = isinstance(inputs, Mapping)
     if isinstance(inputs, Mapping):
         _check_splits(inputs, tests, output)
@@ -166,19 +167,19 @@ def contamination_files(
     test_paths = [] if of_splits else paths_of(tests, "tests")
     files_read = list(chain(*paths.values(), test_paths))
     check_standard_input(files_read, "tests" if "-" in test_paths else "inputs")
-    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    shared = {name: values[name] for name in ("force", "part_size", "progress")}
     with OutputSet(files_read, {"output": output}, rows={"report": report}, **shared) as outputs:
-        read = reader_parameters(given)
+        read = reader_parameters(values)
         # Opened once, since standard input can be read only by what has copied it.
         documents = {name: open_sources(files, **read) for name, files in paths.items()}
         if output is not None:
             outputs.take(documents[""], copies="output")
-        search = _Search(given, given["progress"], repeatedly=of_splits)
+        search = _Search(values, values["progress"], repeatedly=of_splits)
         if of_splits:
-            result = _between_splits(search, documents, given["test_text_field"])
+            result = _search_splits(search, documents, values["test_text_field"])
         else:
-            tests_read = open_sources(test_paths, **_reader_of_tests(given))
-            result = _in_documents(search, documents[""], tests_read)
+            tests_read = open_sources(test_paths, **_choose_reader(values))
+            result = _search_documents(search, documents[""], tests_read)
         if output is not None:
             kept = outputs.records["output"]
             left_out = search.write_kept(documents[""], result.keep, kept, None)
@@ -214,7 +215,7 @@ def _check_splits(splits: Mapping[str, Any], tests: Any, output: Any) -> None:
             )
 
 
-def _in_documents(search: _Search, documents: Sources, tests: Sources) -> ContaminationResult:
+def _search_documents(search: _Search, documents: Sources, tests: Sources) -> ContaminationResult:
     """Return the items of a test that occur in documents."""
     items = search.read_items(tests)
     items.check()
@@ -231,7 +232,7 @@ def _in_documents(search: _Search, documents: Sources, tests: Sources) -> Contam
     return result
 
 
-def _between_splits(
+def _search_splits(
     search: _Search, documents: dict[str, Sources], text_field: str | None
 ) -> ContaminationResult:
     """Return the items of each split that occur in each other split."""
@@ -285,10 +286,10 @@ def _between_splits(
     )
 
 
-def _reader_of_tests(given: Mapping[str, Any]) -> dict[str, Any]:
+def _choose_reader(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters for a reader of the test items; no option names the field of ids."""
-    text = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
-    return reader_parameters(given) | text | {"id_field": None}
+    text = {"text_field": values["test_text_field"], "text_parameter": "test_text_field"}
+    return reader_parameters(values) | text | {"id_field": None}
 
 
 class _Items(NamedTuple):
@@ -320,16 +321,16 @@ class _Items(NamedTuple):
 
 
 class _Search(Run):
-    """Searches for items: those of a test are read first, then documents.
+    """Searches for items: the items of a test are read first, then documents.
 
     With `repeatedly`, each file may be read several times, and its problems count once.
     """
 
     def __init__(
-        self, given: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
+        self, values: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
     ) -> None:
         super().__init__(progress)
-        self._given = given
+        self._given = values
         self._known: set[Problem] | None = set() if repeatedly else None
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
@@ -340,8 +341,6 @@ class _Search(Run):
 
     def read_items(self, tests: Any) -> _Items:
         """Read the items of a test."""
-        from neardup.papers.align import aligner
-
         texts: list[Any] = []
         ids: list[str] = []
         self.progress.stage("read tests", None)
@@ -351,7 +350,7 @@ class _Search(Run):
             ids += strings(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         least = self._given["min_item_length"]
-        core = _core.Items(aligner(), array, shortest=least, workers=self._given["workers"])
+        core = _core.Items(get_aligner(), array, shortest=least, workers=self._given["workers"])
         self.clock.lap("read tests")
         decidable = zip(ids, core.are_decidable(), strict=True)
         return _Items(core, ids, [id for id, is_long in decidable if not is_long], least)
@@ -371,28 +370,28 @@ class _Search(Run):
             texts = batch.texts
             rows = core.find(texts, least_cover=given["min_share"], workers=given["workers"])
             for row, item, _, places in rows:
-                begin, end = span_of(places, 0)
+                begin, end = find_span(places, 0)
                 text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
                 number, name = summary.read + row, batch.ids[row].as_py()
                 findings.append(Finding(number, name, item, places, text))
         self.clock.lap("find tests")
-        most = given["max_documents"]
-        if most is None:
-            most = max(_FEW, summary.read // _MANY)
-        covers = [cover or 0.0 for cover in core.covers(most)]
+        limit = given["max_documents"]
+        if limit is None:
+            limit = max(_FEW, summary.read // _MANY)
+        covers = [cover or 0.0 for cover in core.covers(limit)]
         mentioned = {finding.item for finding in findings}
         accepted = [index for index, cover in enumerate(covers) if cover >= given["min_share"]]
         findings = [findings[index] for index in accepted]
-        found = {finding.item for finding in findings}
-        self._note_common([items.ids[item] for item in sorted(mentioned - found)], most)
+        accepted_items = {finding.item for finding in findings}
+        self._note_common([items.ids[item] for item in sorted(mentioned - accepted_items)], limit)
         contaminated = sorted({finding.document for finding in findings})
         keep = np.ones(summary.read, np.bool_)
         keep[contaminated] = False
-        summary.common, summary.tests_found = len(mentioned - found), len(found)
+        summary.common, summary.tests_found = len(mentioned - accepted_items), len(accepted_items)
         summary.findings, summary.contaminated = len(findings), len(contaminated)
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
-        table = table_of(findings, items.ids, [covers[index] for index in accepted])
+        table = make_table(findings, items.ids, [covers[index] for index in accepted])
         return ContaminationResult(
             table, keep, kept(keep), summary, self.problems, too_short=items.too_short
         )
@@ -414,11 +413,11 @@ class _Search(Run):
                     count=len(items.too_short),
                     least=items.least,
                     letters=2 * items.least,
-                    ids=_some(items.too_short, _NAMED),
+                    ids=_list_some(items.too_short, _NAMED),
                 )
             )
 
-    def _note_common(self, ids: list[str], most: int) -> None:
+    def _note_common(self, ids: list[str], limit: int) -> None:
         if ids:
             self.progress.note(
                 Message.counted(
@@ -427,12 +426,12 @@ class _Search(Run):
                     "{count:,} test items occur only as boilerplate of more than {most:,} "
                     "documents ({given[max_documents]}): {ids}.",
                     count=len(ids),
-                    most=most,
-                    ids=_some(ids, 3),
+                    most=limit,
+                    ids=_list_some(ids, 3),
                 )
             )
 
 
-def _some(ids: list[str], most: int) -> str:
+def _list_some(ids: list[str], count: int) -> str:
     """Return the first ids, for a message."""
-    return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")
+    return ", ".join(ids[:count]) + (", ..." if len(ids) > count else "")

@@ -112,9 +112,9 @@ class Finding(NamedTuple):
     text: str
 
 
-def table_of(findings: list[Finding], test_ids: list[str], covers: list[float]) -> pa.Table:
+def make_table(findings: list[Finding], test_ids: list[str], covers: list[float]) -> pa.Table:
     """Return the findings as `ContaminationResult` has them."""
-    spans = [(*span_of(finding.places, 0), *span_of(finding.places, 2)) for finding in findings]
+    spans = [(*find_span(finding.places, 0), *find_span(finding.places, 2)) for finding in findings]
     names = ("begin", "end", "test_begin", "test_end")
     return pa.table(
         {
@@ -130,6 +130,6 @@ def table_of(findings: list[Finding], test_ids: list[str], covers: list[float]) 
     )
 
 
-def span_of(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:
+def find_span(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:
     """Return the span from the first to the last passage, in the document (0) or the item (2)."""
     return min(place[side] for place in places), max(place[side + 1] for place in places)

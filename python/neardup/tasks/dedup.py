@@ -74,15 +74,14 @@ def dedup(
 
     Notes
     -----
-    One rule decides: documents are in priority order, and a document is dropped if and
-    only if it is verified similar to an earlier document that is kept. It points at the
-    most similar such document, or at the earliest of equally similar ones. Documents of
-    `against` come before all others, and are not compared with each other. Time is
-    near-linear with the default recipe; with ``shingle`` and with recipes that make
-    fingerprints it is quadratic among documents that share a template. Memory is about
-    160 bytes per document, plus `memory` for texts, sketches, keys, ids and compared
-    data, plus a table of common shingles of about 150 MB. The result does not depend on
-    threads, batches or memory.
+    One rule decides. Documents are in priority order. A document is dropped if and only if it is
+    verified similar to an earlier document that is kept. It points at the most similar such
+    document, or at the earliest of equally similar ones. Documents of `against` come before all
+    others, and are not compared with each other. Time is near-linear with the default recipe; with
+    ``shingle`` and with recipes that make fingerprints it is quadratic among documents that share a
+    template. Memory is about 160 bytes per document, plus `memory` for texts, sketches, keys, ids
+    and compared data. A table of common shingles takes about 150 MB more. The result does not
+    depend on threads, batches or memory.
 
     Examples
     --------
@@ -113,10 +112,10 @@ def dedup(
     others = None
     if against is not None:
         others = open_others(against, **chosen.reader_of_others)
-    result, collected, decided = _decided(
+    result, collected, decided = _decide(
         Pipeline(chosen), source, others, kept=source.kept, titles=True
     )
-    return replace(result, _reviewed=_reviewer(result, collected, decided, source, others))
+    return replace(result, _reviewed=_make_reviewer(result, collected, decided, source, others))
 
 
 @takes_options
@@ -165,7 +164,7 @@ def dedup_files(
     chosen = RunOptions(complete_options(dedup_files, options))
     check_against_only(chosen.given, against)
     records = {} if chosen.dry_run else {"output": output, "removed": removed}
-    fields = _fields(chosen)
+    fields = _choose_fields(chosen)
     path = chosen.restore
     restored = None if path is None else partial(restore, read_ids(path), path)
     texts = {"review": review}
@@ -173,7 +172,7 @@ def dedup_files(
         outputs = run.outputs.records
         if fields:
             check_free(run.sources.sources, fields)
-        result, collected, decided = _decided(
+        result, collected, decided = _decide(
             run.pipeline,
             run.sources,
             run.against,
@@ -186,7 +185,7 @@ def dedup_files(
             mask = result.keep | (decided.columns()[0][collected.against :] >= 0)
         if fields:
             kept = np.frombuffer(mask, np.bool_)
-            edits = _annotations(fields, run.pipeline, collected, decided, kept)
+            edits = _make_annotations(fields, run.pipeline, collected, decided, kept)
         run.report_sources()
         if not chosen.dry_run:
             left_out = run.pipeline.write_kept(run.sources, mask, outputs["output"], edits)
@@ -195,7 +194,7 @@ def dedup_files(
         if "removed" in outputs:
             _write_removed(result, outputs["removed"], collected.against)
         if review is not None:
-            page = _reviewer(result, collected, decided, run.sources, run.against)()
+            page = _make_reviewer(result, collected, decided, run.sources, run.against)()
             run.outputs.files["review"].write(page.to_html(language=chosen.language).encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
@@ -210,13 +209,13 @@ def _write_removed(result: DedupResult[None], output: Output | OutputFolder, fir
     write_rows(output, result.removed, removed_schema(result.removed.column_names), numbers)
 
 
-def _fields(options: RunOptions) -> tuple[str, ...]:
+def _choose_fields(options: RunOptions) -> tuple[str, ...]:
     """Return the fields that are added to the kept records."""
     fields = FIELDS if options.annotate else ("cluster_size",) * options.cluster_size
     return (*fields, *(COPIES,) * options.copies)
 
 
-def _reviewer(
+def _make_reviewer(
     result: DedupResult[Any],
     collected: DocumentSet,
     decided: Decisions,
@@ -232,25 +231,25 @@ def _reviewer(
         | {"similarity": similarity}
         for number, kept, similarity in decided.kept_by_unique_text
     ]
-    others: Texts = partial(_normalized, collected.corpus)
+    others: Texts = partial(_read_normalized, collected.corpus)
     # A file of sketches has normalized texts only.
     if against is not None and not isinstance(against, SketchFiles):
         others = partial(describe_documents, against)
 
     # The documents are not held: only the input itself, from which texts are read again.
-    def made() -> Review:
-        from neardup.tasks.review import pick, review_of
+    def make_page() -> Review:
+        from neardup.tasks.review import make_review, pick
 
         plan, removed = result.plan, result.removed
         picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
-        own = partial(describe_documents, source)
-        return review_of(picked, first, own, others, result.summary, rule, both_kept)
+        texts = partial(describe_documents, source)
+        return make_review(picked, first, texts, others, result.summary, rule, both_kept)
 
-    return made
+    return make_page
 
 
-def _normalized(
+def _read_normalized(
     corpus: _core.Corpus, documents: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
     read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
@@ -258,7 +257,7 @@ def _normalized(
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
 
 
-def _decided(
+def _decide(
     pipeline: Pipeline,
     source: Collection,
     against: Others = None,
@@ -269,7 +268,7 @@ def _decided(
 ) -> tuple[DedupResult[Any], DocumentSet, Decisions]:
     """Read and decide all documents; `kept` returns the rows for a mask.
 
-    `titles` reads those of removed documents; `restored` keeps some that repeat others.
+    `titles` reads the titles of removed documents; `restored` keeps some that repeat others.
     """
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
@@ -330,7 +329,7 @@ def _note_repeated(count: int, progress: Progress) -> None:
         )
 
 
-def _annotations(
+def _make_annotations(
     names: tuple[str, ...],
     pipeline: Pipeline,
     collected: DocumentSet,

@@ -81,7 +81,7 @@ class DedupResult(ReprMixin, Generic[Rows]):
         table = {"removed": self.removed, "keep": self.keep}
         return {**self.__dict__, **table, "_reviewed": None, "_removals": None}
 
-    def _least_similar(self, count: int) -> list[int]:
+    def _find_least_similar(self, count: int) -> list[int]:
         if self._removals is not None:
             return self._removals.least_similar(count)
 
@@ -93,7 +93,7 @@ class DedupResult(ReprMixin, Generic[Rows]):
         if self._removals is None or self._removals.titles:
             return self.doubtful()
         brief, titles = self._removals.brief, self._titles
-        return [brief(row) | titles.get(row, {}) for row in self._least_similar(DOUBTFUL)]
+        return [brief(row) | titles.get(row, {}) for row in self._find_least_similar(DOUBTFUL)]
 
     def doubtful(self, count: int = DOUBTFUL) -> list[dict[str, Any]]:
         """Return the least similar near-duplicates that were dropped.
@@ -123,7 +123,7 @@ class DedupResult(ReprMixin, Generic[Rows]):
         """
         check_whole(count, "count", 1, 2**32 - 1)
         table, titles = self.removed, self._titles
-        rows = self._least_similar(count)
+        rows = self._find_least_similar(count)
         return [table.slice(row, 1).to_pylist()[0] | titles.get(row, {}) for row in rows]
 
     def review(self) -> Review:

@@ -19,7 +19,7 @@ from neardup.recipe.rule import chosen_recipe
 from neardup.recipe.stages import NONE, RUNS
 from neardup.recipe.text_inputs import check_tagged, checked_text, prepare_text
 from neardup.tasks.compare import compare
-from neardup.tasks.fingerprints import Fingerprint, number_of
+from neardup.tasks.fingerprints import Fingerprint, join_words
 
 #: One in the fixed point of the core's weights.
 _ONE = 1 << 16
@@ -269,27 +269,27 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     >>> str(found.a.fingerprint), found.a.fingerprint.written("bits")
     ('6d', '01101101')
     """
-    given = complete_options(explain, options)
-    recipe = chosen_recipe(given).for_single_texts()
-    distance = given["max_distance"]
+    values = complete_options(explain, options)
+    recipe = chosen_recipe(values).for_single_texts()
+    distance = values["max_distance"]
     frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
-    titles = {name: given[name] for name in ("title_a", "title_b")}
-    if given["title_from_first_line"]:
+    titles = {name: values[name] for name in ("title_a", "title_b")}
+    if values["title_from_first_line"]:
         for name, text in (("title_a", a), ("title_b", b)):
             if titles[name] is None:
                 titles[name] = first_line(text)
-    first = _explained(a, "a", titles["title_a"], recipe, distance)
+    first = _explain_text(a, "a", titles["title_a"], recipe, distance)
     if b is None:
         return Explanation(recipe.id, first, frequencies=frequencies)
-    second = _explained(b, "b", titles["title_b"], recipe, distance)
+    second = _explain_text(b, "b", titles["title_b"], recipe, distance)
     verdict = compare(a, b, recipe=recipe, max_distance=distance, **titles).verdict
     others = {feature.word for feature in second.features}
     shared = tuple(feature.word for feature in first.features if feature.word in others)
-    differing = _differing(first, second)
+    differing = _find_differing(first, second)
     return Explanation(recipe.id, first, second, shared, differing, verdict, frequencies)
 
 
-def _explained(
+def _explain_text(
     text: str, name: str, title: str | None, recipe: Recipe, max_distance: int | None
 ) -> ExplainedText:
     core = compiled(recipe)
@@ -307,7 +307,7 @@ def _explained(
         # A word has a share of all features, with those that `top` leaves out.
         every = compiled(recipe.replace(weigh={"top": None})).features(units, title)
     total = sum(occurrences for _, occurrences, *_ in every)
-    features = tuple(_feature(item, tags, total, recipe.weigh.scheme) for item in raw)
+    features = tuple(_make_feature(item, tags, total, recipe.weigh.scheme) for item in raw)
     count, words, values = core.sketch(units, title)
     bits = recipe.sketch.bits
     if recipe.sketch.kind != "simhash":
@@ -320,13 +320,13 @@ def _explained(
         words=tuple(pairs),
         features=features,
         sums=tuple(sum(feature.votes(bit) for feature in features) for bit in range(bits)),
-        fingerprint=Fingerprint(number_of(words), bits, recipe.id) if count else None,
+        fingerprint=Fingerprint(join_words(words), bits, recipe.id) if count else None,
         max_distance=min(check_max_distance(max_distance, bits), bits - 1),
         values=(),
     )
 
 
-def _feature(
+def _make_feature(
     raw: tuple[str, int, int | None, list[int] | None, int, list[int]],
     tags: dict[str, str],
     total: int,
@@ -355,11 +355,11 @@ def _feature(
         title=title,
         score=score,
         weight=weight,
-        hash=number_of(hashed),
+        hash=join_words(hashed),
     )
 
 
-def _differing(a: ExplainedText, b: ExplainedText) -> tuple[DifferingBit, ...]:
+def _find_differing(a: ExplainedText, b: ExplainedText) -> tuple[DifferingBit, ...]:
     """Return the bits in which two fingerprints differ, with the features that decided them."""
     if a.fingerprint is None or b.fingerprint is None:
         return ()

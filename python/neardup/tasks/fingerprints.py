@@ -14,7 +14,7 @@ from neardup.options.options import Form
 from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.text_inputs import checked_text, prepare_text, sketch_texts
-from neardup.tasks.near import fingerprint_rows
+from neardup.tasks.near import check_rows
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Fingerprint:
     def blocks(self, max_distance: int = 3) -> tuple[int, ...]:
         """Return the fingerprint cut into ``max_distance + 1`` blocks.
 
-        Two fingerprints within `max_distance` bits share at least one block in
-        the same position, so blocks can be keys of an index.
+        Two fingerprints within `max_distance` bits share at least one block in the same position.
+        So blocks can be keys of an index.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Fingerprint:
         True
         """
         cut, rest = [], self.value
-        for size in block_widths(self.bits, max_distance):
+        for size in choose_block_widths(self.bits, max_distance):
             cut.append(rest & ((1 << size) - 1))
             rest >>= size
         return tuple(cut)
@@ -117,11 +117,10 @@ class Fingerprint:
     def source_blocks(self, max_distance: int = 3) -> tuple[int, ...]:
         """Return the block keys of the news program, as it computes them.
 
-        The bits are taken from the lowest up to the highest one that is set; each
-        ``bits // (max_distance + 1)`` of them are read as a binary number whose first digit is
-        the lowest bit, and a rest is left out. So there may be fewer keys than blocks, and two
-        fingerprints within `max_distance` bits need not share one: use :meth:`blocks` for an
-        index of your own.
+        The bits are taken from the lowest up to the highest one that is set. Each
+        ``bits // (max_distance + 1)`` of them are read as a binary number, the lowest bit first. A
+        rest is left out. So there may be fewer keys than blocks, and two fingerprints within
+        `max_distance` bits need not share one: use :meth:`blocks` for an index of your own.
 
         Parameters
         ----------
@@ -244,14 +243,14 @@ def fingerprint(
     >>> neardup.fingerprint("...") is None
     True
     """
-    chosen = fingerprinting(recipe).for_single_texts()
+    chosen = load_fingerprinting(recipe).for_single_texts()
     core = compiled(chosen)
     _, units = prepare_text(core, chosen, checked_text(text, "text"))
     title = None if title is None else checked_text(title, "title")
     features, words, _ = core.sketch(units, title)
     if not features:
         return None
-    return Fingerprint(number_of(words), chosen.sketch.bits, chosen.id)
+    return Fingerprint(join_words(words), chosen.sketch.bits, chosen.id)
 
 
 def fingerprint_many(
@@ -294,7 +293,7 @@ def fingerprint_many(
     >>> neardup.fingerprint_many(["去重", "..."], recipe="classic").shape
     (2, 1)
     """
-    return sketch_texts(texts, titles, fingerprinting(recipe), workers).fingerprints()
+    return sketch_texts(texts, titles, load_fingerprinting(recipe), workers).fingerprints()
 
 
 def fingerprint_blocks(
@@ -327,8 +326,8 @@ def fingerprint_blocks(
     >>> fingerprint_blocks(np.array([0x1234_5678_9ABC_DEF0], np.uint64)).tolist()
     [[57072, 39612, 22136, 4660]]
     """
-    rows = fingerprint_rows(fingerprints, bits)
-    widths = block_widths(bits, max_distance, widest=64)
+    rows = check_rows(fingerprints, bits)
+    widths = choose_block_widths(bits, max_distance, widest=64)
     blocks = np.zeros((len(rows), len(widths)), np.uint64)
     begin = 0
     for block, width in enumerate(widths):
@@ -341,7 +340,7 @@ def fingerprint_blocks(
     return blocks
 
 
-def block_widths(
+def choose_block_widths(
     bits: int, max_distance: int, *, widest: int | None = None, name: str = "max_distance"
 ) -> list[int]:
     """Return the bits of each block, for blocks of at most `widest` bits."""
@@ -354,12 +353,12 @@ def block_widths(
     return [width + (block < wider) for block in range(count)]
 
 
-def number_of(words: Sequence[int]) -> int:
+def join_words(words: Sequence[int]) -> int:
     """Return the number that words of 64 bits make, the lowest first."""
     return sum(word << (64 * position) for position, word in enumerate(words))
 
 
-def fingerprinting(recipe: AnyRecipe) -> Recipe:
+def load_fingerprinting(recipe: AnyRecipe) -> Recipe:
     """Return a recipe; raise ParameterError if it does not make fingerprints."""
     chosen = load_recipe(recipe)
     if chosen.sketch.kind != "simhash":

@@ -50,8 +50,8 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     """
     from neardup.readers import Sources, open_table
 
-    given = complete_options(count_idf, options)
-    chosen = chosen_recipe(given)
+    values = complete_options(count_idf, options)
+    chosen = chosen_recipe(values)
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
             Message(
@@ -62,7 +62,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
             )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    run_options = RunOptions({**given, "recipe": chosen}, compares=False)
+    run_options = RunOptions({**values, "recipe": chosen}, compares=False)
     source = data if isinstance(data, Sources) else open_table(data, **run_options.reader)
     pipeline = Pipeline(run_options)
     collected = DocumentSet(chosen, pipeline.corpus(chosen))

@@ -79,13 +79,13 @@ def near_pairs(
     ([0, 1], [1, 2], [3, 1])
     """
     bits = check_whole(bits, "bits", 1, 256)
-    rows = fingerprint_rows(fingerprints, bits)
-    most = check_max_distance(max_distance, bits)
+    rows = check_rows(fingerprints, bits)
+    limit = check_max_distance(max_distance, bits)
     threads = check_workers(workers)
-    return CandidatePairs(*_core.near_pairs(rows, bits=bits, max_distance=most, workers=threads))
+    return CandidatePairs(*_core.near_pairs(rows, bits=bits, max_distance=limit, workers=threads))
 
 
-def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+def check_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """Return fingerprints as rows of 1, 2 or 4 words, checked."""
     bits = check_whole(bits, "bits", 1, 256)
     words = word_count(bits)

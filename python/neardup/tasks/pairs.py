@@ -55,8 +55,8 @@ class PairsResult(ReprMixin):
         yield "pairs", self.table.num_rows
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
         for number, row in enumerate(self.table.slice(0, _SHOWN).to_pylist()):
-            told = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
-            yield "" if number else "first pairs", told
+            line = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
+            yield "" if number else "first pairs", line
 
 
 @takes_options
@@ -113,7 +113,7 @@ def pairs(data: Any, *, against: Any = None, **options: Unpack[PairsParameters])
     others = None
     if against is not None:
         others = open_others(against, **chosen.reader_of_others)
-    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.reader), others)
+    result, _ = _find_pairs(Pipeline(chosen), open_table(data, **chosen.reader), others)
     return result
 
 
@@ -150,7 +150,7 @@ def pairs_files(
     chosen = RunOptions(complete_options(pairs_files, options))
     # Pairs are of no single input.
     with FileRun("pairs", chosen, inputs, against, rows={"output": output}) as run:
-        result, collected = _found(run.pipeline, run.sources, run.against)
+        result, collected = _find_pairs(run.pipeline, run.sources, run.against)
         run.report_sources()
         write_rows(run.outputs.files["output"], result.table, pairs_schema())
         run.pipeline.clock.lap("write")
@@ -158,7 +158,7 @@ def pairs_files(
     return result
 
 
-def _found(
+def _find_pairs(
     pipeline: Pipeline, source: Collection, others: Others = None
 ) -> tuple[PairsResult, DocumentSet]:
     """Read all documents and verify all candidate pairs."""

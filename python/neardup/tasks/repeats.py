@@ -130,12 +130,12 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
 
     Notes
     -----
-    Two sentences are the same if their letters and digits are; white space, punctuation, case
-    and full-width forms make no difference. Sentences are those of Unicode Standard Annex 29,
-    and a line end ends one too; a paragraph is a line; a line that ends in the middle of a
-    sentence goes on with the next, Chinese ones only where lines were broken by a program, by
-    the first 1,000 documents. O(n) for n characters; 28 bytes per unit
-    are sorted, in files beyond a quarter of `memory`.
+    Two sentences are the same if their letters and digits are; white space, punctuation, case and
+    full-width forms make no difference. Unicode Standard Annex 29 defines sentences, and a line end
+    ends one too. A paragraph is a line. A line that ends in the middle of a sentence goes on with
+    the next. In Chinese this holds only if the first 1,000 documents show that a program broke the
+    lines. O(n) for n characters; 28 bytes per unit are sorted, in files beyond a quarter of
+    `memory`.
 
     Examples
     --------
@@ -151,14 +151,14 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     """
     from neardup.readers import open_table
 
-    given = complete_options(repeats, options)
-    source = open_table(data, **reader_parameters(given))
-    search = _Search(given, None)
+    values = complete_options(repeats, options)
+    source = open_table(data, **reader_parameters(values))
+    search = _Search(values, None)
     search.collect(source)
-    found = list(search.batches(source))
+    rows = list(search.find_places(source))
     tables = [
-        pa.Table.from_batches([pair[side][0] for pair in found], schema)
-        for side, schema in enumerate(_schemas())
+        pa.Table.from_batches([pair[side][0] for pair in rows], schema)
+        for side, schema in enumerate(_make_schemas())
     ]
     search.measure(search.summary)
     return RepeatsResult(tables[0], tables[1], search.summary, search.problems)
@@ -203,7 +203,7 @@ def repeats_files(
     -----
     The documents are read twice, or three times with `remove`, and never held in memory.
     """
-    given = complete_options(repeats_files, options)
+    values = complete_options(repeats_files, options)
     if keep is None:
         keep = "first"
     elif remove is None:
@@ -216,28 +216,28 @@ def repeats_files(
     check_choice(keep, "keep", get_args(KeptPlaces))
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
-    shared = {name: given[name] for name in ("force", "part_size", "progress")}
+    shared = {name: values[name] for name in ("force", "part_size", "progress")}
     with OutputSet(paths, wanted, **shared) as output_set:
-        sources = open_sources(paths, **reader_parameters(given))
+        sources = open_sources(paths, **reader_parameters(values))
         output_set.take(sources, copies="remove", edits=True)
         outputs = output_set.records
-        search = _Search(given, given["progress"])
+        search = _Search(values, values["progress"])
         search.collect(sources)
         tables = [
             RowWriter(outputs[name], schema) if name in outputs else None
-            for name, schema in zip(("output", "places"), _schemas(), strict=True)
+            for name, schema in zip(("output", "places"), _make_schemas(), strict=True)
         ]
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
-            for found in search.batches(sources, cut, keeps_first=keep == "first"):
-                for table, (batch, documents) in zip(tables, found, strict=True):
+            for rows in search.find_places(sources, cut, keeps_first=keep == "first"):
+                for table, (batch, documents) in zip(tables, rows, strict=True):
                     if table is not None:
                         table.write(batch, documents)
             for table in filter(None, tables):
                 table.close()
             if cut is not None:
                 everything = np.ones(search.summary.read, np.bool_)
-                cuts = Cuts(iter(cut), given["text_field"])
+                cuts = Cuts(iter(cut), values["text_field"])
                 search.write_kept(sources, everything, outputs["remove"], cuts)
         search.report_sources(sources)
         search.clock.lap("write")
@@ -248,16 +248,16 @@ def repeats_files(
 class _Search(Run):
     """A search for repeats: units are collected first, then their places are found."""
 
-    def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
+    def __init__(self, values: dict[str, Any], progress: Progress | None) -> None:
         super().__init__(progress)
         self.summary = RepeatsSummary()
-        self._documents = given["documents"]
+        self._documents = values["documents"]
         self._repeats = _core.Repeats(
-            unit=given["unit"],
-            least=_DENSE * given["min_unit_length"],
-            memory=given["memory"] // 4,
+            unit=values["unit"],
+            least=_DENSE * values["min_unit_length"],
+            memory=values["memory"] // 4,
             folder=None,
-            workers=given["workers"],
+            workers=values["workers"],
         )
 
     def collect(self, source: Collection) -> None:
@@ -268,12 +268,12 @@ class _Search(Run):
         self.summary.units = self._repeats.finish(self._documents)
         self.clock.lap("read units")
 
-    def batches(
+    def find_places(
         self, source: Collection, spans: _StoredSpans | None = None, *, keeps_first: bool = True
     ) -> Iterator[list[tuple[pa.RecordBatch, NDArray[np.int64]]]]:
         """Yield the repeats and the places of each batch, with the documents of the rows.
 
-        What to cut is stored in `spans`.
+        The spans to cut are stored in `spans`.
         """
         self.progress.stage("find repeats", None, share_of(source))
         begin = 0
@@ -286,14 +286,14 @@ class _Search(Run):
             summary.places += len(documents)
             summary.repeats += len(first)
             summary.documents += len(np.unique(documents))
-            pair = self._tables(batch, columns, documents - begin, first)
+            pair = self._make_tables(batch, columns, documents - begin, first)
             if spans is not None:
-                spans.append(self._cuts(batch, columns, begin, keeps_first=keeps_first))
+                spans.append(self._find_cuts(batch, columns, begin, keeps_first=keeps_first))
             yield [(pair[0], documents[first]), (pair[1], documents)]
             begin = end
         self.clock.lap("find repeats")
 
-    def _tables(
+    def _make_tables(
         self, batch: Batch, columns: Any, rows: NDArray[np.int64], first: NDArray[np.intp]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         _, begins, ends, hashes, counts, documents = columns
@@ -305,7 +305,7 @@ class _Search(Run):
             self._count(int(counts[place]), text)
         ids = batch.ids.cast(pa.string())
         spans = [pa.array(column.astype(np.int64)) for column in (begins, ends)]
-        table, places = _schemas()
+        table, places = _make_schemas()
         whole = [hashes, ids.take(pa.array(rows, pa.int64())), *spans]
         at_first = pa.array(first, pa.int64())
         of_first = [column.take(at_first) for column in whole]
@@ -325,7 +325,7 @@ class _Search(Run):
             frequent.sort(key=lambda repeat: -repeat[0])
             del frequent[_NAMED:]
 
-    def _cuts(
+    def _find_cuts(
         self, batch: Batch, columns: Any, begin: int, *, keeps_first: bool
     ) -> list[list[Span]]:
         """Return what to cut out of each text of a batch."""
@@ -343,7 +343,7 @@ class _Search(Run):
         return cuts
 
 
-def _schemas() -> tuple[pa.Schema, pa.Schema]:
+def _make_schemas() -> tuple[pa.Schema, pa.Schema]:
     """Return the columns of the repeats and of their places."""
     place: list[Any] = [("id", pa.string()), ("begin", pa.int64()), ("end", pa.int64())]
     repeat: list[Any] = [("repeat", pa.string())]

@@ -1,6 +1,6 @@
 """The removals of a run of `dedup`, to look at: the doubtful ones first, and the largest groups.
 
-`pick` chooses what a review shows, by the numbers of documents; `review_of` reads their texts and
+`pick` chooses what a review shows, by the numbers of documents; `make_review` reads their texts and
 makes the `Review`: one self-contained HTML page, printable, searchable, without a server. Its check
 boxes choose ids for `dedup --restore`.
 """
@@ -18,10 +18,10 @@ import numpy as np
 from neardup.base.arrays import rows_of
 from neardup.base.lazy import NDArray, pa
 from neardup.base.messages import language_of_environment
-from neardup.pages.excerpts import beginning
+from neardup.pages.excerpts import cut_beginning
 from neardup.pages.templating import render
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.run.restore_ids import line_of
 from neardup.run.summary import Summary
 from neardup.writers import write_file
@@ -165,10 +165,10 @@ class Review:
                 for row in self.kept_by_unique_text
             ],
             others=self.removals[ALIGNED:],
-            listed=lambda document: beginning(document["text"][:LISTED], LISTED),
+            listed=lambda document: cut_beginning(document["text"][:LISTED], LISTED),
             all=self.summary.near_duplicates + self.summary.exact_duplicates,
             most=max((count for *_, count in self.classes), default=1),
-            beginning=lambda text: beginning(text[: 2 * _BEGINNING], _BEGINNING),
+            beginning=lambda text: cut_beginning(text[: 2 * _BEGINNING], _BEGINNING),
             has_pieces=any(sides.pieces for _, sides in pairs),
         )
 
@@ -236,7 +236,7 @@ def pick(
     return rows_shown, groups, counts
 
 
-def review_of(
+def make_review(
     picked: tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]],
     first: int,
     own_texts: Texts,
@@ -248,7 +248,7 @@ def review_of(
     """Return the review of what `pick` chose, with texts of the input and the other collection.
 
     `first` is the first number of the input; the rule is the measure and its two bounds. The rows
-    `both_kept` have numbers and ids as those of `pick`, and the similarity.
+    `both_kept` have numbers and ids, as the rows of `pick` have, and the similarity.
     """
     rows, groups, counts = picked
     named = [*rows, *both_kept]
@@ -258,11 +258,11 @@ def review_of(
     documents: dict[int, Document] = {}
     for numbers, length in ((ids.keys() - whole, LISTED), (whole, LONGEST)):
         wanted = sorted(numbers)
-        own = [number - first for number in wanted if number >= first]
-        found = other_texts([number for number in wanted if number < first], length)
-        found |= {first + number: text for number, text in own_texts(own, length).items()}
+        inputs = [number - first for number in wanted if number >= first]
+        texts = other_texts([number for number in wanted if number < first], length)
+        texts |= {first + number: text for number, text in own_texts(inputs, length).items()}
         facts = dict.fromkeys(("title", "date", "source"))
-        documents |= {n: {"id": ids[n], **facts, **document} for n, document in found.items()}
+        documents |= {n: {"id": ids[n], **facts, **document} for n, document in texts.items()}
     removals = (
         Removal(
             documents[row["number"]],
@@ -294,11 +294,11 @@ def review_of(
         if row["number"] in documents and row["kept"] in documents
     )
     return Review(
-        tuple(removals), tuple(shown), kept_by_unique_text, _classes(counts), summary, *rule
+        tuple(removals), tuple(shown), kept_by_unique_text, _make_classes(counts), summary, *rule
     )
 
 
-def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
+def _make_classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
     """Return `Review.classes` from the number of near-duplicates in each class."""
     filled = np.flatnonzero(counts)
     begin = int(filled[0]) if len(filled) else CLASSES

@@ -19,7 +19,12 @@ from neardup.run.file_run import FileRun
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import write_sketches
 from neardup.run.summary import Summary
-from neardup.tasks.fingerprints import Fingerprint, block_widths, fingerprinting, number_of
+from neardup.tasks.fingerprints import (
+    Fingerprint,
+    choose_block_widths,
+    join_words,
+    load_fingerprinting,
+)
 from neardup.writers import write_rows
 
 
@@ -55,8 +60,8 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
-    given = complete_options(fingerprint_files, options)
-    chosen = RunOptions({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
+    values = complete_options(fingerprint_files, options)
+    chosen = RunOptions({**values, "recipe": load_fingerprinting(values["recipe"])}, compares=False)
     form, bits, blocks = chosen.form, chosen.recipe.sketch.bits, chosen.blocks
     if bits > 64 and form in ("unsigned", "signed"):
         raise bad(
@@ -64,13 +69,13 @@ def fingerprint_files(
         )
     if blocks is not None:
         # A column of a database holds 63 bits without a sign.
-        block_widths(bits, blocks, widest=63, name="blocks")
+        choose_block_widths(bits, blocks, widest=63, name="blocks")
     with FileRun("fingerprint", chosen, inputs, records={"output": output}) as run:
         collected = run.pipeline.read(run.sources)
-        rows = _rows(collected, chosen, form, blocks)
+        rows = _make_rows(collected, chosen, form, blocks)
         features = collected.corpus.features()
         numbers = np.flatnonzero((features >= 0) | (chosen.on_error != "drop"))
-        write_rows(run.outputs.records["output"], rows, _schema(form, blocks), numbers)
+        write_rows(run.outputs.records["output"], rows, _make_schema(form, blocks), numbers)
         run.report_sources()
     return run.pipeline.problem_count
 
@@ -134,13 +139,13 @@ def sketch_files(
     return summary
 
 
-def _rows(
+def _make_rows(
     collected: DocumentSet, options: RunOptions, form: Form, blocks: int | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each document."""
     recipe_id = collected.recipe_id()
     bits = options.recipe.sketch.bits
-    names = [] if blocks is None else _block_names(blocks)
+    names = [] if blocks is None else _name_blocks(blocks)
     rows = zip(
         collected.ids.column().to_pylist(),
         collected.corpus.fingerprints().tolist(),
@@ -150,7 +155,7 @@ def _rows(
     for name, words, count in rows:
         if count < 0 and options.on_error == "drop":
             continue
-        fingerprint = Fingerprint(number_of(words), bits, recipe_id) if count > 0 else None
+        fingerprint = Fingerprint(join_words(words), bits, recipe_id) if count > 0 else None
         row = {
             "id": name,
             "fingerprint": None if fingerprint is None else fingerprint.written(form),
@@ -161,7 +166,7 @@ def _rows(
         yield row | dict(zip(names, cut, strict=True))
 
 
-def _schema(form: Form, blocks: int | None) -> pa.Schema:
+def _make_schema(form: Form, blocks: int | None) -> pa.Schema:
     digits = {"unsigned": pa.uint64(), "signed": pa.int64()}.get(form, pa.string())
     fields: list[Any] = [
         ("id", pa.string()),
@@ -169,9 +174,9 @@ def _schema(form: Form, blocks: int | None) -> pa.Schema:
         ("features", pa.int64()),
         ("recipe", pa.string()),
     ]
-    names = [] if blocks is None else _block_names(blocks)
+    names = [] if blocks is None else _name_blocks(blocks)
     return pa.schema([*fields, *((name, pa.int64()) for name in names)])
 
 
-def _block_names(max_distance: int) -> list[str]:
+def _name_blocks(max_distance: int) -> list[str]:
     return [f"block_{block}" for block in range(max_distance + 1)]

@@ -18,10 +18,10 @@ from neardup.cli.options import (
     Quiet,
     Settings,
     StripMarkup,
-    file,
-    recipe_of,
+    choose_recipe,
+    declare_file,
 )
-from neardup.cli.terminal import Row, end_with_problems, print_counts, print_rows, rule_words
+from neardup.cli.terminal import Row, describe_rule, end_with_problems, print_counts, print_rows
 from neardup.cli.watch import Watch
 from neardup.exceptions import IndexUnavailableError, InputError
 from neardup.options import options as o
@@ -48,13 +48,13 @@ def create(
     """
     from neardup.index import Index
 
-    options["recipe"] = recipe_of(
+    options["recipe"] = choose_recipe(
         options["recipe"] or "general", strip_markup=strip_markup, bits=bits, settings=settings
     )
     options["must_exist"] = False
     with Index(location, **options) as index:
         if not quiet:
-            print_rows(common.stats_rows(index.stats()), file=sys.stderr)
+            print_rows(common.list_stats(index.stats()), file=sys.stderr)
 
 
 def add(
@@ -63,12 +63,14 @@ def add(
     inputs: Inputs,
     removed: Annotated[
         str | None,
-        file(
+        declare_file(
             "One record for each dropped document of the input: id, kept_id, similarity, "
             "measure, distance."
         ),
     ],
-    report: Annotated[str | None, file("Write counts, settings, problems and versions as JSON.")],
+    report: Annotated[
+        str | None, declare_file("Write counts, settings, problems and versions as JSON.")
+    ],
     fail_on_duplicates: FailOnDuplicates,
     workers: o.Workers,
     quiet: Quiet,
@@ -93,31 +95,31 @@ def add(
     index: Index | None = None
     with ExitStack() as stack:
 
-        def opened() -> Index:
+        def open_index() -> Index:
             nonlocal index
             if index is None:
-                found = common.open_for_command(
+                context = common.open_for_command(
                     location, workers=workers, quiet=quiet, may_make=True
                 )
-                index = stack.enter_context(found)
+                index = stack.enter_context(context)
             return index
 
         # A mistake in the other parameters must not leave a new, empty index.
         is_new = common.is_missing(location)
-        files = index_files(location) if is_new else opened()._engine.files
+        files = index_files(location) if is_new else open_index()._engine.files
         outputs = {"removed": removed, "report": report}
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
             try:
                 added = add_files(
-                    files, lambda: opened()._engine, inputs, outputs, Index.add_files, options
+                    files, lambda: open_index()._engine, inputs, outputs, Index.add_files, options
                 )
             except KeyboardInterrupt:
-                raise CommandInterrupt(_so_far(watch.done)) from None
+                raise CommandInterrupt(_describe_progress(watch.done)) from None
             except (IndexUnavailableError, InputError) as error:
                 if index is None or (isinstance(error, InputError) and not watch.done):
                     raise
-                so_far = _so_far(watch.done)
+                so_far = _describe_progress(watch.done)
                 if error.code == "index_replaced" and watch.done:
                     so_far = Message.counted(
                         "They include the first record of the input.",
@@ -127,14 +129,14 @@ def add(
                 reason = Message("{error} {so_far}", error=error.message, so_far=so_far)
                 raise type(error)(reason) from error
         if not quiet:
-            _summary(opened(), added)
+            _print_summary(open_index(), added)
     if added.problem_count:
         end_with_problems()
     if fail_on_duplicates and added.removed.num_rows:
         raise SystemExit(1)
 
 
-def _so_far(done: int) -> Message:
+def _describe_progress(done: int) -> Message:
     return (
         Message.counted(
             "The first record is stored; the same command continues from there.",
@@ -146,11 +148,11 @@ def _so_far(done: int) -> Message:
     )
 
 
-def _summary(index: Index, added: AddResult) -> None:
+def _print_summary(index: Index, added: AddResult) -> None:
     from neardup.index.ingest.reading import count_outcomes
 
     stats = index.stats()
-    rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
+    rule = describe_rule(stats.measure, stats.threshold, stats.max_distance)
     counts = count_outcomes(added)
     replaced: Message | str = ""
     if added.replaced:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from neardup.base.files import printable
 from neardup.base.interrupt import CommandInterrupt
 from neardup.base.messages import N_, Message
-from neardup.cli.terminal import print_note, rule_words
+from neardup.cli.terminal import describe_rule, print_note
 from neardup.options import options as o
 from neardup.recipe.measures import measure_words
 
@@ -72,7 +72,7 @@ def open_for_command(
     return index
 
 
-def moment(text: str, name: str) -> datetime:
+def parse_moment(text: str, name: str) -> datetime:
     """Return a time that the user wrote; a note says so if it has no zone."""
     from neardup.index.values import check_time, lacks_zone
 
@@ -112,28 +112,28 @@ _ACTIONS = {
 _SHOWN = 60
 
 
-def as_json(answer: Any) -> None:
+def print_json(answer: Any) -> None:
     """Print a result as one line."""
     table = answer if isinstance(answer, dict) else dataclasses.asdict(answer)
     print(json.dumps(table, ensure_ascii=False, default=datetime.isoformat))
 
 
-def plain(text: str) -> str:
+def format_line(text: str) -> str:
     """Return a text on one line that no terminal takes for commands."""
     return printable(" ".join(text.split()))
 
 
-def beginning(document: Document | None) -> str:
+def cut_beginning(document: Document | None) -> str:
     """Return title or text of a document, cut."""
     if document is None:
         return ""
-    line = plain(document.title or (document.text or "")[: 4 * _SHOWN])
+    line = format_line(document.title or (document.text or "")[: 4 * _SHOWN])
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def match_words(match: Match) -> Message:
+def describe_match(match: Match) -> Message:
     """Return what a document repeats and how surely, as words."""
-    kept = plain(match.id)
+    kept = format_line(match.id)
     if match.identical:
         return Message("repeats {id}: the same text", id=kept)
     similarity = Message(
@@ -142,53 +142,59 @@ def match_words(match: Match) -> Message:
         similarity=match.similarity,
     )
     if match.distance is not None:
-        similarity = with_distance(similarity, match.distance)
+        similarity = add_distance(similarity, match.distance)
     return Message("repeats {id}: {similarity}", id=kept, similarity=similarity)
 
 
-def similarity_words(match: Match) -> str:
+def format_similarity(match: Match) -> str:
     """Return how similar two documents are, in a column."""
     return Message("same text") if match.identical else f"{match.similarity:.4f}"
 
 
-def with_distance(similarity: str, distance: int) -> Message:
+def add_distance(similarity: str, distance: int) -> Message:
     """Return a similarity with the distance of the fingerprints."""
     return Message("{similarity}, distance {distance}", similarity=similarity, distance=distance)
 
 
-def event_words(event: Event) -> Message:
+def describe_event(event: Event) -> Message:
     """Return an event and what is known of it."""
     details = event.details
     if event.action == "reconsidered":
-        return Message("{reason}: {decision}", reason=_reason(details), decision=_decision(details))
+        return Message(
+            "{reason}: {decision}",
+            reason=_describe_reason(details),
+            decision=_describe_decision(details),
+        )
     if event.action == "renamed":
-        return Message("has the id {id} now", id=plain(details["to"]))
-    action = _action(event)
+        return Message("has the id {id} now", id=format_line(details["to"]))
+    action = _describe_action(event)
     if "repeats" in details:
-        return Message("{action}: it repeats {id}", action=action, id=plain(details["repeats"]))
+        return Message(
+            "{action}: it repeats {id}", action=action, id=format_line(details["repeats"])
+        )
     return action
 
 
-def decision_by_hand(events: Sequence[Event]) -> Message | None:
+def find_decision(events: Sequence[Event]) -> Message | None:
     """Return what a person decided about a document, if that is the last that happened to it."""
     if not events or events[-1].action not in ("kept", "confirmed"):
         return None
     last = events[-1]
-    return Message("{action} on {time}", action=_action(last), time=time_words(last.at))
+    return Message("{action} on {time}", action=_describe_action(last), time=format_time(last.at))
 
 
-def _action(event: Event) -> Message:
+def _describe_action(event: Event) -> Message:
     action, by = Message(_ACTIONS[event.action]), event.details.get("by")
-    return Message("{action} ({by})", action=action, by=plain(by)) if by else action
+    return Message("{action} ({by})", action=action, by=format_line(by)) if by else action
 
 
-def _decision(details: dict[str, Any]) -> Message:
+def _describe_decision(details: dict[str, Any]) -> Message:
     if "repeats" not in details:
         return Message("kept")
-    return Message("it repeats {id}", id=plain(details["repeats"]))
+    return Message("it repeats {id}", id=format_line(details["repeats"]))
 
 
-def _reason(details: dict[str, Any]) -> Message:
+def _describe_reason(details: dict[str, Any]) -> Message:
     """Return why a document was decided again."""
     reasons = {
         "removed": N_("decided again, since {id} was removed"),
@@ -198,15 +204,15 @@ def _reason(details: dict[str, Any]) -> Message:
     }
     if "which" not in details:
         return Message("decided again")
-    return Message(reasons[details["which"]], id=plain(details["repeated"]))
+    return Message(reasons[details["which"]], id=format_line(details["repeated"]))
 
 
-def time_words(time: datetime | None) -> str:
+def format_time(time: datetime | None) -> str:
     """Return a time in UTC."""
     return "" if time is None else f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def stats_rows(stats: Stats) -> list[tuple[str, str]]:
+def list_stats(stats: Stats) -> list[tuple[str, str]]:
     """Return sizes and settings as names and values."""
     background = Message("none: the rule does not look at it")
     if stats.background_texts is not None:
@@ -217,15 +223,15 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
         )
     return [
         (Message("index"), stats.location),
-        (Message("created"), time_words(stats.created)),
+        (Message("created"), format_time(stats.created)),
         (Message("documents"), f"{stats.documents:,}"),
         (Message("  kept"), f"{stats.kept:,}"),
         (Message("  dropped"), f"{stats.dropped:,}"),
-        (Message("first arrival"), time_words(stats.first)),
-        (Message("last arrival"), time_words(stats.last)),
+        (Message("first arrival"), format_time(stats.first)),
+        (Message("last arrival"), format_time(stats.last)),
         (Message("size"), f"{stats.bytes / 1e6:,.1f} MB"),
         (Message("recipe"), stats.recipe_id),
-        (Message("a duplicate"), rule_words(stats.measure, stats.threshold, stats.max_distance)),
+        (Message("a duplicate"), describe_rule(stats.measure, stats.threshold, stats.max_distance)),
         (Message("search"), stats.scheme),
         (Message("background"), background),
     ]

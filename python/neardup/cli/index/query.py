@@ -12,7 +12,7 @@ from neardup.base.display import pad
 from neardup.base.messages import Message
 from neardup.cli.compare import read_texts
 from neardup.cli.index import common
-from neardup.cli.options import Quiet, file
+from neardup.cli.options import Quiet, declare_file
 from neardup.cli.terminal import print_message, print_rows, translate
 from neardup.cli.watch import Watch
 from neardup.exceptions import ParameterError
@@ -61,7 +61,7 @@ def query(
     if (text is None) == (file is None):
         raise ParameterError(Message("Give one text: TEXT, - for standard input, or --file FILE."))
     if text is not None and text != "-" and os.path.isfile(text):
-        name = common.plain(text)
+        name = common.format_line(text)
         raise ParameterError(
             Message(
                 "'{file}' is the name of a file, whose text --file {file} takes. For these "
@@ -74,23 +74,23 @@ def query(
         asked = read_texts([file or "-"], encoding)[0]
     with common.open_for_command(location) as index:
         # Taken here, so that the message names the moment that was looked back from.
-        end = datetime.now(UTC) if at is None else common.moment(at, "at")
+        end = datetime.now(UTC) if at is None else common.parse_moment(at, "at")
         matches = index.query(asked or "", k, title=title, at=end, within=within)
         for match in matches:
             if json:
-                common.as_json(match)
+                common.print_json(match)
                 continue
-            how = common.similarity_words(match)
+            how = common.format_similarity(match)
             if match.distance is not None:
-                how = common.with_distance(how, match.distance)
-            kept = common.beginning(index.get(match.id))
-            line = f"{pad(translate(how), 10)}  {common.plain(match.id)}  {kept}"
+                how = common.add_distance(how, match.distance)
+            kept = common.cut_beginning(index.get(match.id))
+            line = f"{pad(translate(how), 10)}  {common.format_line(match.id)}  {kept}"
             print(line.rstrip())
         if not matches and not json:
             if within is None:
                 print_message(Message("no kept document is similar enough."))
             else:
-                span, until = common.plain(str(within)), common.time_words(end)
+                span, until = common.format_line(str(within)), common.format_time(end)
                 print_message(
                     Message(
                         "no document kept in the {span} before {until} is similar enough.",
@@ -115,13 +115,13 @@ def explain(
     with common.open_for_command(location) as index:
         explanation = index.explain(id)
         if json:
-            common.as_json(_explained(explanation))
+            common.print_json(_convert(explanation))
             return
-        for line in _lines(index, id, explanation):
+        for line in _format_lines(index, id, explanation):
             print(line)
 
 
-def _explained(explanation: Explanation) -> dict[str, Any]:
+def _convert(explanation: Explanation) -> dict[str, Any]:
     table = dataclasses.asdict(explanation)
     # Of each the kept document is the one that is explained.
     table["dropped"] = [
@@ -130,22 +130,22 @@ def _explained(explanation: Explanation) -> dict[str, Any]:
     return table
 
 
-def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
+def _format_lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
     document = explanation.document
     if document is None:
-        yield translate(Message("{id} is not in the index any more.", id=common.plain(id)))
+        yield translate(Message("{id} is not in the index any more.", id=common.format_line(id)))
     else:
-        yield f"{common.plain(id)}  {common.beginning(document)}".rstrip()
-        arrived = Message("arrived {time}", time=common.time_words(document.at))
+        yield f"{common.format_line(id)}  {common.cut_beginning(document)}".rstrip()
+        arrived = Message("arrived {time}", time=common.format_time(document.at))
         if document.source:
-            source = common.plain(document.source)
+            source = common.format_line(document.source)
             arrived = Message("{arrived} from {source}", arrived=arrived, source=source)
         yield f"  {translate(arrived)}"
-        match, by_hand = document.repeats, common.decision_by_hand(explanation.events)
+        match, by_hand = document.repeats, common.find_decision(explanation.events)
         if match is not None:
-            dropped = Message("dropped: it {repeats}", repeats=common.match_words(match))
+            dropped = Message("dropped: it {repeats}", repeats=common.describe_match(match))
             yield f"  {translate(dropped)}"
-            kept = common.beginning(index.get(match.id))
+            kept = common.cut_beginning(index.get(match.id))
             if kept:
                 yield f"    {kept}"
             if explanation.threshold is not None and not match.identical:
@@ -160,10 +160,10 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
         else:
             yield f"  {translate(by_hand or Message('kept'))}"
     for other, match in explanation.dropped:
-        dropped = Message("dropped for it: {id}", id=common.plain(other))
-        yield f"  {translate(dropped)}  {translate(common.similarity_words(match))}"
+        dropped = Message("dropped for it: {id}", id=common.format_line(other))
+        yield f"  {translate(dropped)}  {translate(common.format_similarity(match))}"
     for event in explanation.events:
-        yield f"  {common.time_words(event.at)}  {translate(common.event_words(event))}"
+        yield f"  {common.format_time(event.at)}  {translate(common.describe_event(event))}"
 
 
 def stats(*, location: common.Location, json: common.Json) -> None:
@@ -176,9 +176,9 @@ def stats(*, location: common.Location, json: common.Json) -> None:
     with common.open_for_command(location) as index:
         stats = index.stats()
     if json:
-        common.as_json(stats)
+        common.print_json(stats)
     else:
-        print_rows(common.stats_rows(stats))
+        print_rows(common.list_stats(stats))
 
 
 def export(
@@ -186,7 +186,7 @@ def export(
     location: common.Location,
     output: Annotated[
         str | None,
-        file(
+        declare_file(
             "Kept documents: id, text, title, source, at and further fields; format by "
             "extension. - for standard output, the default.",
             "-o",
@@ -194,7 +194,9 @@ def export(
     ],
     decisions: Annotated[
         str | None,
-        file("Decisions on the others: id, kept_id, similarity, measure, distance, reason, at."),
+        declare_file(
+            "Decisions on the others: id, kept_id, similarity, measure, distance, reason, at."
+        ),
     ],
     quiet: Quiet,
     **options: Unpack[ExportParameters],

@@ -117,7 +117,7 @@ def expire(
     """
     if (before is None) == (older_than is None):
         raise ParameterError(Message("Give either --before or --older-than."))
-    until = None if before is None else common.moment(before, "before")
+    until = None if before is None else common.parse_moment(before, "before")
     again = Message(
         "The expired documents that were found so far are removed; the same command continues."
     )
@@ -168,15 +168,15 @@ def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
     words = Message.counted(
         "{count:,} document removed", "{count:,} documents removed", count=removed
     )
-    print_line(translate(words))
+    print_line(words)
     if decided:
         _say_decided(decided, more)
 
 
 def _say_decided(decided: dict[str, Match | None], more: int) -> None:
     for id, match in decided.items():
-        words = Message("kept") if match is None else common.match_words(match)
-        print(f"{common.plain(id)} {translate(words)}")
+        words = Message("kept") if match is None else common.describe_match(match)
+        print(f"{common.format_line(id)} {translate(words)}")
     if more:
         print_note(Message("and {more:,} more were decided again.", more=more))
     kept = sum(match is None for match in decided.values())
@@ -187,4 +187,4 @@ def _say_decided(decided: dict[str, Match | None], more: int) -> None:
         kept=kept,
         dropped=again,
     )
-    print_line(translate(counts))
+    print_line(counts)

@@ -25,12 +25,10 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
         uses = index.stats().background_texts is not None
     if uses:
         print_line(
-            translate(
-                Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted)
-            )
+            Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted)
         )
     else:
-        print_line(translate(Message("nothing counted: the rule does not use statistics")))
+        print_line(Message("nothing counted: the rule does not use statistics"))
 
 
 def compact(*, location: common.Location) -> None:

@@ -36,7 +36,7 @@ class Documents:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[str, str | None, str]]) -> Documents:
+    def from_rows(cls, rows: Iterable[tuple[str, str | None, str]]) -> Documents:
         """Return documents of rows of id, title and text."""
         ids, titles, texts = tuple(zip(*rows, strict=True)) or ((), (), ())
         return cls(ids, titles, texts)
@@ -44,7 +44,7 @@ class Documents:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def table(self, texts: Sequence[str] | None = None) -> pa.Table:
+    def to_table(self, texts: Sequence[str] | None = None) -> pa.Table:
         """Return the documents, perhaps with other texts; the id of each one is its place."""
         columns = {
             "id": map(str, range(len(self))),
@@ -54,8 +54,8 @@ class Documents:
         return pa.table({name: pa.array(c, pa.large_string()) for name, c in columns.items()})
 
 
-def places_of(ids: pa.ChunkedArray[Any]) -> Places:
-    """Return the places that ids of `Documents.table` are."""
+def parse_places(ids: pa.ChunkedArray[Any]) -> Places:
+    """Return the places that ids of `Documents.to_table` are."""
     import pyarrow.compute as pc
 
     places: Places = pc.cast(ids, pa.int64()).to_numpy()
@@ -138,4 +138,4 @@ def read_documents(
         of_batch = zip(strings(batch.ids), titles, texts, strict=True)
         rows += ((id, title, text) for id, title, text in of_batch if text is not None)
     problems += sources.report_to(progress)
-    return Documents.of(rows), problems
+    return Documents.from_rows(rows), problems

@@ -84,11 +84,11 @@ _TAIL_REACH = 80
 class EditModel:
     """Makes edited copies of texts; the same for the same seed and id.
 
-    Edits are drawn until the *rate* of the text's characters is spent. In half of the copies a
-    line of the source or the editor at the head or the tail changes first. Sentences, words and
-    characters are then inserted, deleted, replaced and reordered: one of these three levels,
-    drawn for each copy, gets three fifths of what is left, the other two a fifth each. What a
-    level cannot spend goes to the next smaller one.
+    Edits are drawn until the *rate* of the text's characters is spent. In half of the copies, a
+    line of the source or the editor, at head or tail, changes first. Sentences, words and
+    characters are then inserted, deleted, replaced and reordered. One of these three levels, drawn
+    for each copy, gets three fifths of the rest; the other two get a fifth each. A level passes on
+    to the next smaller one what it cannot spend.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ class EditModel:
     Notes
     -----
     The cost of an edit is the number of characters that it deletes and inserts; a replacement costs
-    the longer of the two. No two edits touch the same place, so the cost of a copy is a close
-    upper bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a
-    hash of seed and document id: copies do not depend on which others are made, nor on their
-    order. A copy takes O(n) for n characters.
+    the longer of the two. No two edits touch the same place. So the cost of a copy is a close upper
+    bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a hash of
+    seed and document id: copies do not depend on which others are made, nor on their order. A copy
+    takes O(n) for n characters.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class EditModel:
         texts = list(pool) if is_list else []
         if not is_list or not all(isinstance(text, str) for text in texts):
             raise bad("pool", "a list of text", pool)
-        self._pool = [text for text in texts if spans.words(text[:200])]
+        self._pool = [text for text in texts if spans.find_words(text[:200])]
         if not self._pool:
             raise ParameterError(
                 Message(
@@ -159,9 +159,9 @@ class EditModel:
         budget = round(rate * len(text))
         if not budget:
             return text
-        edits = _Edits(text, draw, _pieces(self._pool, text, draw))
+        edits = _Edits(text, draw, _collect_pieces(self._pool, text, draw))
         if draw.share() < _LINES:
-            edits.line(budget)
+            edits.change_line(budget)
         rest = budget - edits.touched
         leading = draw.pick(_LEVELS)
         limit = float(edits.touched)
@@ -169,7 +169,7 @@ class EditModel:
             limit += rest * (_LEADING if level == leading else (1 - _LEADING) / 2)
             edits.spend(level, round(limit))
         edits.spend(_LEVELS[-1], budget)
-        return edits.text()
+        return edits.join_text()
 
 
 def check_rate(value: Any) -> float:
@@ -180,15 +180,15 @@ def check_rate(value: Any) -> float:
     return float(value)
 
 
-def _pieces(pool: Sequence[str], text: str, draw: Draws) -> dict[str, list[str]]:
+def _collect_pieces(pool: Sequence[str], text: str, draw: Draws) -> dict[str, list[str]]:
     """Return the sentences, words and characters of a few texts of the pool."""
     drawn = [draw.pick(pool) for _ in range(_DONORS)]
     texts = [donor for donor in drawn if donor != text]
     if not texts:
         texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
-    words = [donor[b:e] for donor in texts for b, e in spans.words(donor)]
+    words = [donor[b:e] for donor in texts for b, e in spans.find_words(donor)]
     return {
-        "sentence": [donor[b:e] for donor in texts for b, e in spans.sentences(donor)],
+        "sentence": [donor[b:e] for donor in texts for b, e in spans.find_sentences(donor)],
         "word": words,
         "character": [character for word in words for character in word.strip()],
     }
@@ -205,21 +205,21 @@ class _Edits:
         self._draw = draw
         self._pieces = pieces
         self._spans: dict[str, list[spans.Span]] = {
-            "word": spans.words(text),
-            "sentence": spans.sentences(text),
+            "word": spans.find_words(text),
+            "sentence": spans.find_sentences(text),
             # A line break separates lines and is not edited.
             "character": [(i, i + 1) for i, c in enumerate(text) if c != "\n"],
         }
         self.touched = 0
 
-    def text(self) -> str:
+    def join_text(self) -> str:
         """The text as edited."""
         return "".join((self._before, *self._now, self._after))
 
-    def line(self, limit: int) -> None:
+    def change_line(self, limit: int) -> None:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
-        begin, end = (head_of if at_head else tail_of)(self._text)
+        begin, end = (find_head if at_head else find_tail)(self._text)
         line = self._draw.pick((_HEADS if at_head else _TAILS)[spans.is_chinese(self._text)])
         if begin == end:
             if len(line) <= limit:
@@ -238,7 +238,7 @@ class _Edits:
         spans = self._spans[level]
         in_vain = 0
         while self.touched < limit and spans and in_vain < _TRIES:
-            done = self._edit(level, spans, self._draw.below(len(spans)), limit)
+            done = self._edit(level, spans, self._draw.draw_below(len(spans)), limit)
             in_vain = 0 if done else in_vain + 1
 
     def _edit(self, level: str, spans: list[spans.Span], index: int, limit: int) -> bool:
@@ -308,20 +308,20 @@ class _Edits:
         return True
 
 
-def head_of(text: str) -> spans.Span:
+def find_head(text: str) -> spans.Span:
     """Return the span of the text's own opening line of a source.
 
-    >>> head_of("本报讯 渡口关闭。"), head_of("渡口关闭。")
+    >>> find_head("本报讯 渡口关闭。"), find_head("渡口关闭。")
     ((0, 4), (0, 0))
     """
     line = _HAS_HEAD.match(text)
     return (0, 0) if line is None else line.span()
 
 
-def tail_of(text: str) -> spans.Span:
+def find_tail(text: str) -> spans.Span:
     """Return the span of the text's own closing line of a source.
 
-    >>> tail_of("渡口关闭。(完)"), tail_of("渡口关闭。")
+    >>> find_tail("渡口关闭。(完)"), find_tail("渡口关闭。")
     ((5, 8), (5, 5))
     """
     begin = max(0, len(text) - _TAIL_REACH)

@@ -58,7 +58,7 @@ def read_truth(path: str | Path) -> Truth:
     text = decode(read_whole(path)).text
     first: dict[tuple[str, str], LabelledPair] = {}
     repeated = 0
-    for pair in _rows(source, text):
+    for pair in _read_rows(source, text):
         key = (min(pair.id_a, pair.id_b), max(pair.id_a, pair.id_b))
         known = first.setdefault(key, pair)
         if known.duplicate != pair.duplicate:
@@ -93,7 +93,7 @@ def read_truth(path: str | Path) -> Truth:
     return Truth(source, pairs, repeated)
 
 
-def _rows(source: str, text: str) -> Iterator[LabelledPair]:
+def _read_rows(source: str, text: str) -> Iterator[LabelledPair]:
     file = io.StringIO(text, newline="")
     delimiter = "\t" if "\t" in file.readline() else ","
     file.seek(0)
@@ -112,7 +112,7 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
             )
         for row in lines:
             if any(cell.strip() for cell in row):
-                yield _pair(source, lines.line_num, dict(zip(names, row, strict=False)))
+                yield _parse_pair(source, lines.line_num, dict(zip(names, row, strict=False)))
     except csv.Error as error:
         raise InputError(
             Message(
@@ -124,7 +124,7 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         ) from None
 
 
-def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
+def _parse_pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
     id_a, id_b, label = (cells.get(name, "").strip() for name in _NEEDED)
     for name, value in zip(_NEEDED, (id_a, id_b, label), strict=True):
         if not value:

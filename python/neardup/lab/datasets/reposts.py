@@ -79,9 +79,8 @@ class RepostModel:
 
     Notes
     -----
-    On the news of five topics that the published comparison is repeated with
-    (900 characters in the median) the lines are 1.6 % of the article on average.
-    A re-post takes O(1) draws.
+    The published comparison is repeated with news of five topics, 900 characters in the median.
+    There the lines are 1.6 % of the article on average. A re-post takes O(1) draws.
 
     Examples
     --------
@@ -112,18 +111,18 @@ class RepostModel:
         if draws.share() >= UNCHANGED:
             place = draws.pick(("head", "tail", "both"))
             if place != "tail":
-                head = _line(_HEADS[chinese], chinese, draws)
+                head = _write_line(_HEADS[chinese], chinese, draws)
             if place != "head":
-                tail = _line(_TAILS[chinese], chinese, draws)
+                tail = _write_line(_TAILS[chinese], chinese, draws)
         return f"{head}{text}{tail}"
 
 
-def _line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
+def _write_line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
     return draws.pick(templates).format(
         **{slot: draws.pick(names) for slot, names in _NAMES[chinese].items()},
-        year=2010 + draws.below(10),
-        month=1 + draws.below(12),
-        day=1 + draws.below(28),
-        hour=draws.below(24),
-        minute=draws.below(60),
+        year=2010 + draws.draw_below(10),
+        month=1 + draws.draw_below(12),
+        day=1 + draws.draw_below(28),
+        hour=draws.draw_below(24),
+        minute=draws.draw_below(60),
     )

@@ -19,19 +19,19 @@ _CHINESE = re.compile(rf"[{_HAN}]")
 _SHORTEST_SENTENCE = 4
 
 
-def words(text: str) -> list[Span]:
+def find_words(text: str) -> list[Span]:
     """Return the words of a text, in order: at most two Chinese characters, or letters and digits.
 
-    >>> [text[b:e] for text in ["灯塔修好了 on Monday"] for b, e in words(text)]
+    >>> [text[b:e] for text in ["灯塔修好了 on Monday"] for b, e in find_words(text)]
     ['灯塔', '修好', '了', 'on ', 'Monday']
     """
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def sentences(text: str) -> list[Span]:
+def find_sentences(text: str) -> list[Span]:
     """Return the sentences of a text, in order; a line break ends one too.
 
-    >>> [text[b:e] for text in ["渡口关闭了。请走大桥！"] for b, e in sentences(text)]
+    >>> [text[b:e] for text in ["渡口关闭了。请走大桥！"] for b, e in find_sentences(text)]
     ['渡口关闭了。', '请走大桥！']
     """
     spans = (match.span() for match in _SENTENCE.finditer(text))

@@ -24,6 +24,6 @@ def check_recipes(
     return recipes
 
 
-def bound_words(cut_off: float, *, by_distance: bool) -> str:
+def format_bound(cut_off: float, *, by_distance: bool) -> str:
     """Return a cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``; both are inclusive."""
     return f"{'≤' if by_distance else '≥'} {cut_off:.4g}"

@@ -18,13 +18,13 @@ The service has two more: see `neardup.server.jobs`.
 from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument
 from neardup.papers.library.opening import open_library
 from neardup.papers.library.several import combine_libraries
-from neardup.papers.library.text_files import library_of
+from neardup.papers.library.text_files import make_library
 
 __all__ = [
     "DESCRIBING",
     "Library",
     "LibraryDocument",
     "combine_libraries",
-    "library_of",
+    "make_library",
     "open_library",
 ]

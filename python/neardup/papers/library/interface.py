@@ -6,10 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from neardup import _core
+from neardup.base.lazy import _core
 
 #: Fields that describe a source in a report, beside its title.
 DESCRIBING = ("author", "year", "journal")
@@ -120,7 +119,7 @@ class Library(ABC):
         self.close()
 
 
-def batches(positions: Sequence[int]) -> Iterator[Sequence[int]]:
+def split_positions(positions: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield the positions of the texts that are fetched together."""
     for begin in range(0, len(positions), _TOGETHER):
         yield positions[begin : begin + _TOGETHER]

@@ -15,7 +15,8 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.papers.library.interface import Library
 from neardup.papers.library.stored import IndexLibrary
 from neardup.papers.library.text_files import FileLibrary
-from neardup.readers.formats import FormatName
+from neardup.readers.addresses import is_address
+from neardup.readers.formats import FormatName, check_text_format
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -66,10 +67,10 @@ def open_library(
 
     Notes
     -----
-    Files are read and sketched each time, and take about two bytes of memory per Chinese
-    character. An index stores the sketches of its documents: only new documents are sketched.
-    With an index in SQLite, sorted sketches are in files beside it, two bytes of disk space per
-    character, and a check reads only what it looks up; with PostgreSQL they are in memory.
+    Files are read and sketched each time, and take about two bytes of memory per Chinese character.
+    An index stores the sketches of its documents: only new documents are sketched. With an index in
+    SQLite, sorted sketches are in files next to it, two bytes of disk space per character. A check
+    reads only what it looks up. With PostgreSQL, the sketches are in memory.
 
     Examples
     --------
@@ -82,8 +83,6 @@ def open_library(
     >>> folder.cleanup()
     """
     from neardup.index import Index
-    from neardup.readers.addresses import is_address
-    from neardup.readers.formats import check_text_format
 
     check_text_format(format)
     workers = check_workers(workers)

@@ -6,12 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from neardup.papers.library.interface import Library, LibraryDocument, batches
-
-if TYPE_CHECKING:
-    from neardup import _core
+from neardup.base.lazy import _core
+from neardup.papers.library.interface import Library, LibraryDocument, split_positions
 
 
 class CombinedLibrary(Library):
@@ -49,13 +46,13 @@ class CombinedLibrary(Library):
         ]
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        for some in batches(positions):
+        for some in split_positions(positions):
             fetched: dict[int, LibraryDocument] = {}
             for begin, library in zip(self._begins, self._libraries, strict=False):
-                mine = [
+                inside = [
                     position - begin for position in some if 0 <= position - begin < len(library)
                 ]
-                for document in library.documents(mine):
+                for document in library.documents(inside):
                     position = begin + document.position
                     fetched[position] = replace(document, position=position)
             yield from (fetched[position] for position in some if position in fetched)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.progress import Progress
-from neardup.papers.align import aligner
-from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument, batches
+from neardup.papers.alignment import get_aligner
+from neardup.papers.library.interface import DESCRIBING, Library, LibraryDocument, split_positions
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -27,7 +27,7 @@ class IndexLibrary(Library):
         engine = index._engine
         super().__init__(engine.location, workers)
         self._index, self._engine, self._owned = index, engine, owned
-        core = aligner()
+        core = get_aligner()
 
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
@@ -41,14 +41,16 @@ class IndexLibrary(Library):
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
         from neardup.index.shingles import read_texts
 
-        for some in batches(positions):
+        for some in split_positions(positions):
             numbers: list[int] = self._numbers[some].tolist()
             rows = read_texts(self._engine, numbers)
             for position, number in zip(some, numbers, strict=True):
                 # One that was removed meanwhile is no source any more.
                 if number in rows:
                     row, text, extra = rows[number]
-                    fields = {name: _shown(extra[name]) for name in DESCRIBING if extra.get(name)}
+                    fields = {
+                        name: _format_value(extra[name]) for name in DESCRIBING if extra.get(name)
+                    }
                     yield LibraryDocument(position, row["id"], row["title"], text, fields)
 
     def close(self) -> None:
@@ -56,5 +58,5 @@ class IndexLibrary(Library):
             self._index.close()
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

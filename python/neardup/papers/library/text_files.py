@@ -1,23 +1,26 @@
 """Libraries of texts that are read and sketched when they are opened.
 
 Their winnowed shingles are in memory, about two bytes per Chinese character. The texts are in a
-temporary file, and only those of candidates are fetched.
+temporary file, and only texts of candidates are fetched.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from neardup.base.lazy import _core, np, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
-from neardup.papers.align import aligner
+from neardup.papers.alignment import get_aligner
 from neardup.papers.library.interface import Library, LibraryDocument
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from neardup.readers import open_sources
+from neardup.readers.archives import archive_of
+from neardup.readers.batch import strings
+from neardup.readers.problem_groups import ProblemGroups
 
 #: Largest number of unreadable files that a note names.
 _NAMED = 3
@@ -28,8 +31,6 @@ class TextLibrary(Library):
 
     def __init__(self, name: str, workers: int) -> None:
         super().__init__(name, workers, blank=True)
-        import tempfile
-
         import zstandard
 
         self._spool = tempfile.TemporaryFile()  # noqa: SIM115
@@ -49,7 +50,7 @@ class TextLibrary(Library):
         files: Sequence[str | None],
     ) -> None:
         """Add texts; their files are those that `positions_of` knows."""
-        core = aligner()
+        core = get_aligner()
         self._sketches += core.sketches(texts, workers=self.workers)
         self._ids += ids
         self._titles += titles
@@ -62,10 +63,6 @@ class TextLibrary(Library):
 
     def file_sketches(self) -> None:
         """File the sketches of all texts."""
-        import numpy as np
-
-        from neardup import _core
-
         filed, fence = _core.file_sketches(self._sketches, workers=self.workers)
         self._documents = len(self._sketches)
         self._sketches = []
@@ -79,8 +76,6 @@ class TextLibrary(Library):
             yield LibraryDocument(position, self._ids[position], self._titles[position], text)
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
-        from neardup.readers.archives import archive_of
-
         # A record of a table is no file, and equal names may be in different folders.
         try:
             name = os.path.basename(path)
@@ -120,10 +115,6 @@ class FileLibrary(TextLibrary):
             raise
 
     def _read(self, inputs: Sequence[str | Path], progress: Progress, **reading: Any) -> None:
-        from neardup.readers import open_sources
-        from neardup.readers.batch import strings
-        from neardup.readers.problem_groups import ProblemGroups
-
         unreadable: list[str] = []
         lost = ProblemGroups()
         sources = open_sources(inputs, **reading, only_text_in_folders=True)
@@ -157,10 +148,8 @@ class FileLibrary(TextLibrary):
         self.file_sketches()
 
 
-def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
+def make_library(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
     """Return the library of papers: of the id, name, file, if there is one, and text of each."""
-    import pyarrow as pa
-
     library = TextLibrary("papers", workers)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
     library.add(pa.array(texts, pa.large_string()), ids, names, files)

@@ -7,7 +7,7 @@
 | `align` | those that have passages, and where |
 | `set_aside` | the passages that are wording and not copies |
 | `mark` | which characters are copied, and the sources, the largest first |
-| `rates` | the rates of the paper, its sources and its sections |
+| `compute_rates` | the rates of the paper, its sources and its sections |
 | `report` | the report, with its notes |
 
 `draft` is what they hand on.
@@ -15,25 +15,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from neardup.papers.library import Library
+from neardup.papers.report import Report
+from neardup.papers.settings import CheckSettings, Paper
 from neardup.papers.steps.align import align
 from neardup.papers.steps.find_sources import find_sources
 from neardup.papers.steps.mark import mark
-from neardup.papers.steps.rates import rates
+from neardup.papers.steps.rates import compute_rates
 from neardup.papers.steps.read import read
 from neardup.papers.steps.report import report
 from neardup.papers.steps.set_aside import set_aside
-
-if TYPE_CHECKING:
-    from neardup.papers.library import Library
-    from neardup.papers.report import Report
-    from neardup.papers.settings import CheckSettings, Paper
 
 
 def check_paper(settings: CheckSettings, library: Library, paper: Paper) -> Report:
     """Compare one paper with a library."""
     draft = read(settings, library, paper)
-    for step in (find_sources, align, set_aside, mark, rates):
+    for step in (find_sources, align, set_aside, mark, compute_rates):
         step(draft)
     return report(draft)

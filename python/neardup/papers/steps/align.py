@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-
-from neardup import _core
-from neardup.pages.excerpts import around
-from neardup.papers.align import FourPlaces, aligner, passage_of
+from neardup.base.lazy import _core, pa
+from neardup.pages.excerpts import extend_span
+from neardup.papers.alignment import FourPlaces, get_aligner, trim_passage
 from neardup.papers.library import LibraryDocument
 from neardup.papers.marks import mark_spans
 from neardup.papers.results import Passage
@@ -23,13 +21,13 @@ _TOGETHER, _CHARACTERS, _FIRST = 64, 4_000_000, 4
 
 def align(draft: Draft) -> None:
     """Add the candidates that have passages of the paper, except those that are left out."""
-    matches = matches_with(draft, draft.prepared, draft.candidates)
+    matches = find_matches(draft, draft.prepared, draft.candidates)
     without = draft.settings.without_sources
     draft.left_out = [one.document.id for one in matches if one.document.id in without]
     draft.matches = [one for one in matches if one.document.id not in without]
 
 
-def matches_with(draft: Draft, paper: _core.Paper, positions: Sequence[int]) -> list[Match]:
+def find_matches(draft: Draft, paper: _core.Paper, positions: Sequence[int]) -> list[Match]:
     """Return the documents at these positions that have passages of the paper."""
     settings = draft.settings
     matches = []
@@ -40,20 +38,20 @@ def matches_with(draft: Draft, paper: _core.Paper, positions: Sequence[int]) -> 
         characters = sum(len(document.text) for document in documents)
         count = min(_TOGETHER, max(1, _CHARACTERS * len(documents) // max(characters, 1)))
         texts = pa.array([document.text for document in documents], pa.large_string())
-        of_all = aligner().passages(
+        of_all = get_aligner().passages(
             paper, texts, least=settings.min_passage_length, workers=settings.workers
         )
         for document, of_one in zip(documents, of_all, strict=True):
-            passages = [_passage(draft, document, *shared) for shared in of_one]
+            passages = [_make_passage(draft, document, *shared) for shared in of_one]
             passages = [passage for passage in passages if passage.characters]
             if passages:
-                contexts = [_context(document.text, passage) for passage in passages]
+                contexts = [_cut_context(document.text, passage) for passage in passages]
                 length = len(document.text)
                 matches.append(Match(replace(document, text=""), length, passages, contexts))
     return matches
 
 
-def _passage(
+def _make_passage(
     draft: Draft,
     document: LibraryDocument,
     span: FourPlaces,
@@ -61,8 +59,8 @@ def _passage(
     of_core: list[FourPlaces],
 ) -> Passage:
     source = document.text
-    (begin, end, source_begin, source_end), pieces = passage_of(draft.text, source, span, of_core)
-    shown, shown_end = around(source, source_begin, source_end)
+    (begin, end, source_begin, source_end), pieces = trim_passage(draft.text, source, span, of_core)
+    shown, shown_end = extend_span(source, source_begin, source_end)
     counted = draft.marks.counts[begin:end] & mark_spans(
         end - begin, ((piece.begin - begin, piece.end - begin) for piece in pieces)
     )
@@ -80,7 +78,7 @@ def _passage(
     )
 
 
-def _context(text: str, passage: Passage) -> str | None:
+def _cut_context(text: str, passage: Passage) -> str | None:
     """Return the text around a passage in its source; None if that is half of the source."""
     begin, end = passage.source_begin, passage.source_end
     if 2 * (end - begin) >= len(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.marks import Marks
 from neardup.papers.results import ExcludedSpan, Finding, Passage, Rates, Section, Source
@@ -27,11 +27,11 @@ class Match:
     contexts: list[str | None]
     characters: int = 0
 
-    def spans(self) -> list[tuple[int, int]]:
+    def list_spans(self) -> list[tuple[int, int]]:
         """Return the spans of the paper that it has."""
         return [(piece.begin, piece.end) for one in self.passages for piece in one.pieces]
 
-    def source_spans(self) -> Iterator[tuple[int, int]]:
+    def list_source_spans(self) -> Iterator[tuple[int, int]]:
         """Yield the spans of its text that the paper has."""
         pieces = (piece for passage in self.passages for piece in passage.pieces)
         return ((piece.source_begin, piece.source_end) for piece in pieces)
@@ -39,7 +39,7 @@ class Match:
     @property
     def is_copy(self) -> bool:
         """Whether the paper has half of its text, or more."""
-        return 2 * sum(end - begin for begin, end in self.source_spans()) >= self.length
+        return 2 * sum(end - begin for begin, end in self.list_source_spans()) >= self.length
 
 
 @dataclass

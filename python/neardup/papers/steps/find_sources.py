@@ -9,8 +9,8 @@ from neardup.papers.steps.draft import Draft
 def find_sources(draft: Draft) -> None:
     """Add the documents that share most shingles with the paper."""
     settings, skip = draft.settings, draft.paper.skip
-    most = CANDIDATES + len(settings.without_sources)
+    count = CANDIDATES + len(settings.without_sources)
     candidates = draft.library.candidates(
-        draft.prepared, least=settings.min_passage_length, limit=most + len(skip)
+        draft.prepared, least=settings.min_passage_length, limit=count + len(skip)
     )
-    draft.candidates = [position for position, _ in candidates if position not in skip][:most]
+    draft.candidates = [position for position, _ in candidates if position not in skip][:count]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup.papers.marks import bounds_of, mark_spans
+from neardup.papers.marks import find_spans, mark_spans
 from neardup.papers.results import WORDING, ExcludedSpan
 from neardup.papers.steps.draft import Draft
 
@@ -12,20 +12,20 @@ from neardup.papers.steps.draft import Draft
 def mark(draft: Draft) -> None:
     """Mark the characters of all matches, and set aside the wording that none of them has."""
     for match in draft.matches:
-        match.characters = draft.marks.add(match.spans())
+        match.characters = draft.marks.add(match.list_spans())
     draft.matches.sort(key=lambda match: (-match.characters, match.document.position))
     draft.asides = sorted(
-        [*draft.asides, *_uncopied(draft)], key=lambda aside: (aside.begin, aside.end)
+        [*draft.asides, *_find_uncopied(draft)], key=lambda aside: (aside.begin, aside.end)
     )
 
 
-def _uncopied(draft: Draft) -> Iterator[ExcludedSpan]:
+def _find_uncopied(draft: Draft) -> Iterator[ExcludedSpan]:
     """Yield the stretches of wording that no passage covers, each kind without overlaps."""
     marks = draft.marks
     for kind in WORDING:
         spans = ((aside.begin, aside.end) for aside in draft.wording if aside.kind == kind)
         apart_of_kind = mark_spans(len(marks.counts), spans) & ~marks.copied & ~marks.given
-        for begin, end in bounds_of(apart_of_kind):
+        for begin, end in find_spans(apart_of_kind):
             if not marks.counts[begin:end].any():
                 continue
             having = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neardup.base.messages import Message
-from neardup.papers.cover import cover_of
+from neardup.papers.cover import read_cover
 from neardup.papers.report import Report
 from neardup.papers.results import CountedRuns
 from neardup.papers.steps.draft import Draft
-from neardup.papers.verdict import unread_share
+from neardup.papers.verdict import measure_unread
 
 
 def report(draft: Draft) -> Report:
@@ -31,33 +31,33 @@ def report(draft: Draft) -> Report:
         pages=tuple(file.pages),
         library=draft.library.name,
         library_documents=draft.documents,
-        settings=draft.settings.reported(),
-        notes=tuple(_notes(draft)),
-        cover=paper.cover.over(cover_of(file)),
+        settings=draft.settings.describe(),
+        notes=tuple(_list_notes(draft)),
+        cover=paper.cover.over(read_cover(file)),
         thresholds=draft.settings.thresholds,
         without_sources=tuple(draft.left_out),
         findings=draft.findings,
-        unread=unread_share(file),
+        unread=measure_unread(file),
         no_verdict=draft.no_verdict,
-        shared=int(marks.of(shared).sum()),
-        runs=_runs(draft),
+        shared=int(marks.select(shared).sum()),
+        runs=_cut_runs(draft),
     )
 
 
-def _runs(draft: Draft) -> CountedRuns:
+def _cut_runs(draft: Draft) -> CountedRuns:
     """Return what the page counts again; all sources that are not listed are its last one."""
     numbers = {match.document.position for match in draft.listed}
     unlisted = (match for match in draft.matches if match.document.position not in numbers)
-    return draft.marks.runs(
+    return draft.marks.cut_runs(
         [
-            *(match.spans() for match in draft.listed),
-            [span for match in unlisted for span in match.spans()],
+            *(match.list_spans() for match in draft.listed),
+            [span for match in unlisted for span in match.list_spans()],
         ],
         (bound for part in draft.sections for bound in (part.begin, part.end)),
     )
 
 
-def _notes(draft: Draft) -> Iterator[str]:
+def _list_notes(draft: Draft) -> Iterator[str]:
     """Yield what the reader of the report is told, in this order."""
     file, library = draft.paper.file, draft.library
     yield from (problem.message for problem in file.problems)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from neardup.papers.structure.asides import asides
-from neardup.papers.structure.sections import Part, footnotes_begin, sections
+from neardup.papers.structure.asides import find_asides
+from neardup.papers.structure.sections import Part, find_footnotes, find_sections
 
-__all__ = ["Part", "asides", "footnotes_begin", "sections"]
+__all__ = ["Part", "find_asides", "find_footnotes", "find_sections"]

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from neardup.base.validation import check_string
 from neardup.papers.edits import HAN, Span
 from neardup.papers.results import ExcludedSpan
-from neardup.papers.structure.headings import Line, lines, wrapped_width
-from neardup.papers.structure.lists import disjoint_from, lists
+from neardup.papers.structure.headings import Line, find_wrapped_width, split_lines
+from neardup.papers.structure.lists import find_lists, select_disjoint
 
 #: Largest number of code points of a quotation with its marks, inclusive.
 LONGEST = 2000
@@ -34,7 +34,7 @@ _BREAKS = re.compile("[\r\n]")
 _BLOCK = re.compile(r">(?:[\s>]|$)")
 
 
-def asides(
+def find_asides(
     text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None
 ) -> list[ExcludedSpan]:
     """Return the parts of a paper that are not its author's words, by their form, in text order.
@@ -53,32 +53,34 @@ def asides(
         mark, it spans all of them. Block quotes of Markdown (``>``) and text that the
         file marks as quoted have the same bounds. Titles in 《…》 are not quotations.
     ``'references'``, ``'contents'``
-        See `lists`; they are not searched for quotations.
+        See `find_lists`; they are not searched for quotations.
 
     The parts are recognized by form, so there are errors of both kinds. Linear.
 
     Examples
     --------
     >>> text = "他写道：“河水涨到第三级石阶，渡口便停了。”\\n\\n参考文献\\n[1] 王岚. 渡口志[M]."
-    >>> for aside in asides(text):
+    >>> for aside in find_asides(text):
     ...     print(aside.kind, text[aside.begin : aside.end].splitlines())
     quotation ['“河水涨到第三级石阶，渡口便停了。”']
     references ['参考文献', '[1] 王岚. 渡口志[M].']
     """
-    all_lines = list(lines(check_string(text, "text")))
-    tables, works = lists(all_lines)
+    all_lines = list(split_lines(check_string(text, "text")))
+    tables, works = find_lists(all_lines)
     if footnotes is not None:
         works = [(begin, min(end, footnotes)) for begin, end in works if begin < footnotes]
     parts = [ExcludedSpan(*span, "contents") for span in tables]
     parts += [ExcludedSpan(*span, "references") for span in works]
     parts.sort(key=lambda aside: aside.begin)
     taken = [(aside.begin, aside.end) for aside in parts]
-    quotes = disjoint_from(_quotations(text, all_lines, wrapped_width(all_lines), quoted), taken)
+    quotes = select_disjoint(
+        _find_quotations(text, all_lines, find_wrapped_width(all_lines), quoted), taken
+    )
     parts += [ExcludedSpan(*span, "quotation") for span in quotes]
     return sorted(parts, key=lambda aside: aside.begin)
 
 
-def _quotations(
+def _find_quotations(
     text: str, all_lines: list[Line], width: int, quoted: Sequence[Span] = ()
 ) -> list[Span]:
     """Return the text in quotation marks, the block quotes of Markdown, and `quoted` spans.
@@ -88,7 +90,7 @@ def _quotations(
     """
     spans = [span for span in quoted if _is_enough(text, *span)]
     if not width:
-        spans += _opened_anew(text, all_lines)
+        spans += _find_reopened(text, all_lines)
     begin = 0
     mark = -1
     while begin < len(all_lines):
@@ -96,10 +98,10 @@ def _quotations(
         while end < len(all_lines) and not all_lines[end].after_blank:
             end += 1
         first, last = all_lines[begin].begin, all_lines[end - 1].end
-        mark = _next(_MARKS, text, first, mark)
+        mark = _find_next(_MARKS, text, first, mark)
         if mark < last:
-            spans += _marked(text, mark, last, width)
-        spans += _blocks(all_lines, begin, end)
+            spans += _find_marked(text, mark, last, width)
+        spans += _find_blocks(all_lines, begin, end)
         begin = end
     spans.sort(key=lambda span: (span[0], -span[1]))
     outer: list[Span] = []
@@ -109,33 +111,33 @@ def _quotations(
     return outer
 
 
-def _size(text: str) -> int:
+def _measure(text: str) -> int:
     return 5 * sum(map(len, _HANS.findall(text))) + 2 * sum(map(len, _OTHERS.findall(text)))
 
 
 def _is_enough(text: str, begin: int, end: int) -> bool:
-    return end - begin <= LONGEST and _size(text[begin:end]) >= _LEAST
+    return end - begin <= LONGEST and _measure(text[begin:end]) >= _LEAST
 
 
-def _next(sign: re.Pattern[str], text: str, begin: int, known: int) -> int:
+def _find_next(sign: re.Pattern[str], text: str, begin: int, known: int) -> int:
     """Return the place of the first sign from `begin` on, unless the known one is; else the end."""
     if known >= begin:
         return known
-    found = sign.search(text, begin)
-    return len(text) if found is None else found.start()
+    match = sign.search(text, begin)
+    return len(text) if match is None else match.start()
 
 
-def _opened_anew(text: str, all_lines: list[Line]) -> Iterator[Span]:
+def _find_reopened(text: str, all_lines: list[Line]) -> Iterator[Span]:
     """Yield quotations of several paragraphs, which all open; only the last one closes."""
     opened: int | None = None
     mark = ""
     sign = -1
     for line in all_lines:
-        sign = _next(_ANEW, text, line.begin, sign)
+        sign = _find_next(_ANEW, text, line.begin, sign)
         if opened is None and sign >= line.end:
             continue
         goes_on = opened is not None and line.text.startswith(mark)
-        end, left_open = _ends_in(line, goes_on)
+        end, left_open = _find_ends(line, goes_on)
         if goes_on and opened is not None and end is not None:
             if _is_enough(text, opened, end):
                 yield opened, end
@@ -147,7 +149,7 @@ def _opened_anew(text: str, all_lines: list[Line]) -> Iterator[Span]:
             opened, mark = left_open, text[left_open]
 
 
-def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
+def _find_ends(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
     """Return the end of the quotation that continues in a line, and the first open mark."""
     left: list[tuple[str, int]] = []
     end = None
@@ -162,21 +164,21 @@ def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
     return end, left[0][1] if left else None
 
 
-def _marked(text: str, begin: int, end: int, width: int) -> Iterator[Span]:
+def _find_marked(text: str, begin: int, end: int, width: int) -> Iterator[Span]:
     """Yield the pairs of marks in one paragraph that enclose enough text, also nested ones.
 
-    A closing mark belongs to the last open one of its kind, so an unclosed mark has no
-    effect up to the next one of its kind.
+    A closing mark belongs to the last open one of its kind. So an unclosed mark has no effect up to
+    the next one of its kind.
     """
     open_marks: dict[str, list[tuple[int, int]]] = {}
     size = 0
     last = begin
     for mark in _MARKS.finditer(text, begin, end):
         position = mark.start()
-        size += _size(text[last:position])
+        size += _measure(text[last:position])
         last = position + 1
         sign = mark[0]
-        closes = _closes(text, position, open_marks, width)
+        closes = _find_closed(text, position, open_marks, width)
         if closes is None:
             kind = sign if sign in _STRAIGHT else _OPENING.get(sign)
             if kind is not None and _may_open(text, position):
@@ -192,7 +194,7 @@ def _marked(text: str, begin: int, end: int, width: int) -> Iterator[Span]:
             yield opened, position + 1
 
 
-def _closes(
+def _find_closed(
     text: str, position: int, open_marks: dict[str, list[tuple[int, int]]], width: int
 ) -> str | None:
     """Return the kind of the open mark that the mark at `at` closes, or None."""
@@ -228,7 +230,7 @@ def _may_open(text: str, position: int) -> bool:
     return True
 
 
-def _blocks(all_lines: list[Line], begin: int, end: int) -> Iterator[Span]:
+def _find_blocks(all_lines: list[Line], begin: int, end: int) -> Iterator[Span]:
     """Yield the runs of consecutive lines that begin with ``>``, without blank lines."""
     number = begin
     while number < end:
@@ -240,7 +242,7 @@ def _blocks(all_lines: list[Line], begin: int, end: int) -> Iterator[Span]:
             number += 1
         if number > first:
             span = all_lines[first].begin, all_lines[number - 1].end
-            size = sum(_size(line.text) for line in all_lines[first:number])
+            size = sum(_measure(line.text) for line in all_lines[first:number])
             if size >= _LEAST and span[1] - span[0] <= LONGEST:
                 yield span
         else:

@@ -94,7 +94,7 @@ class Line(NamedTuple):
     after_blank: bool
 
 
-def lines(text: str) -> Iterator[Line]:
+def split_lines(text: str) -> Iterator[Line]:
     """Yield the non-blank lines, as `str.splitlines` splits them."""
     begin = 0
     after_blank = True
@@ -107,7 +107,7 @@ def lines(text: str) -> Iterator[Line]:
         begin += len(whole)
 
 
-def wide(text: str) -> int:
+def measure_width(text: str) -> int:
     """Return the width of a text in columns; a Chinese character takes two."""
     return len(text) if text.isascii() else len(text) + sum(map(len, _WIDE.findall(text)))
 
@@ -117,7 +117,7 @@ def ends_sentence(text: str) -> bool:
     return text.endswith(_SENTENCE_END)
 
 
-def wrapped_width(all_lines: list[Line]) -> int:
+def find_wrapped_width(all_lines: list[Line]) -> int:
     """Return the columns of a full line if paragraphs are wrapped, else 0, by the ends of lines.
 
     The lines of a wrapped paragraph end anywhere, only the last one at the end of a
@@ -127,7 +127,7 @@ def wrapped_width(all_lines: list[Line]) -> int:
     long = [
         (columns, line.text)
         for line in all_lines
-        if len(line.text) >= _TELLING // 2 and (columns := wide(line.text)) >= _TELLING
+        if len(line.text) >= _TELLING // 2 and (columns := measure_width(line.text)) >= _TELLING
     ]
     if 2 * sum(not ends_sentence(text) for _, text in long) <= len(long):
         return 0
@@ -137,8 +137,8 @@ def wrapped_width(all_lines: list[Line]) -> int:
 class Form(NamedTuple):
     """A line that could be a heading.
 
-    `style` is 'markdown', 'chapter' for 第一章 and Chapter 1, 'number' for 1 and 1.1, or 'word' for
-    a heading recognized by its words. `numbers` are those of 1.1.
+    `style` is 'markdown'; 'chapter' for 第一章 and Chapter 1; 'number' for 1 and 1.1; or 'word' for
+    a heading recognized by its words. `numbers` are 1 and 1 for 1.1.
     """
 
     style: str
@@ -164,12 +164,12 @@ def is_entry(text: str, *, how: str = "dotted") -> bool:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def bare_words(text: str) -> str:
+def strip_words(text: str) -> str:
     """Return the words of a line, without number, emphasis, brackets, colon and Chinese spaces."""
-    if wide(text) > _COLUMNS:
+    if measure_width(text) > _COLUMNS:
         return ""
     words = _NUMBER.sub("", text.strip(_BRACKETS), count=1).strip(_BRACKETS + ":：")
-    return _joined(words)
+    return _join_words(words)
 
 
 def may_head_list(text: str) -> bool:
@@ -177,7 +177,7 @@ def may_head_list(text: str) -> bool:
     return len(text) <= _COLUMNS and _LIST_WORDS.search(text) is not None
 
 
-def _joined(words: str) -> str:
+def _join_words(words: str) -> str:
     return "".join(words.split()) if _HAS_HAN.search(words) else " ".join(words.split())
 
 
@@ -186,14 +186,14 @@ def is_numbered(text: str) -> bool:
     return _NUMBER.match(text) is not None
 
 
-def form(text: str) -> Form | None:
+def parse_heading(text: str) -> Form | None:
     """Return the form of the heading that a stripped line could be, or None.
 
     Examples
     --------
-    >>> form("2.1 数据来源")
+    >>> parse_heading("2.1 数据来源")
     Form(style='number', level=2, title='数据来源', numbers=(2, 1))
-    >>> form("2.1亿元用于修路") is None
+    >>> parse_heading("2.1亿元用于修路") is None
     True
     """
     if not _BEGINS.match(text):
@@ -201,38 +201,38 @@ def form(text: str) -> Form | None:
     abstract = _ABSTRACT.match(text)
     if abstract is not None:
         return Form("word", 1, "".join(abstract[1].split()))
-    return _short_form(text) if len(text) <= _COLUMNS else None
+    return _parse_short(text) if len(text) <= _COLUMNS else None
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _short_form(text: str) -> Form | None:
-    if wide(text) > _COLUMNS or is_entry(text, how="spaced"):
+def _parse_short(text: str) -> Form | None:
+    if measure_width(text) > _COLUMNS or is_entry(text, how="spaced"):
         return None
     marked = _MARKDOWN.match(text)
     if marked is not None:
         return Form("markdown", len(marked[1]), marked[2].strip("*_ "))
     text = text.strip("*_ ")
-    if (name := _name(text.strip(_BRACKETS + ":："))) is not None:
+    if (name := _find_name(text.strip(_BRACKETS + ":："))) is not None:
         return Form("word", 1, name)
     if _SENTENCE.search(text) or text.endswith(tuple("，,、：:.．")):
         return None
     if _APPENDIX.match(text):
         return Form("word", 1, " ".join(text.split()))
-    return _chapter(text) or _numbered(text)
+    return _parse_chapter(text) or _parse_numbered(text)
 
 
-def _name(words: str) -> str | None:
+def _find_name(words: str) -> str | None:
     """Return the name of a part that many papers have, or None for other words."""
-    joined = _joined(words)
+    joined = _join_words(words)
     is_english = joined[:1].isupper() and _WORDS_ENGLISH.fullmatch(joined.lower())
     return joined if is_english or _WORDS.fullmatch(joined) else None
 
 
-def _chapter(text: str) -> Form | None:
+def _parse_chapter(text: str) -> Form | None:
     match = _CHAPTER.match(text)
     if match is not None:
         title = match[3].strip(" \t\u3000:：.、")
-        if not match[2] and (_SPEAKS.match(title) or wide(title) > 60):
+        if not match[2] and (_SPEAKS.match(title) or measure_width(title) > 60):
             return None
         return Form("chapter", 2 if match[1] == "节" else 1, title)
     match = _CHAPTER_ENGLISH.match(text)
@@ -241,12 +241,12 @@ def _chapter(text: str) -> Form | None:
     return Form("chapter", 1, match[1])
 
 
-def _numbered(text: str) -> Form | None:
+def _parse_numbered(text: str) -> Form | None:
     match = _NUMBERED.match(text)
     if match is None:
         return None
     number, between, title = match.groups()
-    if number == "0" and (name := _name(title)) is not None:
+    if number == "0" and (name := _find_name(title)) is not None:
         return Form("word", 1, name)
     parts = re.split("[.．]", number)
     if any(part.startswith("0") for part in parts) or not (between or len(parts) > 1):

@@ -7,12 +7,12 @@ import re
 from neardup.papers.edits import Span
 from neardup.papers.structure.headings import (
     Line,
-    bare_words,
-    form,
     is_entry,
     is_numbered,
     may_head_list,
-    wide,
+    measure_width,
+    parse_heading,
+    strip_words,
 )
 
 _CONTENTS = ("contents", "table of contents", "list of figures", "list of tables")
@@ -51,19 +51,19 @@ _AUTHORS = re.compile(
 )
 
 
-def lists(all_lines: list[Line]) -> tuple[list[Span], list[Span]]:
+def find_lists(all_lines: list[Line]) -> tuple[list[Span], list[Span]]:
     """Return the tables of contents and the lists of references, as spans of the text."""
-    tables = [(all_lines[a].begin, all_lines[b - 1].end) for a, b in contents(all_lines)]
+    tables = [(all_lines[a].begin, all_lines[b - 1].end) for a, b in find_contents(all_lines)]
     outside = all_lines
     if tables:
-        rest = disjoint_from([(line.begin, line.end) for line in all_lines], tables)
+        rest = select_disjoint([(line.begin, line.end) for line in all_lines], tables)
         kept = {begin for begin, _ in rest}
         outside = [line for line in all_lines if line.begin in kept]
-    works = [(outside[a].begin, outside[b - 1].end) for a, b in references(outside)]
-    return tables, disjoint_from(works, tables)
+    works = [(outside[a].begin, outside[b - 1].end) for a, b in find_references(outside)]
+    return tables, select_disjoint(works, tables)
 
 
-def disjoint_from(spans: list[Span], taken: list[Span]) -> list[Span]:
+def select_disjoint(spans: list[Span], taken: list[Span]) -> list[Span]:
     """Return the spans that do not overlap any of the others; both lists are in order."""
     apart = []
     number = 0
@@ -75,20 +75,20 @@ def disjoint_from(spans: list[Span], taken: list[Span]) -> list[Span]:
     return apart
 
 
-def contents(all_lines: list[Line]) -> list[tuple[int, int]]:
+def find_contents(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return the tables of contents, as spans of positions in the lines of a text.
 
-    A table begins with its heading (目录, Contents) and continues while lines end in a
-    page number; a single line without one is the first half of a long entry. Without a
-    heading, a table has at least three such lines in a row whose page numbers do not
-    decrease, half of them with dots before the number or words that look like a heading,
-    since rows of other tables end in numbers too. Linear.
+    A table begins with its heading (目录, Contents) and continues while lines end in a page number;
+    a single line without one is the first half of a long entry. Without a heading, a table has at
+    least three such lines in a row whose page numbers do not decrease. Rows of other tables end in
+    numbers too. So half of the lines must have dots before the number, or words that look like a
+    heading. Linear.
     """
     spans = []
     begin = 0
     while begin < len(all_lines):
         named = is_contents_heading(all_lines[begin].text)
-        end, entries = _run(all_lines, begin + named, named)
+        end, entries = _follow_entries(all_lines, begin + named, named)
         if entries >= (_UNDER_HEADING if named else _ALONE):
             spans.append((begin, end))
             begin = end
@@ -102,14 +102,14 @@ def is_contents_heading(text: str) -> bool:
     """Return whether a line is the heading of a table of contents, or of figures."""
     if not may_head_list(text):
         return False
-    words = bare_words(text)
+    words = strip_words(text)
     return (words.endswith(("目录", "目次")) and len(words) <= 4) or words.lower() in _CONTENTS
 
 
-def _run(all_lines: list[Line], begin: int, named: bool) -> tuple[int, int]:
+def _follow_entries(all_lines: list[Line], begin: int, named: bool) -> tuple[int, int]:
     """Return the end of the entries from `begin` on, and their number."""
     if not named:
-        return _run_alone(all_lines, begin)
+        return _follow_unheaded(all_lines, begin)
     end = begin
     entries = 0
     while end < len(all_lines):
@@ -121,43 +121,43 @@ def _run(all_lines: list[Line], begin: int, named: bool) -> tuple[int, int]:
     return end, entries
 
 
-def _run_alone(all_lines: list[Line], begin: int) -> tuple[int, int]:
+def _follow_unheaded(all_lines: list[Line], begin: int) -> tuple[int, int]:
     end = begin
     page = telling = 0
     while end < len(all_lines) and is_entry(all_lines[end].text, how="spaced"):
-        title, number = _halves(all_lines[end].text)
+        title, number = _split_entry(all_lines[end].text)
         if number.isdecimal():
             if int(number) < page:
                 break
             page = int(number)
         # Financial tables have dots before each of several numbers.
         dotted = is_entry(all_lines[end].text) and "..." not in title.rstrip(". ")
-        telling += dotted or is_numbered(title) or form(title.strip()) is not None
+        telling += dotted or is_numbered(title) or parse_heading(title.strip()) is not None
         end += 1
     return end, end - begin if 2 * telling >= end - begin else 0
 
 
-def _halves(text: str) -> tuple[str, str]:
+def _split_entry(text: str) -> tuple[str, str]:
     """Return the title and the page number."""
     bare = text.rstrip("-–)） ")
     number = bare[len(bare.rstrip("0123456789ivxlcIVXLC")) :]
     return bare[: len(bare) - len(number)].rstrip(" \t\u3000-–(（"), number
 
 
-def references(all_lines: list[Line]) -> list[tuple[int, int]]:
+def find_references(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return the lists of references, as spans of positions in the lines outside of contents.
 
-    A list begins with its heading and extends to the next heading that is not a work, or
-    to the end. It ends with the last work before a stretch of more than 1,000 code points
-    without works; without any work, there is no list, so a heading alone does not set
-    aside the text after it. Without a heading, works numbered [1], [2], [3] and so on at
-    the end of the text are a list. A list of numbered works ends where prose begins. Linear.
+    A list begins with its heading. It extends to the next heading that is not a work, or to the
+    end. It ends with the last work before a stretch of more than 1,000 code points without works;
+    without any work, there is no list, so a heading alone does not set aside the text after it.
+    Without a heading, works numbered [1], [2], [3] and so on at the end of the text are a list. A
+    list of numbered works ends where prose begins. Linear.
     """
     spans: list[tuple[int, int]] = []
     begin = 0
     while begin < len(all_lines):
         if _is_name(all_lines[begin].text):
-            end = _extent(all_lines, begin)
+            end = _find_end(all_lines, begin)
             if end > begin + 1:
                 spans.append((begin, end))
                 begin = end
@@ -167,13 +167,13 @@ def references(all_lines: list[Line]) -> list[tuple[int, int]]:
         span for span in spans if any(_is_work(line.text) for line in all_lines[slice(*span)])
     ]
     # Works may have an unknown form; then the last heading decides.
-    return worked or spans[-1:] or _without_heading(all_lines)
+    return worked or spans[-1:] or _find_unheaded(all_lines)
 
 
 def _is_name(text: str) -> bool:
     if not may_head_list(text):
         return False
-    words = bare_words(text)
+    words = strip_words(text)
     if words[:1].islower() or is_entry(text, how="spaced"):
         return False
     return _REFERENCES.fullmatch(words.lower()) is not None
@@ -186,12 +186,12 @@ def _is_work(text: str) -> bool:
 
 
 def _ends_list(text: str) -> bool:
-    kind = form(text)
+    kind = parse_heading(text)
     # 1. may number works and kinds of works.
     return kind is not None and kind.style != "number" and not _is_work(text)
 
 
-def _extent(all_lines: list[Line], begin: int) -> int:
+def _find_end(all_lines: list[Line], begin: int) -> int:
     """Return the end of the list with the heading at `begin`; `begin` if there is no list."""
     end, bound = begin, len(all_lines)
     reached = all_lines[begin].end
@@ -205,10 +205,10 @@ def _extent(all_lines: list[Line], begin: int) -> int:
             reached = line.end
         elif line.end - reached > _GAP:
             return end
-    return _before_prose(all_lines, begin, end, bound)
+    return _stop_before_prose(all_lines, begin, end, bound)
 
 
-def _before_prose(all_lines: list[Line], begin: int, last: int, bound: int) -> int:
+def _stop_before_prose(all_lines: list[Line], begin: int, last: int, bound: int) -> int:
     """Return the end of a list whose last work ends at `last`: before prose, or `bound`."""
     if sum(_NUMBER.match(line.text) is not None for line in all_lines[begin:last]) < _UNDER_HEADING:
         return bound
@@ -225,13 +225,13 @@ def _is_whole(text: str) -> bool:
 
 
 def _is_prose(text: str) -> bool:
-    if wide(text) < _WIDTH or _is_work(text):
+    if measure_width(text) < _WIDTH or _is_work(text):
         return False
     english = text.endswith(tuple(".!?")) and len(set(_ENGLISH.findall(text))) >= _FEW
     return english or _CHINESE.search(text) is not None
 
 
-def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
+def _find_unheaded(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return a numbered list at the end of the text, or before a heading that may follow it."""
     numbered = [
         (number, int(match[1]))
@@ -247,7 +247,7 @@ def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
     if not in_order or len(run) < _ALONE or 2 * works < len(run):
         return []
     begin, last = run[0][0], run[-1][0]
-    end = _extent(all_lines, begin)
+    end = _find_end(all_lines, begin)
     # Only a little prose may follow, as may a heading.
     at_end = end > last and (
         end == len(all_lines)

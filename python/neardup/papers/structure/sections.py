@@ -6,22 +6,19 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
 from neardup.papers.structure.headings import (
     Form,
     Line,
     ends_sentence,
-    form,
-    lines,
-    wide,
-    wrapped_width,
+    find_wrapped_width,
+    measure_width,
+    parse_heading,
+    split_lines,
 )
-from neardup.papers.structure.lists import contents, is_contents_heading, lists
-
-if TYPE_CHECKING:
-    from neardup.readers.document_text import Heading
+from neardup.papers.structure.lists import find_contents, find_lists, is_contents_heading
+from neardup.readers.document_text import Heading
 
 #: Largest number of parts.
 MOST_PARTS = 60
@@ -54,14 +51,14 @@ class Part:
     end: int
 
 
-def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
+def find_sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     """Return the parts of a paper, cut at its headings: consecutive, and covering the whole text.
 
     `headings` are those that the file marks; an empty one begins the footnotes. With fewer than two
     others, headings are lines that begin with ``#``; or with 第一章, Chapter 1, 1 or 1.1, and words
-    such as 摘要 or References alone on a line. A line with a number is not a heading in a
-    table of contents or a list of references, out of sequence, in the middle of a wrapped
-    paragraph, or next to the line with the number before or after it.
+    such as 摘要 or References alone on a line. A line with a number is not a heading in a table of
+    contents or a list of references. It is not one out of sequence, or in the middle of a wrapped
+    paragraph. It is not one next to the line with the number before or after it.
 
     There are at most 60 parts: of more, the deepest levels are merged into the parts above them;
     if the first level alone has more, the paper is one part. Linear, but for sorting the
@@ -70,7 +67,7 @@ def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     Examples
     --------
     >>> text = "1 引言\\n渡口在镇东。\\n2 方法\\n2.1 资料\\n县志三种。"
-    >>> for part in sections(text):
+    >>> for part in find_sections(text):
     ...     print(part.level, part.title, part.begin, part.end)
     1 1 引言 0 12
     1 2 方法 12 17
@@ -79,36 +76,36 @@ def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     check_string(text, "text")
     if not text:
         return []
-    parts = _marked(text, headings)
+    parts = _find_marked(text, headings)
     by_form = len(parts) < _FEWEST_MARKED
-    parts = (_by_form(text) or parts) if by_form else _with_contents(text, parts)
-    notes = footnotes_begin(headings)
+    parts = (_find_by_form(text) or parts) if by_form else _add_contents(text, parts)
+    notes = find_footnotes(headings)
     if notes is None or not notes < len(text):
-        return _at_most(text, parts)
+        return _limit_parts(text, parts)
     parts = [part for part in parts if part.begin < notes]
-    return _at_most(text, [*parts, Part("", 1, notes, notes)])
+    return _limit_parts(text, [*parts, Part("", 1, notes, notes)])
 
 
-def footnotes_begin(headings: Sequence[Heading]) -> int | None:
+def find_footnotes(headings: Sequence[Heading]) -> int | None:
     """Return where the footnotes begin; None without an empty heading."""
     return min(
         (heading.begin for heading in headings if heading.begin == heading.end), default=None
     )
 
 
-def _with_contents(text: str, parts: list[Part]) -> list[Part]:
+def _add_contents(text: str, parts: list[Part]) -> list[Part]:
     """Add the headings of tables of contents, which Word, for one, does not mark."""
-    all_lines = list(lines(text))
+    all_lines = list(split_lines(text))
     known = {part.begin for part in parts}
     tables = []
-    for first, _ in contents(all_lines):
+    for first, _ in find_contents(all_lines):
         line = all_lines[first]
         if is_contents_heading(line.text) and not known & set(range(line.begin, line.end)):
             tables.append(Part(" ".join(line.text.split()), 1, line.begin, line.end))
     return sorted([*parts, *tables], key=lambda part: part.begin)
 
 
-def _marked(text: str, headings: Sequence[Heading]) -> list[Part]:
+def _find_marked(text: str, headings: Sequence[Heading]) -> list[Part]:
     """Return the marked headings as parts that end with their headings."""
     parts: list[Part] = []
     last = 0
@@ -123,9 +120,9 @@ def _marked(text: str, headings: Sequence[Heading]) -> list[Part]:
     return parts
 
 
-def _by_form(text: str) -> list[Part]:
-    all_lines = list(lines(text))
-    tables, works = lists(all_lines)
+def _find_by_form(text: str) -> list[Part]:
+    all_lines = list(split_lines(text))
+    tables, works = find_lists(all_lines)
     # The headings of both are headings of the paper.
     inside = sorted((begin + 1, end) for begin, end in [*tables, *works])
     begins = [begin for begin, _ in inside]
@@ -134,10 +131,13 @@ def _by_form(text: str) -> list[Part]:
         before = bisect_right(begins, begin) - 1
         return before < 0 or inside[before][1] <= begin
 
-    forms = [form(line.text) if not begins or is_open(line.begin) else None for line in all_lines]
+    forms = [
+        parse_heading(line.text) if not begins or is_open(line.begin) else None
+        for line in all_lines
+    ]
     return [
         Part(
-            _title(all_lines[number].text, kind),
+            _format_title(all_lines[number].text, kind),
             kind.level,
             all_lines[number].begin,
             all_lines[number].end,
@@ -146,21 +146,21 @@ def _by_form(text: str) -> list[Part]:
     ]
 
 
-def _title(line: str, kind: Form) -> str:
+def _format_title(line: str, kind: Form) -> str:
     return kind.title if kind.style in ("word", "markdown") else " ".join(line.strip("*_ ").split())
 
 
-def _at_most(text: str, headings: list[Part]) -> list[Part]:
+def _limit_parts(text: str, headings: list[Part]) -> list[Part]:
     """Return the parts, without the deepest levels if there are too many parts."""
-    parts = _parts(text, headings)
+    parts = _cut_parts(text, headings)
     for level in sorted({part.level for part in headings}, reverse=True):
         if len(parts) <= MOST_PARTS:
             break
-        parts = _parts(text, [part for part in headings if part.level < level])
+        parts = _cut_parts(text, [part for part in headings if part.level < level])
     return parts
 
 
-def _parts(text: str, headings: list[Part]) -> list[Part]:
+def _cut_parts(text: str, headings: list[Part]) -> list[Part]:
     if not headings:
         return [Part("", 0, 0, len(text))]
     begins = [part.begin for part in headings]
@@ -176,7 +176,7 @@ def _parts(text: str, headings: list[Part]) -> list[Part]:
 
 def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
     """Return the headings among the lines that look like headings, by the positions of lines."""
-    width = wrapped_width(all_lines)
+    width = find_wrapped_width(all_lines)
     candidates = [
         (number, kind)
         for number, kind in enumerate(forms)
@@ -184,8 +184,8 @@ def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed
     ]
     marked = [placed for placed in candidates if placed[1].style == "markdown"]
     if len(marked) > 1:
-        return _compressed(marked)
-    return _compressed(_in_sequence(_with_text(candidates)))
+        return _renumber_levels(marked)
+    return _renumber_levels(_keep_sequence(_drop_lists(candidates)))
 
 
 def _continues(
@@ -200,11 +200,11 @@ def _continues(
         and forms[number - 1] is None
         and not ends_sentence(before)
         and "\t" not in before
-        and wide(before) >= _FULL * width
+        and measure_width(before) >= _FULL * width
     )
 
 
-def _with_text(candidates: list[Placed]) -> list[Placed]:
+def _drop_lists(candidates: list[Placed]) -> list[Placed]:
     """Return the headings without lists, and without the entries of a table of contents.
 
     Neither has text between its lines. The lines of a list have consecutive numbers; entries are
@@ -231,7 +231,7 @@ def _follows(before: Form | None, kind: Form | None) -> bool:
     return kind.numbers == (*before.numbers[:-1], before.numbers[-1] + 1)
 
 
-def _in_sequence(candidates: list[Placed]) -> list[Placed]:
+def _keep_sequence(candidates: list[Placed]) -> list[Placed]:
     """Return the headings whose numbers follow those before; chapters and words have none.
 
     Text that continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
@@ -245,7 +245,7 @@ def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     for number, kind in candidates:
         if kind.numbers:
             is_list = _follows(refused, kind) or (has_chapters and len(kind.numbers) == 1)
-            if is_list or not _successor(last, kind.numbers):
+            if is_list or not _succeeds(last, kind.numbers):
                 refused = kind
                 continue
             last, refused = kind.numbers, None
@@ -260,10 +260,10 @@ def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     return kept
 
 
-def _successor(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
+def _succeeds(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
     """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1.
 
-    None is that of a chapter, which any first section may follow.
+    None stands for a chapter, which any first section may follow.
     """
     shared = 0
     last = numbers[:1] if last is None else last
@@ -277,7 +277,7 @@ def _successor(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
     return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
 
 
-def _compressed(headings: list[Placed]) -> list[Placed]:
+def _renumber_levels(headings: list[Placed]) -> list[Placed]:
     """Return the headings with levels renumbered from 1 without gaps."""
     depth = {level: n for n, level in enumerate(sorted({kind.level for _, kind in headings}), 1)}
     return [(number, kind._replace(level=depth[kind.level])) for number, kind in headings]

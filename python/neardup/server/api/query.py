@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
 from neardup.base import __version__
 from neardup.base.validation import check_span
 from neardup.index import Match
-from neardup.papers.align import align
+from neardup.papers.alignment import align
 from neardup.server.api.body import JsonRoute, Line, RequestBody, check_text
 from neardup.server.security.auth import require
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import LANGUAGES
 from neardup.papers.hiding import reveal
-from neardup.papers.library.interface import Library, LibraryDocument, batches
-from neardup.papers.report import Report, shortened
+from neardup.papers.library.interface import Library, LibraryDocument, split_positions
+from neardup.papers.report import Report, shorten_report
 from neardup.papers.steps import check_paper
 from neardup.readers.sandbox import other_side
 
@@ -42,7 +42,7 @@ class _RemoteLibrary(Library):
         return counts
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
-        for some in batches(positions):
+        for some in split_positions(positions):
             yield from self._ask("documents", some)
 
 
@@ -63,7 +63,7 @@ def main() -> None:
 
     library = _RemoteLibrary(facts, reveal(paper.file)[0], ask)
     report = check_paper(settings, library, paper)
-    send(("report", shortened(report)))
+    send(("report", shorten_report(report)))
     send(_render_pages(report))
 
 

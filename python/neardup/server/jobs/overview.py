@@ -11,7 +11,13 @@ from urllib.parse import quote
 
 from neardup.base.messages import LANGUAGES
 from neardup.papers.paper_check import CheckResult
-from neardup.papers.report_files import SUMMARY, TABLE, report_names, summary_page, summary_table
+from neardup.papers.report_files import (
+    SUMMARY,
+    TABLE,
+    name_reports,
+    render_summary,
+    tabulate_papers,
+)
 from neardup.server.jobs.job_table import PaperState
 
 #: Bytes of an archive that stay in memory.
@@ -32,10 +38,10 @@ def make_overview(job: str, checked: Sequence[CheckResult], notes: Sequence[str]
 
     They are a part of the page of the job, a page next to the reports, and a table as CSV.
     """
-    names = report_names([one.paper for one in checked])
+    names = name_reports([one.paper for one in checked])
     files = {}
     for language in LANGUAGES:
-        page = partial(summary_page, checked, notes=notes, language=language)
+        page = partial(render_summary, checked, notes=notes, language=language)
         here = [
             f"/v1/check/{job}/report?paper={number}&language={language}"
             for number, _ in enumerate(checked, 1)
@@ -43,7 +49,7 @@ def make_overview(job: str, checked: Sequence[CheckResult], notes: Sequence[str]
         beside = [quote(f"{name}.html") for name in names.values()]
         files[f"overview.{language}.html"] = page(links=here, whole=False)
         files[f"{language}.{SUMMARY}"] = page(links=beside)
-        files[f"{language}.{TABLE}"] = summary_table(checked, language).decode()
+        files[f"{language}.{TABLE}"] = tabulate_papers(checked, language).decode()
     return files
 
 
@@ -53,7 +59,7 @@ def zip_reports(
     """Return an archive of all reports of a job, with the page and the table of all papers."""
     archive = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the caller closes it
     members = {name: f"{language}.{name}" for name in (SUMMARY, TABLE)}
-    names = report_names(papers).values()
+    names = name_reports(papers).values()
     members |= {f"{name}.html": f"{at}.{language}.html" for at, name in enumerate(names, 1)}
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         for member, name in members.items():

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.papers.align import aligner
-from neardup.papers.hiding import as_shown
+from neardup.papers.alignment import get_aligner
+from neardup.papers.hiding import reorder_paper
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.report import Report
 from neardup.readers.file_text import FileText, UnreadableFileError
@@ -50,7 +50,7 @@ def read_paper(
             seconds=seconds,
             look=look,
         )
-        return as_shown(read)
+        return reorder_paper(read)
     except UnreadableFileError as error:
         status, detail = 422, _adapt_refusal(error.args[0])
     except MissingDependencyError as error:
@@ -91,7 +91,7 @@ def check_paper(
         match process.receive():
             case "candidates", text, least, limit:
                 done(0.0)
-                prepared = aligner().paper(text)
+                prepared = get_aligner().paper(text)
                 candidates = library.candidates(prepared, least=least, limit=limit)
                 count = len(candidates)
                 process.send(candidates)

@@ -261,12 +261,12 @@ class Jobs:
         with self.libraries.use(asked.library) as library:
             among = asked.compare_papers and job.is_several
             check = PaperCheck(settings, SharedLibrary(library), among, asked.covers)
-            checked = list(check.reports(readings, job.count, partial(self._make_report, job)))
+            checked = list(check.check_all(readings, job.count, partial(self._make_report, job)))
         done = replace(job.state, state="done", stage="done", progress=1.0)
         states = tuple(map(make_paper_state, checked))
         if job.is_several:
             self._look(job, "report", _REPORT)
-            notes = asked.covers.notes(asked.papers.labels)
+            notes = asked.covers.list_gaps(asked.papers.labels)
             self._store(job, make_overview(job.state.job, checked, notes))
             return replace(done, papers=states)
         (found,) = states

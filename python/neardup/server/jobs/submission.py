@@ -17,11 +17,11 @@ from neardup.papers.cover import (
     Cover,
     Covers,
     RecordTable,
-    stated_cover,
-    table_of,
+    make_cover,
+    parse_table,
 )
 from neardup.papers.settings import CheckSettings
-from neardup.papers.verdict import Thresholds, thresholds_of
+from neardup.papers.verdict import Thresholds, parse_thresholds
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.uploads import Upload, make_label, receive_uploads
 from neardup.server.problems import ProblemError
@@ -150,7 +150,7 @@ async def receive_submission(
 
 def _read_thresholds(form: CheckFields) -> Thresholds | None:
     try:
-        return thresholds_of(form.pass_below, form.reject_above)
+        return parse_thresholds(form.pass_below, form.reject_above)
     except ParameterError as error:
         raise _convert_error(error) from None
 
@@ -158,7 +158,7 @@ def _read_thresholds(form: CheckFields) -> Thresholds | None:
 def _read_cover(form: CheckFields, *, several: bool) -> Cover:
     given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
     try:
-        return stated_cover(given, several=several)
+        return make_cover(given, several=several)
     except ParameterError as error:
         raise _convert_error(error) from None
 
@@ -177,6 +177,6 @@ def _read_table(upload: UploadFile | None, settings: Settings) -> RecordTable | 
         )
         raise ProblemError(422, "Wrong form", detail, "title_pages")
     try:
-        return table_of(upload.file.read(), make_label(upload.filename), COVER_COLUMNS)
+        return parse_table(upload.file.read(), make_label(upload.filename), COVER_COLUMNS)
     except InputError as error:
         raise ProblemError(422, "Wrong form", error.message, "title_pages") from None

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from neardup.base.messages import in_language
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
-from neardup.pages.words import Words, percent
-from neardup.papers.align import align_sides
+from neardup.pages.words import Words, format_percent
+from neardup.papers.alignment import align_sides
 from neardup.readers.batch import code_of
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, choose_words, read_field, read_text
@@ -94,7 +94,7 @@ def _describe_rules(words: Words, recipe: str) -> list[str]:
         rules.append(
             words(
                 "Duplicates by this recipe have a similarity of at least {threshold}.",
-                threshold=percent(decide.threshold),
+                threshold=format_percent(decide.threshold),
             )
         )
     if decide.max_distance is not None:
@@ -116,7 +116,7 @@ def _describe_rules(words: Words, recipe: str) -> list[str]:
 
 def _format_core(evidence: Evidence) -> str:
     """Return the shares of the core in both texts, and in how many places it differs."""
-    shares = (percent(evidence.core_a), percent(evidence.core_b))
+    shares = (format_percent(evidence.core_a), format_percent(evidence.core_b))
     return " / ".join((*shares, f"{evidence.gaps:,}"))
 
 
@@ -124,20 +124,20 @@ def _list_figures(comparison: Comparison, sides: Sides) -> list[tuple[str, str]]
     """Return the rows of the table that apply."""
     evidence = comparison.evidence
     rows = [
-        ("edit", percent(comparison.edit_similarity)),
-        ("word_edit", percent(evidence.aligned_similarity)),
-        ("resemblance", percent(comparison.resemblance)),
-        ("containment_a", percent(comparison.containment_a)),
-        ("containment_b", percent(comparison.containment_b)),
-        ("aligned", percent(evidence.aligned)),
+        ("edit", format_percent(comparison.edit_similarity)),
+        ("word_edit", format_percent(evidence.aligned_similarity)),
+        ("resemblance", format_percent(comparison.resemblance)),
+        ("containment_a", format_percent(comparison.containment_a)),
+        ("containment_b", format_percent(comparison.containment_b)),
+        ("aligned", format_percent(evidence.aligned)),
         ("core", _format_core(evidence)),
     ]
     if evidence.numbers_agree or evidence.numbers_differ:
         numbers = (evidence.numbers_agree, evidence.numbers_differ, evidence.numbers_replaced)
         rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
     if evidence.number_penalty and comparison.measure.startswith(("content(", "containment(")):
-        rows.append(("weighted", percent(comparison.similarity + evidence.number_penalty)))
-        rows.append(("penalty", percent(evidence.number_penalty)))
+        rows.append(("weighted", format_percent(comparison.similarity + evidence.number_penalty)))
+        rows.append(("penalty", format_percent(evidence.number_penalty)))
     if comparison.distance is not None:
         of_bits = f" / {comparison.bits}" if comparison.bits else ""
         rows.append(("distance", f"{comparison.distance}{of_bits}"))

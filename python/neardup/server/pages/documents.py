@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import W_, Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.server.api.documents import MOST_DROPPED, check_id, make_missing_error
 from neardup.server.pages.page import READ
 from neardup.server.pages.removals import read_flash

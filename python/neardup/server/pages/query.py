@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import in_language
 from neardup.index import NewDocument
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.server.api.body import MAX_LINE, check_length
 from neardup.server.api.documents import check_id
 from neardup.server.pages.page import (

@@ -13,15 +13,16 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from neardup.base.messages import in_language
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
-from neardup.papers.align import align_sides
+from neardup.papers.alignment import align_sides
 from neardup.server.pages.page import READ, WRITE, Form, limit_path, read_field, redirect
 from neardup.server.pages.rendering import choose_language, render
 from neardup.server.security import auth
-from neardup.tasks.compare import compare
+from neardup.tasks.compare import describe_differences
 from neardup.writers.cells import spreadsheet_parts
 
 if TYPE_CHECKING:
@@ -175,13 +176,7 @@ def _explain_removal(words: Words, removal: Removal) -> str:
     a, b = removal.document.text, kept.text
     if a is None or b is None or len(a) * len(b) > _COMPARED:
         return words("Similar text")
-    found = compare(a, b).evidence
-    values = {"places": found.gaps, "numbers": found.numbers_differ}
-    if found.numbers_differ:
-        return words("Places that differ: {places}; numbers among them: {numbers}", **values)
-    if found.gaps:
-        return words("Places that differ: {places}", **values)
-    return words("Same but for the beginning or the end")
+    return in_language(describe_differences(a, b), words.language)
 
 
 @router.get("/removals.csv", dependencies=READ)

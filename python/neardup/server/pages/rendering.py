@@ -181,7 +181,7 @@ def _make_file_path(name: str) -> str:
     True
     """
     stem, _, kind = name.rpartition(".")
-    digest = hashlib.sha256(templating.template(name).encode()).hexdigest()[:_DIGITS]
+    digest = hashlib.sha256(templating.read_template(name).encode()).hexdigest()[:_DIGITS]
     return f"/static/{stem}.{digest}.{kind}"
 
 
@@ -191,7 +191,7 @@ async def serve_file(request: Request) -> Response:
     for name, media_type in _FILES.items():
         if _make_file_path(name) == path:
             return Response(
-                templating.template(name),
+                templating.read_template(name),
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=media_type,
             )

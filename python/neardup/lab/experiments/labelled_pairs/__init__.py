@@ -13,17 +13,17 @@ from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.datasets.labels import read_truth
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.labelled_pairs.cases import folds_of, located, sharing_documents
+from neardup.lab.experiments.labelled_pairs.cases import choose_folds, locate_pairs, number_units
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     MeasureResult,
     MeasureScores,
     PairJudge,
+    find_cut_off,
     measure_all,
-    ranked,
-    recipe_cut_off,
+    rank_measures,
 )
-from neardup.lab.experiments.labelled_pairs.report import FILES, contents
+from neardup.lab.experiments.labelled_pairs.report import FILES, make_contents
 from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import EvaluatePairsParameters
@@ -96,8 +96,8 @@ def evaluate_pairs(
     >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
     ('', '--threshold 0.41')
     """
-    given = complete_options(evaluate_pairs, options)
-    seed, workers, callbacks = given["seed"], given["workers"], given["progress"]
+    values = complete_options(evaluate_pairs, options)
+    seed, workers, callbacks = values["seed"], values["workers"], values["progress"]
     chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
@@ -107,21 +107,21 @@ def evaluate_pairs(
 
     truth = check_path(truth, "truth")
     read = [*paths, truth, *(file for recipe in chosen for file in load_recipe(recipe).files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
+    with ReportFolder.open(output, FILES, inputs=read, force=values["force"]) as folder:
         labelled = read_truth(truth)
         callbacks.stage("documents", None)
-        documents, problems = read_documents(paths, callbacks, **reader_parameters(given))
-        cases = located(labelled, documents)
+        documents, problems = read_documents(paths, callbacks, **reader_parameters(values))
+        cases = locate_pairs(labelled, documents)
         usual = load_recipe()
         judge = PairJudge(cases, usual, workers=workers)
         measured = measure_all(cases, chosen, judge, workers=workers, progress=callbacks)
         callbacks.stage("cut-offs", None)
-        units = sharing_documents(cases)
-        folds, left_out = folds_of(labelled, units)
-        measures = ranked(measured, cases.is_true, folds, seed=seed)
+        units = number_units(cases)
+        folds, left_out = choose_folds(labelled, units)
+        measures = rank_measures(measured, cases.is_true, folds, seed=seed)
         choice = choose(
-            _deciding(measures, recipes, labelled.source),
-            _default(usual, measured),
+            _select_deciding(measures, recipes, labelled.source),
+            _find_default(usual, measured),
             cases.is_true,
             folds=folds,
             units=units,
@@ -129,24 +129,24 @@ def evaluate_pairs(
             seed=seed,
         )
         callbacks.stage("evidence", None)
-        advised = choice.advised.recipe()
+        advised = choice.advised.make_recipe()
         if choice.advised.decider.recipe != NAMES[0]:
             judge = PairJudge(cases, advised, workers=workers)
         result = PairsEvaluation(
             cases=cases,
             measures=measures,
             choice=choice,
-            evidence=judge.evidence(advised),
+            evidence=judge.collect_evidence(advised),
             problems=problems,
             folder=folder.path,
         )
         if folder.path is not None:
             callbacks.stage("figures and report", None)
-            folder.write(contents(result))
+            folder.write(make_contents(result))
     return result
 
 
-def _deciding(
+def _select_deciding(
     measures: Sequence[MeasureResult],
     recipes: Sequence[str | Path | Recipe] | None,
     source: str,
@@ -166,9 +166,9 @@ def _deciding(
     return deciding
 
 
-def _default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
+def _find_default(recipe: Recipe, measured: list[MeasureScores]) -> tuple[Decider, MeasureScores]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
-    decision = recipe_cut_off(recipe)
+    decision = find_cut_off(recipe)
     assert decision is not None
     name, cut_off = decision
     return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

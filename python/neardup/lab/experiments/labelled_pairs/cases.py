@@ -10,7 +10,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import Truth
-from neardup.lab.metrics import Flags, Numbers
+from neardup.lab.scores import Flags, Numbers
 from neardup.readers.batch import show
 
 
@@ -34,7 +34,7 @@ class Cases:
         return np.array([pair.duplicate for pair in self.truth.pairs], np.bool_)
 
 
-def located(truth: Truth, documents: Documents) -> Cases:
+def locate_pairs(truth: Truth, documents: Documents) -> Cases:
     """Return the labelled pairs with the places of their documents."""
     wanted = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
     place_of: dict[str, int] = {}
@@ -68,7 +68,7 @@ def located(truth: Truth, documents: Documents) -> Cases:
     return Cases(truth, documents, np.array(a, np.int64), np.array(b, np.int64))
 
 
-def _components(cases: Cases, is_joined: Flags) -> Numbers:
+def _number_components(cases: Cases, is_joined: Flags) -> Numbers:
     """Return the number of each document's component: what some pairs join, also over others."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -80,26 +80,26 @@ def _components(cases: Cases, is_joined: Flags) -> Numbers:
     return numbers
 
 
-def contradictions(cases: Cases) -> int:
+def count_contradictions(cases: Cases) -> int:
     """Return how many pairs are labelled as no duplicates and joined by labelled duplicates."""
-    component = _components(cases, cases.is_true)
+    component = _number_components(cases, cases.is_true)
     return int((component[cases.a] == component[cases.b])[~cases.is_true].sum())
 
 
-def sharing_documents(cases: Cases) -> Numbers:
+def number_units(cases: Cases) -> Numbers:
     """Return a number for each pair, from 0: pairs that share documents have the same one.
 
-    If more than half of the pairs hang together, there is too little left to learn from
-    without them, or to resample: then each pair has its own number.
+    If more than half of the pairs hang together, too little is left without them to learn or
+    resample from. Then each pair has its own number.
     """
-    component = _components(cases, np.ones(len(cases.a), np.bool_))
+    component = _number_components(cases, np.ones(len(cases.a), np.bool_))
     _, units, sizes = np.unique(component[cases.a], return_inverse=True, return_counts=True)
     if 2 * sizes.max() > len(units):
         return np.arange(len(units))
     return units.astype(np.int64)
 
 
-def folds_of(truth: Truth, units: Numbers) -> tuple[Numbers, str]:
+def choose_folds(truth: Truth, units: Numbers) -> tuple[Numbers, str]:
     """Return which pairs are left out together: a ``group``, ``shared`` documents or a ``pair``."""
     names, numbers = np.unique([pair.group for pair in truth.pairs], return_inverse=True)
     if len(names) > 1:

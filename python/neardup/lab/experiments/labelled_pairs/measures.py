@@ -1,7 +1,7 @@
 """Labelled pairs within their collection: what is measured of them, and the best cut-offs.
 
 A measure is one of texts, such as ``content(5)``, or has the name of the recipe whose sketches it
-compares. A cut-off also fits the noise of the pairs that chose it, so each pair is judged by the
+compares. A cut-off also fits the noise of the pairs that chose it. So each pair is judged by the
 cut-off of the pairs that share no document with it.
 """
 
@@ -18,9 +18,9 @@ import numpy as np
 from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
-from neardup.lab.experiments import bound_words
+from neardup.lab.experiments import format_bound
 from neardup.lab.experiments.labelled_pairs.cases import Cases
-from neardup.lab.metrics import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
+from neardup.lab.scores import Flags, Floats, Numbers, Scores, compute_f1, count_scores
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.measures import MEASURES_OF_TEXTS, measure_name
@@ -48,14 +48,14 @@ class PairJudge:
         self._cases = cases
         self._core = compiled(recipe)
         self._shingle = recipe.decide.shingle
-        self._corpus = _corpus(cases, recipe, shingle=self._shingle, workers=workers)
+        self._corpus = _make_corpus(cases, recipe, shingle=self._shingle, workers=workers)
 
-    def similarities(self, measure: str) -> Floats:
+    def measure_similarities(self, measure: str) -> Floats:
         """Return the similarity of each pair by a measure of texts, such as ``content``."""
         values = [self._judge(a, b, measure)["similarity"] for a, b in self._cases.pairs]
         return np.array(values, np.float64)
 
-    def evidence(self, recipe: Recipe) -> tuple[Comparison, ...]:
+    def collect_evidence(self, recipe: Recipe) -> tuple[Comparison, ...]:
         """Compare each pair by the recipe of this object, perhaps with other bounds."""
         return tuple(self._compare(a, b, recipe) for a, b in self._cases.pairs)
 
@@ -116,9 +116,9 @@ class MeasureScores:
         # scikit-learn takes finite numbers only.
         return np.where(np.isnan(self.values), _NO_VALUE, likeness)
 
-    def bound(self, cut_off: float) -> str:
+    def format_bound(self, cut_off: float) -> str:
         """Return a cut-off, for people."""
-        return "" if math.isnan(cut_off) else bound_words(cut_off, by_distance=self.by_distance)
+        return "" if math.isnan(cut_off) else format_bound(cut_off, by_distance=self.by_distance)
 
     def passes(self, cut_off: float) -> Flags:
         """Return which pairs a cut-off calls duplicates."""
@@ -135,8 +135,8 @@ def measure_all(
 ) -> list[MeasureScores]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
-    `judge` is by the default recipe. A recipe whose sketches only find candidates, such as samples
-    that are verified, is only among the deciders of another measure.
+    `judge` is by the default recipe. The sketches of some recipes only find candidates, such as
+    samples that are verified. These recipes are only among the deciders of another measure.
     """
     progress = progress or Progress()
     sketched: list[MeasureScores] = []
@@ -144,7 +144,7 @@ def measure_all(
     for given in recipes:
         recipe = load_recipe(given)
         progress.stage(Message("sketches of {recipe}", recipe=recipe.name), None)
-        measure, cut_off = recipe_cut_off(recipe) or ("", None)
+        measure, cut_off = find_cut_off(recipe) or ("", None)
         by_sketch = measure in _OF_SKETCHES
         if measure and not by_sketch:
             deciders.setdefault(measure, []).append(Decider(given, recipe.name, cut_off))
@@ -153,19 +153,19 @@ def measure_all(
             # A distance of the user's own replaces what a recipe of fingerprints verifies.
             of_sketch = Decider(given, recipe.name, cut_off if by_sketch else None)
             decides = (of_sketch,) if by_sketch or by_distance else ()
-            values = _of_sketches(cases, recipe, workers)
+            values = _compare_sketches(cases, recipe, workers)
             sketched.append(MeasureScores(recipe.name, by_distance, values, decides))
     progress.stage("texts", None)
     shingle = load_recipe().decide.shingle
     by_name = {
-        measure_name(measure, shingle, ""): judge.similarities(measure)
+        measure_name(measure, shingle, ""): judge.measure_similarities(measure)
         for measure in MEASURES_OF_TEXTS
     }
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.
         recipe = load_recipe(deciders[name][0].recipe)
         other_judge = PairJudge(cases, recipe, workers=workers)
-        by_name[name] = other_judge.similarities(recipe.decide.measure)
+        by_name[name] = other_judge.measure_similarities(recipe.decide.measure)
     texts = [
         MeasureScores(name, False, values, tuple(deciders.get(name, ())))
         for name, values in by_name.items()
@@ -173,21 +173,23 @@ def measure_all(
     return texts + sketched
 
 
-def recipe_cut_off(recipe: Recipe) -> tuple[str, float] | None:
+def find_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
     if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
-    its = rule(recipe)
-    return its.measure, float(its.max_distance or 0) if its.threshold is None else its.threshold
+    bounds = rule(recipe)
+    return bounds.measure, float(
+        bounds.max_distance or 0
+    ) if bounds.threshold is None else bounds.threshold
 
 
-def _of_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
+def _compare_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
     """Return the differing bits of the fingerprints of each pair, or the sketches' similarity.
 
     A text without a sketch equals an identical one, and nothing else.
     """
     bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
-    corpus = _corpus(cases, recipe, shingle=None, workers=workers)
+    corpus = _make_corpus(cases, recipe, shingle=None, workers=workers)
     has_sketch, texts = corpus.features() > 0, cases.documents.texts
     values = np.full(len(cases.a), np.nan)
     for place, (a, b) in enumerate(cases.pairs):
@@ -198,7 +200,7 @@ def _of_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
     return values if bits is None else np.rint(bits * (1 - values))
 
 
-def _corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) -> Any:
+def _make_corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) -> Any:
     """Return the collection in the core, sketched by a recipe; with `shingle` also its texts."""
     core = compiled(recipe)
     texts, titles = cases.documents.texts, cases.documents.titles
@@ -220,8 +222,8 @@ class MeasureResult:
     """How well one measure separates duplicates from other pairs.
 
     `cut_off` is best on all pairs. `left_out` has the scores with each pair judged by the cut-off
-    that is best on the others, `own` those at the own cut-off of the first recipe that decides by
-    it, None without.
+    that is best on the others. `own` has the scores at the own cut-off of the first recipe that
+    decides by the measure, None without.
     """
 
     measured: MeasureScores
@@ -247,38 +249,40 @@ class MeasureResult:
         return self.can_decide and is_bound
 
 
-def ranked(
+def rank_measures(
     measured: Sequence[MeasureScores], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> tuple[MeasureResult, ...]:
     """Return the scores of all measures, the best first; of equals the first one is simpler.
 
     Pairs of one number in `folds` are left out together.
     """
-    results = [_result(measure, is_true, folds, seed) for measure in measured]
+    results = [_score_measure(measure, is_true, folds, seed) for measure in measured]
     return tuple(sorted(results, key=lambda of: (-of.left_out.f1, of.left_out.fp)))
 
 
-def _result(measured: MeasureScores, is_true: Flags, folds: Numbers, seed: int) -> MeasureResult:
+def _score_measure(
+    measured: MeasureScores, is_true: Flags, folds: Numbers, seed: int
+) -> MeasureResult:
     from sklearn.metrics import average_precision_score
 
-    def call(known: Flags) -> Flags:
-        return measured.passes(best_cut_off(measured, is_true, known))
+    def judge_all(known: Flags) -> Flags:
+        return measured.passes(choose_cut_off(measured, is_true, known))
 
-    own = measured.recipe_cut_off
+    usual = measured.recipe_cut_off
     return MeasureResult(
         measured=measured,
         average_precision=float(average_precision_score(is_true, measured.likeness)),
-        cut_off=best_cut_off(measured, is_true, np.ones_like(is_true)),
-        left_out=count_scores(judge_left_out(call, folds, seed=seed), is_true),
-        own=None if math.isnan(own) else count_scores(measured.passes(own), is_true),
+        cut_off=choose_cut_off(measured, is_true, np.ones_like(is_true)),
+        left_out=count_scores(judge_left_out(judge_all, folds, seed=seed), is_true),
+        own=None if math.isnan(usual) else count_scores(measured.passes(usual), is_true),
     )
 
 
 def judge_left_out(call: Callable[[Flags], Flags], folds: Numbers, *, seed: int = 0) -> Flags:
     """Return how each pair is judged by what the pairs outside its fold decide.
 
-    `call` takes which pairs are known, and returns whether each pair is called a duplicate. Of
-    more than a hundred folds, seeded groups are left out together.
+    `call` takes which pairs are known, and returns whether each pair is called a duplicate. If
+    there are more than a hundred folds, seeded groups are left out together.
     """
     count = int(folds.max()) + 1
     groups = folds
@@ -292,7 +296,7 @@ def judge_left_out(call: Callable[[Flags], Flags], folds: Numbers, *, seed: int 
     return judged
 
 
-def best_cut_off(measured: MeasureScores, is_true: Flags, known: Flags) -> float:
+def choose_cut_off(measured: MeasureScores, is_true: Flags, known: Flags) -> float:
     """Return the cut-off with the highest F1 on some of the pairs, the strictest of several.
 
     It is a short number between the last value that it includes and the next one; NaN without a
@@ -309,16 +313,16 @@ def best_cut_off(measured: MeasureScores, is_true: Flags, known: Flags) -> float
     count = int((distinct > _NO_VALUE).sum())
     if not count:
         return math.nan
-    f1 = f1_of_sums(np.stack([hits, wrong, hits[-1] - hits])[:, :count])
+    f1 = compute_f1(np.stack([hits, wrong, hits[-1] - hits])[:, :count])
     row = int(f1.argmax())
     high = float(distinct[row])
     low = float(distinct[row + 1]) if row + 1 < count else -math.inf
     middle = high if math.isinf(low) else (low + high) / 2
     # Negative distances: the smallest whole number above the middle.
-    return float(-math.ceil(middle)) if measured.by_distance else _short(middle, high, low)
+    return float(-math.ceil(middle)) if measured.by_distance else _shorten(middle, high, low)
 
 
-def _short(middle: float, high: float, low: float) -> float:
+def _shorten(middle: float, high: float, low: float) -> float:
     """The number of fewest digits near `middle` that is above `low` and at most `high`."""
     if math.isinf(low):
         # No smaller value must be excluded: round down, not up.

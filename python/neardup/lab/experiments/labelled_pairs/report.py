@@ -11,12 +11,12 @@ import numpy as np
 from neardup.base import __version__
 from neardup.base.messages import Message
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
-from neardup.lab.experiments.labelled_pairs.cases import contradictions
+from neardup.lab.experiments.labelled_pairs.cases import count_contradictions
 from neardup.lab.experiments.labelled_pairs.measures import MeasureResult
-from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, Setting, sentences
-from neardup.lab.figures import COLOURS, MARKERS, svg
-from neardup.lab.metrics import Scores, count_scores
-from neardup.lab.report import Part, Table, csv_table, markdown
+from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, Setting, list_sentences
+from neardup.lab.figures import COLOURS, MARKERS, draw_svg
+from neardup.lab.report import Part, Table, format_csv, format_markdown
+from neardup.lab.scores import Scores, count_scores
 from neardup.recipe.measures import measure_words
 
 #: Names of all files of the results.
@@ -30,18 +30,18 @@ _FEW = 30
 _CURVES = 5
 
 
-def parts(result: PairsEvaluation) -> Iterator[Part]:
+def list_parts(result: PairsEvaluation) -> Iterator[Part]:
     """Yield the parts of the report."""
     choice = result.choice
-    yield [*sentences(choice), *cautions(result)]
+    yield [*list_sentences(choice), *list_cautions(result)]
     yield Table(
         (
             *(Message("setting"), "F1", "95 %", Message("precision"), Message("recall")),
             *(Message("wrong"), Message("missed")),
         ),
         [
-            _setting(Message("default"), choice.default),
-            _setting(Message("best, unseen choice"), choice.best),
+            _format_setting(Message("default"), choice.default),
+            _format_setting(Message("best, unseen choice"), choice.best),
         ],
     )
     yield Table(
@@ -49,7 +49,7 @@ def parts(result: PairsEvaluation) -> Iterator[Part]:
             *(Message("measure"), Message("F1, unseen cut"), Message("best cut")),
             *(Message("own cut"), Message("own F1"), Message("recipes")),
         ),
-        [_measure(measure) for measure in result.measures],
+        [_format_measure(measure) for measure in result.measures],
     )
     yield [
         Message(
@@ -73,12 +73,12 @@ def parts(result: PairsEvaluation) -> Iterator[Part]:
             most=_MISTAKES,
         )
     ]
-    if rows := list(_mistakes(result)):
+    if rows := list(_list_mistakes(result)):
         header = [Message("mistake"), "id_a", "id_b", "label", Message("measured")]
         yield Table([*header, Message("reason")], rows, text=len(header) + 1)
 
 
-def _setting(name: str, setting: Setting) -> list[str]:
+def _format_setting(name: str, setting: Setting) -> list[str]:
     """Return the row of a setting."""
     scores = setting.scores
     shares = (f"{share:.3f}" for share in (scores.precision, scores.recall))
@@ -86,20 +86,20 @@ def _setting(name: str, setting: Setting) -> list[str]:
     return [name, f"{scores.f1:.3f}", interval, *shares, str(scores.fp), str(scores.fn)]
 
 
-def _measure(measure: MeasureResult) -> list[str]:
+def _format_measure(measure: MeasureResult) -> list[str]:
     """Return the row of a measure."""
     measured = measure.measured
     return [
         measure_words(measure.name),
         f"{measure.left_out.f1:.3f}",
-        measured.bound(measure.cut_off),
-        measured.bound(measured.recipe_cut_off),
+        measured.format_bound(measure.cut_off),
+        measured.format_bound(measured.recipe_cut_off),
         "" if measure.own is None else f"{measure.own.f1:.3f}",
         ", ".join(decider.name for decider in measured.deciders),
     ]
 
 
-def _mistakes(result: PairsEvaluation) -> Iterator[list[str]]:
+def _list_mistakes(result: PairsEvaluation) -> Iterator[list[str]]:
     """Yield the worst pairs that the advised setting is wrong about, and why it decides so."""
     values = result.choice.advised.measured.values
     for kind, found in ((Message("wrong"), True), (Message("missed"), False)):
@@ -110,7 +110,7 @@ def _mistakes(result: PairsEvaluation) -> Iterator[list[str]]:
             yield [kind, pair.id_a, pair.id_b, label, measured, reason]
 
 
-def cautions(result: PairsEvaluation) -> Iterator[Message]:
+def list_cautions(result: PairsEvaluation) -> Iterator[Message]:
     """Yield why the figures may be worth little; nothing if they are sound."""
     is_true = result.cases.is_true
     true, other = int(is_true.sum()), int((~is_true).sum())
@@ -132,7 +132,7 @@ def cautions(result: PairsEvaluation) -> Iterator[Message]:
         yield Message(
             "No setting agrees with these labels: check whether labels or ids are swapped."
         )
-    if count := contradictions(result.cases):
+    if count := count_contradictions(result.cases):
         yield Message.counted(
             "{count} pair is labelled as no duplicate, but other labels connect "
             "its documents: check these labels.",
@@ -142,7 +142,7 @@ def cautions(result: PairsEvaluation) -> Iterator[Message]:
         )
 
 
-def contents(result: PairsEvaluation) -> dict[str, bytes]:
+def make_contents(result: PairsEvaluation) -> dict[str, bytes]:
     """Return the contents of the files."""
     truth, documents = result.cases.truth, result.cases.documents
     introduction = (
@@ -152,14 +152,14 @@ def contents(result: PairsEvaluation) -> dict[str, bytes]:
     )
     title, figure = "Which setting fits these labels", "precision_recall.svg"
     return {
-        "report.md": markdown(title, introduction, parts(result), figure),
-        "measures.csv": csv_table([_of_measure(measure) for measure in result.measures]),
-        "pairs.csv": csv_table(list(_of_pairs(result))),
-        figure: svg(lambda empty: _precision_recall(empty, result)),
+        "report.md": format_markdown(title, introduction, list_parts(result), figure),
+        "measures.csv": format_csv([_make_measure_row(measure) for measure in result.measures]),
+        "pairs.csv": format_csv(list(_make_pair_rows(result))),
+        figure: draw_svg(lambda empty: _draw_curves(empty, result)),
     }
 
 
-def _of_measure(measure: MeasureResult) -> dict[str, object]:
+def _make_measure_row(measure: MeasureResult) -> dict[str, object]:
     """Return a row of measures.csv."""
     return {
         "measure": measure.name,
@@ -175,7 +175,7 @@ def _of_measure(measure: MeasureResult) -> dict[str, object]:
     }
 
 
-def _of_pairs(result: PairsEvaluation) -> Iterator[dict[str, object]]:
+def _make_pair_rows(result: PairsEvaluation) -> Iterator[dict[str, object]]:
     """Yield the rows of pairs.csv."""
     choice = result.choice
     for place, pair in enumerate(result.cases.truth.pairs):
@@ -194,7 +194,7 @@ def _of_pairs(result: PairsEvaluation) -> Iterator[dict[str, object]]:
         }
 
 
-def _precision_recall(figure: Any, result: PairsEvaluation) -> None:
+def _draw_curves(figure: Any, result: PairsEvaluation) -> None:
     """The curves of the best measures, with a mark at each best cut-off."""
     from sklearn.metrics import precision_recall_curve
 

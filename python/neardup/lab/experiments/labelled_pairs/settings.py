@@ -21,18 +21,18 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     MeasureResult,
     MeasureScores,
-    best_cut_off,
+    choose_cut_off,
     judge_left_out,
 )
-from neardup.lab.metrics import (
+from neardup.lab.scores import (
     Flags,
     Numbers,
     Scores,
-    bootstrap_interval,
+    compute_f1,
+    count_outcomes,
     count_scores,
-    f1_interval,
-    f1_of_sums,
-    outcomes,
+    estimate_f1,
+    estimate_interval,
 )
 from neardup.recipe import NAMES, Recipe, load_recipe
 from neardup.tasks.comparison import Comparison
@@ -43,7 +43,7 @@ class Setting:
     """A recipe with a bound, and how it does on the labels.
 
     `judged` is whether each pair is called duplicates by a setting that was chosen without it;
-    `scores` and the 95 % `interval` of F1 are those of `judged`.
+    `scores` and the 95 % `interval` of F1 are computed from `judged`.
     """
 
     decider: Decider
@@ -61,7 +61,7 @@ class Setting:
     @property
     def rule(self) -> str:
         """The measure and the bound, for people."""
-        return f"{self.measured.name} {self.measured.bound(self.cut_off)}"
+        return f"{self.measured.name} {self.measured.format_bound(self.cut_off)}"
 
     @property
     def is_own(self) -> bool:
@@ -80,7 +80,7 @@ class Setting:
             words += [option, f"{self.cut_off:.6g}"]
         return shlex.join(words)
 
-    def recipe(self) -> Recipe:
+    def make_recipe(self) -> Recipe:
         """Return the recipe with the bound."""
         loaded = load_recipe(self.decider.recipe)
         if self.is_own:
@@ -96,8 +96,8 @@ class Choice:
     """The default, the best setting for the labels, and the difference of their F1.
 
     `knows` is whether the best is better by more than chance than to call all pairs duplicates.
-    What was left out at a time is a ``group`` of the labels, pairs that have ``shared``
-    documents, or a single ``pair``.
+    `left_out` says which pairs were left out together: a ``group`` of the labels, pairs that have
+    ``shared`` documents, or a single ``pair``.
     """
 
     default: Setting
@@ -128,11 +128,11 @@ class Choice:
         return self.best if self.is_better else self.default
 
 
-def pick(
+def pick_cut_off(
     measured: Sequence[MeasureScores], is_true: Flags, known: Flags
 ) -> tuple[MeasureScores, float]:
     """Return the measure and cut-off with the highest F1 on some of the pairs."""
-    cut_offs = [best_cut_off(measure, is_true, known) for measure in measured]
+    cut_offs = [choose_cut_off(measure, is_true, known) for measure in measured]
     f1 = [
         count_scores(measure.passes(cut_off)[known], is_true[known]).f1
         for measure, cut_off in zip(measured, cut_offs, strict=True)
@@ -141,16 +141,16 @@ def pick(
     return measured[best], cut_offs[best]
 
 
-def cross_validated_calls(
+def cross_validate(
     measured: Sequence[MeasureScores], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> Flags:
     """Return how the setting that is best on all other folds judges each pair."""
 
-    def call(known: Flags) -> Flags:
-        measure, cut_off = pick(measured, is_true, known)
+    def judge_all(known: Flags) -> Flags:
+        measure, cut_off = pick_cut_off(measured, is_true, known)
         return measure.passes(cut_off)
 
-    return judge_left_out(call, folds, seed=seed)
+    return judge_left_out(judge_all, folds, seed=seed)
 
 
 def choose(
@@ -165,38 +165,41 @@ def choose(
 ) -> Choice:
     """Return the default and the best setting, compared.
 
-    Pairs of one number in `folds` are left out together, those of one in `units` resampled.
+    Pairs of one number in `folds` are left out together; pairs of one number in `units` are
+    resampled together.
     """
 
-    def setting(decider: Decider, its: MeasureScores, cut_off: float, judged: Flags) -> Setting:
-        interval = f1_interval(judged, is_true, units, seed=seed)
-        return Setting(decider, its, cut_off, judged, count_scores(judged, is_true), interval)
+    def make_setting(
+        decider: Decider, measure: MeasureScores, cut_off: float, judged: Flags
+    ) -> Setting:
+        interval = estimate_f1(judged, is_true, units, seed=seed)
+        return Setting(decider, measure, cut_off, judged, count_scores(judged, is_true), interval)
 
-    def lead(judged: Flags, other: Flags) -> tuple[float, float]:
-        rows = np.hstack([outcomes(called, is_true, units) for called in (judged, other)])
-        return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
+    def compare_f1(judged: Flags, other: Flags) -> tuple[float, float]:
+        rows = np.hstack([count_outcomes(called, is_true, units) for called in (judged, other)])
+        return estimate_interval(rows, lambda s: compute_f1(s[:3]) - compute_f1(s[3:]), seed=seed)
 
     decider, usual = default
     assert decider.cut_off is not None
     called = usual.passes(decider.cut_off)
-    top, cut_off = pick(measured, is_true, np.ones_like(is_true))
-    judged = cross_validated_calls(measured, is_true, folds, seed=seed)
+    top, cut_off = pick_cut_off(measured, is_true, np.ones_like(is_true))
+    judged = cross_validate(measured, is_true, folds, seed=seed)
     return Choice(
-        setting(decider, usual, decider.cut_off, called),
-        setting(top.deciders[0], top, cut_off, judged),
-        interval=lead(judged, called),
-        knows=lead(judged, np.ones_like(judged))[0] > 0,
+        make_setting(decider, usual, decider.cut_off, called),
+        make_setting(top.deciders[0], top, cut_off, judged),
+        interval=compare_f1(judged, called),
+        knows=compare_f1(judged, np.ones_like(judged))[0] > 0,
         left_out=left_out,
     )
 
 
-def sentences(choice: Choice) -> list[Message]:
+def list_sentences(choice: Choice) -> list[Message]:
     """Return the verdict: which setting to use, the default, and the best one."""
     default, best = choice.default, choice.best
     usual = Message(
         "Your labels: the default ({setting}) has F1 {f1} (95 %: {low} to {high}).",
         setting=Message("{recipe}: {bound}", recipe=default.decider.name, bound=default.rule),
-        **_f1(default),
+        **_format_f1(default),
     )
     stay = Message(
         "Stay with the default: on unseen labels, no other setting is better by more than chance."
@@ -221,10 +224,10 @@ def sentences(choice: Choice) -> list[Message]:
         )
     low, high = (f"{end:+.3f}" for end in choice.interval)
     changes = {"gain": f"{choice.gain:+.3f}", "gain_low": low, "gain_high": high}
-    return [advice, usual, Message(outcome, options=best.options, **changes, **_f1(best))]
+    return [advice, usual, Message(outcome, options=best.options, **changes, **_format_f1(best))]
 
 
-def _f1(setting: Setting) -> dict[str, str]:
+def _format_f1(setting: Setting) -> dict[str, str]:
     low, high = setting.interval
     return {"f1": f"{setting.scores.f1:.3f}", "low": f"{low:.3f}", "high": f"{high:.3f}"}
 
@@ -262,7 +265,7 @@ class PairsEvaluation(ReprMixin):
         is_true = self.cases.is_true
         yield "documents", len(self.cases.documents)
         yield "labels", f"{is_true.sum():,} duplicates, {(~is_true).sum():,} others"
-        yield "verdict", sentences(self.choice)[0]
+        yield "verdict", list_sentences(self.choice)[0]
         for name, setting in (("default", self.choice.default), ("best", self.choice.best)):
             low, high = setting.interval
             yield name, f"F1 {setting.scores.f1:.3f} ({low:.3f} to {high:.3f}), {setting.rule}"

@@ -15,13 +15,13 @@ from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.zhang_he_2020.cases import REPOSTS, Cases, make_cases
-from neardup.lab.experiments.zhang_he_2020.measures import (
+from neardup.lab.experiments.zhang_he_2020.report import FILES, make_contents
+from neardup.lab.experiments.zhang_he_2020.runs import (
     PublishedResult,
     Scorer,
-    paper_methods,
-    timed_run,
+    list_methods,
+    time_run,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
 from neardup.lab.report import ReportFolder
 from neardup.options.groups import PublishedParameters
 from neardup.options.signatures import complete_options, takes_options
@@ -93,36 +93,36 @@ def published(
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.958)
     """
-    given = complete_options(published, options)
-    copies, rate, seed, workers = (given[name] for name in ("copies", "rate", "seed", "workers"))
+    values = complete_options(published, options)
+    copies, rate, seed, workers = (values[name] for name in ("copies", "rate", "seed", "workers"))
     if rate is not None:
         if copies == REPOSTS:
             raise bad("rate", "left out unless {given[copies='edits']}", rate)
         rate = check_rate(rate)
-    methods = {recipe.name: recipe for recipe in paper_methods()}
+    methods = {recipe.name: recipe for recipe in list_methods()}
     for recipe in map(load_recipe, check_recipes(recipes, NAMES[:1])):
         if recipe.decide.threshold is None and recipe.decide.max_distance is None:
             raise bad("recipes", "recipes that say what a duplicate is", recipe.name)
         methods.setdefault(recipe.name, recipe)
-    listed = _check_list(sizes)
-    callbacks = given["progress"]
+    listed = _check_sizes(sizes)
+    callbacks = values["progress"]
 
     data = check_path(data, "data")
     read = [data, *(file for recipe in methods.values() for file in recipe.files)]
-    with ReportFolder.open(output, FILES, inputs=read, force=given["force"]) as folder:
+    with ReportFolder.open(output, FILES, inputs=read, force=values["force"]) as folder:
         collection = read_collection(data, callbacks)
         callbacks.stage("copies", None)
         cases = make_cases(collection, seed=seed)
-        table = cases.table(copies, rate)
+        table = cases.make_table(copies, rate)
         scorer = Scorer(cases, table, workers=workers)
         runs = []
         for recipe in methods.values():
-            for size in (*_sizes_below(listed, len(table)), len(table)):
+            for size in (*_choose_sizes(listed, len(table)), len(table)):
                 stage = Message("{recipe}, {count:,} documents", recipe=recipe.name, count=size)
                 callbacks.stage(stage, None)
-                places = cases.first(size)
-                runs.append(timed_run(recipe, table, scorer, places, workers=workers))
-        lengthened, unchanged = _added(cases, table)
+                places = cases.take_first(size)
+                runs.append(time_run(recipe, table, scorer, places, workers=workers))
+        lengthened, unchanged = _measure_additions(cases, table)
         result = PublishedResult(
             topics=cases.topics,
             documents=len(table),
@@ -137,11 +137,11 @@ def published(
             folder=folder.path,
         )
         if folder.path is not None:
-            folder.write(contents(result))
+            folder.write(make_contents(result))
     return result
 
 
-def _added(cases: Cases, table: pa.Table) -> tuple[float, float]:
+def _measure_additions(cases: Cases, table: pa.Table) -> tuple[float, float]:
     """Return the mean share by which copies are longer, and the share of unchanged copies."""
     originals, texts = cases.documents.texts, table["text"].to_pylist()
     copies = np.flatnonzero(~cases.untouched)
@@ -150,7 +150,7 @@ def _added(cases: Cases, table: pa.Table) -> tuple[float, float]:
     return float(longer), float(np.mean([text == copy for text, copy in pairs]))
 
 
-def _check_list(sizes: Any) -> list[int] | None:
+def _check_sizes(sizes: Any) -> list[int] | None:
     if sizes is None:
         return None
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
@@ -158,10 +158,10 @@ def _check_list(sizes: Any) -> list[int] | None:
     return [check_whole(size, "sizes", 1) for size in sizes]
 
 
-def _sizes_below(sizes: list[int] | None, documents: int) -> list[int]:
+def _choose_sizes(sizes: list[int] | None, documents: int) -> list[int]:
     """Numbers of documents to time, in order, without the number of all of them."""
     if sizes is None:
         return [size for size in SIZES if size < documents]
-    what = N_("a whole number from {least} to {most}, the number of documents")
-    wanted = {check_whole(size, "sizes", 1, documents, what) for size in sizes}
+    expected = N_("a whole number from {least} to {most}, the number of documents")
+    wanted = {check_whole(size, "sizes", 1, documents, expected) for size in sizes}
     return sorted(wanted - {documents})

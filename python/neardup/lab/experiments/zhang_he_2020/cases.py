@@ -9,10 +9,10 @@ import numpy as np
 
 from neardup.base.lazy import pa
 from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents, Places
-from neardup.lab.datasets.draws import keyed_generator
+from neardup.lab.datasets.draws import make_generator
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
-from neardup.lab.metrics import Flags
+from neardup.lab.scores import Flags
 
 REPOSTS = "reposts"
 
@@ -21,9 +21,9 @@ REPOSTS = "reposts"
 class Cases:
     """Documents of a collection, and the original of each copy.
 
-    Documents are in the order of a seeded shuffle, so that the first N of them are a fair
-    sample. `topic` is the place of each one's topic in `topics`, -1 for distractors; `base` is
-    its own place, for a copy that of its original. In `documents` a copy is its original; edits
+    Documents are in the order of a seeded shuffle, so that the first N of them are a fair sample.
+    `topic` is the place of each one's topic in `topics`, -1 for distractors; `base` is its own
+    place, and for a copy the place of its original. In `documents` a copy is its original; edits
     draw from `pool`, by `seed`.
     """
 
@@ -44,11 +44,11 @@ class Cases:
         """Number of pairs of a copy and its original."""
         return int((~self.untouched).sum())
 
-    def first(self, count: int) -> Places:
+    def take_first(self, count: int) -> Places:
         """Return `count` places in order; at most one original is without its copy."""
         return np.sort(np.argsort(self.base, kind="stable")[:count])
 
-    def table(self, copies: str, rate: float | None = None) -> pa.Table:
+    def make_table(self, copies: str, rate: float | None = None) -> pa.Table:
         """Return the documents with re-posts or edited copies, each with its original's title."""
         model: EditModel | RepostModel
         if copies == REPOSTS:
@@ -58,7 +58,7 @@ class Cases:
         texts = list(self.documents.texts)
         for place in np.flatnonzero(~self.untouched).tolist():
             texts[place] = model.copy(texts[place], self.documents.ids[place])
-        return self.documents.table(texts)
+        return self.documents.to_table(texts)
 
 
 def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
@@ -82,7 +82,7 @@ def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
 
     for number, (name, documents) in enumerate(collection.topics.items()):
         half = len(documents) // 2
-        order = keyed_generator(f"{seed}\nhalves {name}").permutation(len(documents)).tolist()
+        order = make_generator(f"{seed}\nhalves {name}").permutation(len(documents)).tolist()
         begin = len(rows)
         for _ in ("originals", "copies"):
             base.extend(range(begin, begin + half))
@@ -91,14 +91,14 @@ def make_cases(collection: Collection, *, seed: int = 0) -> Cases:
     base.extend(range(len(rows), len(rows) + len(collection.distractors)))
     add(DISTRACTORS, collection.distractors, range(len(collection.distractors)), -1)
 
-    shuffled = keyed_generator(f"{seed}\norder test").permutation(len(rows))
+    shuffled = make_generator(f"{seed}\norder test").permutation(len(rows))
     place_of = np.empty_like(shuffled)
     place_of[shuffled] = np.arange(len(shuffled))
     return Cases(
         topics=tuple(collection.topics),
         topic=np.array(topic, np.int64)[shuffled],
         base=place_of[np.array(base, np.int64)[shuffled]].astype(np.int64),
-        documents=Documents.of(rows[place] for place in shuffled.tolist()),
+        documents=Documents.from_rows(rows[place] for place in shuffled.tolist()),
         pool=tuple(pool),
         # Even: the draws of the copies that the accuracy page quotes.
         seed=2 * seed,

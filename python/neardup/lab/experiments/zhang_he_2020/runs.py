@@ -1,4 +1,4 @@
-"""The measures of the published comparison: pairs that recipes find, and the right ones.
+"""The runs of the published comparison: pairs that each method finds, and the right ones.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from neardup.base.display import ReprMixin
 from neardup.base.lazy import pa
-from neardup.lab.datasets.collection import OVERALL, Places, places_of
-from neardup.lab.experiments import bound_words
+from neardup.lab.datasets.collection import OVERALL, Places, parse_places
+from neardup.lab.experiments import format_bound
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
-from neardup.lab.metrics import Scores
+from neardup.lab.scores import Scores
 from neardup.recipe import Recipe, load_recipe
 from neardup.tasks import pairs as task
 
@@ -38,13 +38,13 @@ RIGHT, WRONG, ASIDE = 1, 0, -1
 _NATURAL = 0.5
 
 
-def paper_methods() -> tuple[Recipe, ...]:
+def list_methods() -> tuple[Recipe, ...]:
     """Return MinHash and the paper's methods in its order, as recipes of these names.
 
-    Shingle and traditional SimHash come in two readings each, since the paper does not give
-    the sample size and the stop words; `improved` matches short markers as whole words, and as
-    the paper does, inside words. A name is the paper's, then the reading. The paper names no
-    distance; 3 of 64 bits is the usual one.
+    The paper does not give the sample size and the stop words. So Shingle and traditional SimHash
+    come in two readings each; `improved` matches short markers as whole words, and as the paper
+    does, inside words. A name is the paper's, then the reading. The paper names no distance; 3 of
+    64 bits is the usual one.
     """
     sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
     improved = load_recipe("improved")
@@ -60,10 +60,10 @@ def paper_methods() -> tuple[Recipe, ...]:
     return tuple(recipe.replace(name=name) for name, recipe in recipes.items())
 
 
-def find(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
+def find_pairs(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
     """Return the pairs that a recipe finds, by the places of both documents."""
     pairs = task.pairs(table, recipe=recipe, workers=workers).table
-    return np.column_stack([places_of(pairs["id_a"]), places_of(pairs["id_b"])])
+    return np.column_stack([parse_places(pairs["id_a"]), parse_places(pairs["id_b"])])
 
 
 @dataclass(frozen=True)
@@ -93,53 +93,58 @@ class Scorer:
         self._cases = cases
         #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
         self.natural: Places = np.sort(
-            find(alike, table.filter(cases.untouched), workers=workers), axis=1
+            find_pairs(alike, table.filter(cases.untouched), workers=workers), axis=1
         )
-        self._codes_of_natural = np.unique(self._codes(self.natural))
+        self._codes_of_natural = np.unique(self._number_pairs(self.natural))
 
-    def labels(self, pairs: Places) -> npt.NDArray[np.int8]:
+    def label_pairs(self, pairs: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE."""
         bases = self._cases.base[pairs]
         labels = np.full(len(pairs), WRONG, np.int8)
-        labels[np.isin(self._codes(bases), self._codes_of_natural)] = ASIDE
+        labels[np.isin(self._number_pairs(bases), self._codes_of_natural)] = ASIDE
         labels[bases[:, 0] == bases[:, 1]] = RIGHT
         return labels
 
-    def tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
+    def count_pairs(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of pairs by topic, and then of all documents."""
         tallies = []
-        for topic, labels, _, true in self._topics(pairs, among):
+        for topic, labels, _, true in self._split_topics(pairs, among):
             right, wrong, aside = (int((labels == label).sum()) for label in (RIGHT, WRONG, ASIDE))
             tallies.append(Tally(topic, Scores(right, wrong, true - right), aside))
         return tuple(tallies)
 
-    def document_tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
+    def count_documents(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of documents by topic, and then of all documents."""
         tallies = []
-        for topic, labels, its, true in self._topics(pairs, among):
+        for topic, labels, places, true in self._split_topics(pairs, among):
             right, wrong, aside = (
-                np.unique(its[labels == label]) for label in (RIGHT, WRONG, ASIDE)
+                np.unique(places[labels == label]) for label in (RIGHT, WRONG, ASIDE)
             )
             fp = len(np.setdiff1d(wrong, right))
             unseen = len(np.setdiff1d(aside, np.union1d(right, wrong)))
             tallies.append(Tally(topic, Scores(len(right), fp, 2 * true - len(right)), unseen))
         return tuple(tallies)
 
-    def _topics(
+    def _split_topics(
         self, pairs: Places, among: Places | None
     ) -> Iterator[tuple[str, npt.NDArray[np.int8], Places, int]]:
         """Each topic, then all: its name, labels and places of its pairs, its true pairs."""
         cases = self._cases
-        labels = self.labels(pairs)
+        labels = self.label_pairs(pairs)
         copies = np.flatnonzero(~cases.untouched)
         if among is not None:
             copies = copies[np.isin(copies, among) & np.isin(cases.base[copies], among)]
         for number, name in enumerate(cases.topics):
-            mine = (cases.topic[pairs] == number).any(axis=1)
-            yield name, labels[mine], pairs[mine], int((cases.topic[copies] == number).sum())
+            is_of_topic = (cases.topic[pairs] == number).any(axis=1)
+            yield (
+                name,
+                labels[is_of_topic],
+                pairs[is_of_topic],
+                int((cases.topic[copies] == number).sum()),
+            )
         yield OVERALL, labels, pairs, len(copies)
 
-    def _codes(self, pairs: Places) -> Places:
+    def _number_pairs(self, pairs: Places) -> Places:
         """A number for each unordered pair."""
         codes: Places = pairs.min(axis=1) * len(self._cases.base) + pairs.max(axis=1)
         return codes
@@ -172,7 +177,7 @@ class Run:
     @property
     def bound(self) -> str:
         """The cut-off, for people."""
-        return bound_words(self.cut_off, by_distance=self.recipe.decide.threshold is None)
+        return format_bound(self.cut_off, by_distance=self.recipe.decide.threshold is None)
 
     @property
     def seconds(self) -> float:
@@ -211,18 +216,18 @@ class Run:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def timed_run(
+def time_run(
     recipe: Recipe, table: pa.Table, scorer: Scorer, places: Places, *, workers: int = 0
 ) -> Run:
     """Run a recipe five times over the documents at `places`; it finds the same each time."""
     documents = table.take(places)
-    find(recipe, documents.slice(0, _WARM_UP), workers=workers)
+    find_pairs(recipe, documents.slice(0, _WARM_UP), workers=workers)
     times = []
     for _ in range(_REPEATS):
         begin = time.perf_counter()
-        pairs = find(recipe, documents, workers=workers)
+        pairs = find_pairs(recipe, documents, workers=workers)
         times.append(time.perf_counter() - begin)
-    counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
+    counts = scorer.count_pairs(pairs, places), scorer.count_documents(pairs, places)
     return Run(recipe, len(places), *counts, tuple(times))
 
 

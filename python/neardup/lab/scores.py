@@ -47,17 +47,17 @@ class Scores:
     @property
     def precision(self) -> float:
         """Share of what was found that is true, in [0, 1]; 1 if nothing was."""
-        return _share(self.tp, self.tp + self.fp)
+        return _divide(self.tp, self.tp + self.fp)
 
     @property
     def recall(self) -> float:
         """Share of what is true that was found, in [0, 1]; 1 if nothing is."""
-        return _share(self.tp, self.tp + self.fn)
+        return _divide(self.tp, self.tp + self.fn)
 
     @property
     def f1(self) -> float:
         """Harmonic mean of the two, in [0, 1]; 1 if nothing is true or found."""
-        return _share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+        return _divide(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
 def count_scores(found: Flags, true: Flags) -> Scores:
@@ -65,19 +65,19 @@ def count_scores(found: Flags, true: Flags) -> Scores:
     return Scores(int((found & true).sum()), int((found & ~true).sum()), int((~found & true).sum()))
 
 
-def f1_interval(
+def estimate_f1(
     found: Flags, true: Flags, units: Numbers | None = None, *, seed: int = 0
 ) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of F1; pairs of one unit are drawn together.
 
-    >>> f1_interval(np.ones(4, bool), np.ones(4, bool))
+    >>> estimate_f1(np.ones(4, bool), np.ones(4, bool))
     (1.0, 1.0)
     """
-    return bootstrap_interval(outcomes(found, true, units), f1_of_sums, seed=seed)
+    return estimate_interval(count_outcomes(found, true, units), compute_f1, seed=seed)
 
 
-def outcomes(found: Flags, true: Flags, units: Numbers | None = None) -> Floats:
-    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`."""
+def count_outcomes(found: Flags, true: Flags, units: Numbers | None = None) -> Floats:
+    """Return what each unit adds to tp, fp and fn, for `estimate_interval`."""
     rows = np.column_stack([found & true, found & ~true, ~found & true]).astype(np.float64)
     if units is None:
         return rows
@@ -86,24 +86,24 @@ def outcomes(found: Flags, true: Flags, units: Numbers | None = None) -> Floats:
     return sums
 
 
-def f1_of_sums(sums: Floats) -> Floats:
-    """Return F1 from rows of tp, fp and fn, for `bootstrap_interval`; 1 where all are 0."""
+def compute_f1(sums: Floats) -> Floats:
+    """Return F1 from rows of tp, fp and fn, for `estimate_interval`; 1 where all are 0."""
     tp, fp, fn = sums
     whole = 2 * tp + fp + fn
     f1: Floats = np.divide(2 * tp, whole, out=np.ones_like(whole), where=whole > 0)
     return f1
 
 
-def bootstrap_interval(
+def estimate_interval(
     contributions: Floats, statistic: Callable[[Floats], Floats], *, seed: int = 0
 ) -> tuple[float, float]:
     """Return the 95 % interval of a statistic of sums, by the percentile bootstrap.
 
     A row says what an item, a pair or a document, adds to each sum; the statistic takes sums of
-    shape (n_sums, resamples). Items with equal rows are drawn together from a multinomial, which
-    has the same distribution and costs time by distinct rows.
+    shape (n_sums, resamples). Items with equal rows are drawn together from a multinomial. It has
+    the same distribution, and costs time by distinct rows.
 
-    >>> bootstrap_interval(np.array([[2.0]] * 3), lambda sums: sums[0] / 3)
+    >>> estimate_interval(np.array([[2.0]] * 3), lambda sums: sums[0] / 3)
     (2.0, 2.0)
     """
     kinds, counts = np.unique(contributions, axis=0, return_counts=True)
@@ -113,6 +113,6 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def _share(part: int, whole: int) -> float:
+def _divide(part: int, whole: int) -> float:
     """Return a part of a whole, in [0, 1]; 1 if the whole is nothing."""
     return part / whole if whole else 1.0

@@ -7,27 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
+from neardup.base.arrays import texts_array
+from neardup.base.lazy import _core
 from neardup.options.groups import AlignParameters
 from neardup.options.options import SHORTEST_PASSAGE
 from neardup.options.signatures import complete_options, takes_options
-from neardup.pages.sides import Sides, whole_sides
+from neardup.pages.sides import Sides, mark_sides
 from neardup.papers.edits import (
     Span,
-    equal_words,
-    folding,
-    from_word_to_word,
-    replacements,
-    whole_words,
-    words_of,
+    extend_to_words,
+    find_equal_words,
+    find_replacements,
+    find_words,
+    make_fold,
+    trim_to_words,
 )
 from neardup.papers.hiding import unmask
 from neardup.papers.results import Piece
 from neardup.recipe.text_inputs import checked_text
-
-if TYPE_CHECKING:
-    from neardup import _core
 
 #: In texts at most this long, in code points, even a few shared words are passages of two texts.
 _SHORT = 200
@@ -117,8 +116,8 @@ def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[Sh
     -----
     Half of the edited characters between its pieces is subtracted from the length of a passage.
     Each letter of the source counts once, however often `text` repeats it. One of three conditions
-    must also hold: one piece has `min_passage_length` characters, the pieces share four times
-    as many, or the pieces make up half of both sides.
+    must also hold. One piece has `min_passage_length` characters; the pieces share four times as
+    many; or the pieces make up half of both sides.
 
     Only letters and digits are compared. White space, punctuation, case, and full-width
     and half-width forms make no difference; nor do traditional and simplified characters, Arabic
@@ -136,27 +135,25 @@ def align(text: str, source: str, **options: Unpack[AlignParameters]) -> list[Sh
     >>> text[passage.begin : passage.end] == text[5:-1], passage.source_begin
     (True, 0)
     """
-    from neardup.base.arrays import texts_array
-
     least = complete_options(align, options)["min_passage_length"]
     text, source = checked_text(text, "text"), checked_text(source, "source")
-    core = aligner()
+    core = get_aligner()
     paper = core.paper(text)
     sources = texts_array([source])
     (passages,) = core.passages(paper, sources, least=least, workers=1)
     shared = []
     for span, similarity, of_core in passages:
-        span, pieces = passage_of(text, source, span, of_core)
+        span, pieces = trim_passage(text, source, span, of_core)
         texts = text[span[0] : span[1]], source[span[2] : span[3]]
         shared.append(SharedPassage(*span, similarity, pieces, *texts))
     return shared
 
 
-def passage_of(
+def trim_passage(
     text: str, source: str, span: FourPlaces, pieces: Sequence[FourPlaces]
 ) -> tuple[FourPlaces, tuple[Piece, ...]]:
     """Return the span and the pieces of a passage, as the core found them, from word to word."""
-    whole = [from_word_to_word(text, source, piece) for piece in pieces]
+    whole = [trim_to_words(text, source, piece) for piece in pieces]
     if whole != list(pieces):
         span = (
             min(piece[0] for piece in whole),
@@ -174,12 +171,12 @@ def align_pair(a: str, b: str) -> list[SharedPassage]:
     return align(a, b, min_passage_length=SHORTEST_PASSAGE)
 
 
-def _whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
+def _extend_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
     """Return the pieces of passages, each extended to whole words, in the order of `a`."""
     pieces = [
         Piece(
-            *whole_words(a, piece.begin, piece.end),
-            *whole_words(b, piece.source_begin, piece.source_end),
+            *extend_to_words(a, piece.begin, piece.end),
+            *extend_to_words(b, piece.source_begin, piece.source_end),
         )
         for passage in passages
         for piece in passage.pieces
@@ -187,16 +184,16 @@ def _whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Pie
     return sorted(pieces, key=lambda piece: (piece.begin, piece.end))
 
 
-def _edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
+def _find_edits(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
     """Return the places where each piece and its source differ, as spans of both texts."""
-    fold = folding()
+    fold = make_fold()
     return [
         [
             (
                 (piece.begin + begin, piece.begin + end),
                 (piece.source_begin + source_begin, piece.source_begin + source_end),
             )
-            for (begin, end), (source_begin, source_end) in replacements(
+            for (begin, end), (source_begin, source_end) in find_replacements(
                 a[piece.begin : piece.end], b[piece.source_begin : piece.source_end], fold
             )
         ]
@@ -210,15 +207,15 @@ def align_sides(a: str, b: str) -> Sides:
     Examples
     --------
     >>> sides = align_sides("渡口的新渡轮下周一试航", "渡口的新渡船下周一试航")
-    >>> [[text for text, _ in sides.b.parts(run)] for run in sides.b.marks.runs()]
+    >>> [[text for text, _ in sides.b.split_run(run)] for run in sides.b.marks.iterate_runs()]
     [['渡口的新渡', '船', '下周一试航']]
     """
-    pieces = _whole_pieces(a, b, align_pair(a, b))
+    pieces = _extend_pieces(a, b, align_pair(a, b))
     spans = [((piece.begin, piece.end), (piece.source_begin, piece.source_end)) for piece in pieces]
-    return whole_sides(a, b, spans, _edits_of(a, b, pieces))
+    return mark_sides(a, b, spans, _find_edits(a, b, pieces))
 
 
-def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
+def find_moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
     """Return the pieces, from 1, that follow a piece from later in the source."""
     return frozenset(
         number
@@ -227,19 +224,19 @@ def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
     )
 
 
-def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Difference]:
+def find_differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Difference]:
     """Return where two texts differ, in the order of the first; `passages` are of `align_pair`.
 
     Examples
     --------
     >>> a, b = "The ferry will leave at nine.", "The ferry is to leave at nine."
-    >>> [(one.text, one.source_text) for one in differences(a, b, align_pair(a, b))]
+    >>> [(one.text, one.source_text) for one in find_differences(a, b, align_pair(a, b))]
     [('will', 'is to')]
     """
-    pieces = _whole_pieces(a, b, passages)
-    moved = moved_pieces(pieces)
+    pieces = _extend_pieces(a, b, passages)
+    moved = find_moved_pieces(pieces)
     alike, source_alike = unmask(a), unmask(b)
-    all_edits = _edits_of(alike, source_alike, pieces)
+    all_edits = _find_edits(alike, source_alike, pieces)
     spans: list[tuple[Span, Span, bool]] = []
     shown = 0
     for number, (piece, edits) in enumerate(zip(pieces, all_edits, strict=True), 1):
@@ -251,12 +248,12 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
         shown = max(shown, piece.end)
     ends = [(piece.begin, piece.end) for piece in pieces]
     source_ends = [(piece.source_begin, piece.source_end) for piece in pieces]
-    gaps, source_gaps = _gaps(a, ends), _gaps(b, source_ends)
+    gaps, source_gaps = _find_gaps(a, ends), _find_gaps(b, source_ends)
     for before in gaps.keys() | source_gaps.keys():
         end, source_end = (0, 0) if before < 0 else (ends[before][1], source_ends[before][1])
         gap = gaps.get(before, (end, end)), source_gaps.get(before, (source_end, source_end))
         # Words at both ends of a gap may be too few for a passage, but are the same.
-        if edits := _edits_of(alike, source_alike, [Piece(*gap[0], *gap[1])])[0]:
+        if edits := _find_edits(alike, source_alike, [Piece(*gap[0], *gap[1])])[0]:
             here, there = zip(edits[0], edits[-1], strict=True)
             spans.append(((here[0][0], here[1][1]), (there[0][0], there[1][1]), False))
     return [
@@ -265,18 +262,18 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     ]
 
 
-def equal_words_of(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
+def count_equated_words(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
     """Return the words that passages have in other letters than their source, with their numbers.
 
-    They count as equal: traditional and simplified characters, upper and lower case, full and half
-    width, letters with and without points, letters that look alike.
+    They count as equal: traditional and simplified characters; upper and lower case; full and half
+    width; letters with and without points; letters that look alike.
 
     Examples
     --------
-    >>> equal_words_of(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
+    >>> count_equated_words(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
     {('The', 'the'): 1, ('ＦＥＲＲＹ', 'ferry'): 1}
     """
-    fold = folding()
+    fold = make_fold()
     words: Counter[tuple[str, str]] = Counter()
     for passage in passages:
         alike, source_alike = unmask(passage.text), unmask(passage.source_text)
@@ -287,19 +284,19 @@ def equal_words_of(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], i
             text, source_text = passage.text[here], passage.source_text[there]
             words.update(
                 (text[slice(*word)], source_text[slice(*other)])
-                for word, other in equal_words(alike[here], source_alike[there], fold)
+                for word, other in find_equal_words(alike[here], source_alike[there], fold)
                 if text[slice(*word)] != source_text[slice(*other)]
             )
     return dict(words.most_common())
 
 
-def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
+def _find_gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
     """Return the words between pieces, by the number of the piece before them; -1 for none."""
     gaps = {}
     reached, before = 0, -1
     order = sorted(range(len(pieces)), key=pieces.__getitem__)
     for number, (begin, end) in [*((n, pieces[n]) for n in order), (-1, (len(text),) * 2)]:
-        if words := words_of(text[reached:begin]):
+        if words := find_words(text[reached:begin]):
             gaps[before] = reached + words[0][0], reached + words[-1][1]
         if end > reached:
             reached, before = end, number
@@ -307,8 +304,6 @@ def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
 
 
 @lru_cache(maxsize=1)
-def aligner() -> _core.Aligner:
+def get_aligner() -> _core.Aligner:
     """Return the core's aligner."""
-    from neardup import _core
-
     return _core.Aligner()
