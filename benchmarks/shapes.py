@@ -31,7 +31,7 @@ LIMITED = "neardup, --memory 1GB"
 ENGINES = (
     Engine("neardup", PRODUCT, "dedup_file"),
     Engine(LIMITED, PRODUCT, "dedup_file", {"memory": "1GB"}),
-    Engine("gaoya, at .8", "gaoya", "dedup_file", {"threshold": 0.8}),
+    Engine("gaoya, at 0.8", "gaoya", "dedup_file", {"threshold": 0.8}),
 )
 
 
@@ -325,19 +325,18 @@ def show(results):
     return "\n\n".join(parts)
 
 
-TEXT = f"""Collections of Chinese and English sentences in two sizes, {SMALL:,} and
-{TIMES * SMALL:,} documents (`recombined` twice as many, `long` a fiftieth):
-`neardup dedup in -o out`, with default settings. *Growth* is the ratio of their seconds. *Copies
-found* is the share of copies that are removed. The files also have *unique text lost*, the share of
-families that lose all documents.
+TEXT = f"""Collections of sentences in two sizes, {SMALL:,} and {TIMES * SMALL:,} documents
+(`recombined` twice as many, `long` a fiftieth), with default settings. *Growth* is the ratio of
+their seconds. *Copies found* is the share of copies that are removed. The files also have *unique
+text lost*, the share of families that lose all documents.
 
-- `reposts`: half are texts of eight sentences, half are copies with 2 % of the letters replaced.
-`english`: the same of Reuters sentences.
+- `reposts`: half are Chinese texts of eight sentences, half are copies with 2 % of the letters
+replaced. `english`: the same of Reuters sentences.
 - `recombined`: four to nine sentences of a pool of 150,000.
 - `template`: eight sentences that all texts have, and one unique sentence.
 - `versions`: a hundred texts in many versions, with 4 % of the letters replaced.
 - `short`: titles of 12 to 25 letters. `long`: texts of 500 sentences.
-- `posted`: {POSTS:,} posts of texts of eight sentences, each with a line or a sentence."""
+- `posted`: {POSTS:,} posts of eight sentences, each with a line or a sentence."""
 
 BENCHMARKS = (
     *(
