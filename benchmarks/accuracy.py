@@ -238,8 +238,8 @@ characters edited. Recall at each rate, and precision:
 
 {table(["recipe", *map(percent, RATES), f"precision, {percent(USUAL)}"], recalls)}
 
-Only the strict precision of section 1 counts the {natural:,} natural pairs with a resemblance of at
-least 0.5 as wrong. Recall of {COPIES:,} edited copies among the English Reuters texts:
+The strict precision of section 1 counts {natural:,} natural pairs with a resemblance of at least
+0.5 as wrong. Recall of {COPIES:,} edited copies among the English Reuters texts:
 
 {table(["recipe", *map(percent, ENGLISH_RATES)], in_english)}
 

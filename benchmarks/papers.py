@@ -63,8 +63,8 @@ def show_passages(result):
         [name, *(f"{found[key]:.3f}" for key in keys), f"{found['detected']} of {found['cases']}"]
         for name, found in result["planted"].items()
     ]
-    text = f"""300 passages of each kind, planted in 100 papers of news and laws, with the figures
-    of the PAN competitions ([Potthast et al. 2010](bibliography.md)).
+    text = f"""300 passages of each kind, planted in 100 papers, with the figures of the PAN
+    competitions ([bibliography](bibliography.md)).
 
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
 - Pairs of one day and channel: {say_of_nothing(result["of_one_day"])}"""
