@@ -86,7 +86,7 @@ KEPT = {
     "Near-duplicates of 55,000 Chinese news items, 47 MB, file to file": (
         *("engine", "seconds, median (range)", "recall", "precision", "peak MB"),
     ),
-    "Shapes, as they grow": (*("shape", "engine", "seconds", "growth", "copies found"),),
+    "Shapes, as they grow": (),
     "The persistent index": (
         *("index", "documents", "together: documents/s", "one `add`, ms: median"),
         *("a query, ms: median", "memory, MB", "copies found"),

@@ -244,6 +244,8 @@ def measure_posted(name, options):
 
 HEADING = ["documents", "seconds", "growth", "processor s", "peak MB", "kept", "expected to stay"]
 HEADING += ["copies found", "unique text lost"]
+#: The columns of the table of the page; the files have all.
+GROWTH = ("seconds", "growth", "copies found")
 
 
 def lines_of(result):
@@ -310,9 +312,20 @@ def show_posted(result):
     return table(heading, lines, text=3)
 
 
+def show_growth(results):
+    """Return the table of the page: a row for each shape, with the figures of both engines."""
+    engines = [one.label for one in ENGINES if one.label != LIMITED]
+    heading = ["shape", *(f"{one}: {name}" for one in engines for name in GROWTH)]
+    places = [2 + HEADING.index(name) for name in GROWTH]
+    figures = [[line[at] for line in lines_of(one) for at in places] for one in results]
+    lines = [[one["name"], *some] for one, some in zip(results, figures, strict=True)]
+    return table(heading, lines)
+
+
 def show(results):
     """Return the section of the page, of the results by name."""
-    parts = [wrapped(TEXT)]
+    shapes = [results[name] for name in SHAPES if results.get(name)]
+    parts = [wrapped(TEXT), *([show_growth(shapes)] if shapes else [])]
     for names, one_table in ((SHAPES, show_shape), (FORMS, show_posted)):
         some = [one_table(results[name]) for name in names if results.get(name)]
         if some:
