@@ -233,13 +233,13 @@ def copies_section(measured):
     return f"""\
 ## 2. Edited copies at each rate
 
-{len(cases.base):,} Chinese articles, {cases.true_pairs:,} of them copies of others, in which that
-share of the characters is edited. Recall at each rate, and precision:
+Among {len(cases.base):,} Chinese articles, {cases.true_pairs:,} are copies with that share of their
+characters edited. Recall at each rate, and precision:
 
 {table(["recipe", *map(percent, RATES), f"precision, {percent(USUAL)}"], recalls)}
 
-The {natural:,} natural pairs with a resemblance of at least 0.5 count as wrong only in the strict
-precision of section 1. Recall of {COPIES:,} edited copies among the English Reuters texts:
+The strict precision of section 1 counts {natural:,} natural pairs with a resemblance of at least
+0.5 as wrong. Recall of {COPIES:,} edited copies among the English Reuters texts:
 
 {table(["recipe", *map(percent, ENGLISH_RATES)], in_english)}
 
@@ -365,13 +365,12 @@ def labels_section(measured):
 ## 3. Pairs that people labelled
 
 Pairs of news, notices and laws, drawn over all similarities. Two texts from one template, or about
-one event, are not labelled as duplicates. Others graded the *judged* pairs, web pages and sections
-of bills. The default calls duplicates:
+one event, are labelled as different. Others graded the *judged* pairs, web pages and sections of
+bills. The default calls duplicates:
 
 {table(heading[:-1], lines)}
 
-Each collection, also with `--recipe strict`; among laws and bills, only nearly equal texts are
-duplicates:
+Each collection, also with `strict`; among laws and bills, only nearly equal texts are duplicates:
 
 {table(heading, [line(*group) for group in collections.items()])}
 
@@ -419,8 +418,8 @@ def laws(measured):
 {table(["cut", "content: found", "other pairs", "resemblance: found", "other pairs"], lines)}
 
 Many versions are rewritten laws, so a recall of 0.95 takes a cut at a resemblance of
-{needed:.2f}. At 0.1 already {len(loose.keys() - truth):,} other pairs pass. Most of these are rules
-that one city adopted from another.
+{needed:.2f}. At 0.1 already {len(loose.keys() - truth):,} other pairs pass, mostly rules that one
+city adopted from another.
 """
 
 
@@ -431,10 +430,9 @@ def limits(measured):
 
 - **Heavy scattered edits**, above all in English, where one changed number of a short item counts
   much. `--recipe minhash` finds more, and reports more texts from one template.
-- **Templates.** neardup does not recognize a template with fewer than five texts. It does not
-  recognize a long one if fewer than twenty documents share it, or if each document adds at most 12
-  letters or 4 words. If the names differ and the numbers agree, two texts from one template are
-  duplicates, such as the dividend notices of two companies.
+- **Templates.** neardup recognizes a template by five texts. A long one needs twenty documents, and
+  each must add more than 12 letters or 4 words. If only names differ, two texts from one template
+  are duplicates, such as the dividend notices of two companies.
 - **Corrected numbers.** A short notice with a corrected figure is not a duplicate.
 - **Partial copies.** A text that makes up at most half of another needs the recipe `containment`,
   a copied paragraph `neardup check`.
@@ -470,13 +468,13 @@ def published_section(measured):
     return f"""\
 ## 6. The published comparison
 
-Zhang and He (2020) report a precision of 0.953 and a recall of 0.940 for `improved`, better and
-faster than traditional SimHash and Shingle. They do not say how their copies were made. Copies with
-2 to 10 % edits do not give that recall at distance 3; re-posts do, with a line added at the head,
-the tail or both: {100 * result.lengthened:.1f} % of the text on average, and
-{percent(result.unchanged)} of the copies unchanged. There are {result.true_pairs:,} copies in
-{result.documents:,} news items, which are not shipped. Precision / recall
-([documents by topic](evaluation.md#documents) as in the paper):
+Zhang and He (2020) report a precision of 0.953 and a recall of 0.940 for `improved`. They found it
+better and faster than traditional SimHash and Shingle, and do not say how their copies were made.
+Copies with 2 to 10 % edits do not give that recall at distance 3. Re-posts do, with a line added at
+the head, the tail or both: {100 * result.lengthened:.1f} % of the text on average, and
+{percent(result.unchanged)} of the copies unchanged. {result.true_pairs:,} of {result.documents:,}
+news items are copies. Precision / recall ([documents by topic](evaluation.md#documents) as in the
+paper):
 
 {table([*heading, "pairs", "seconds"], lines)}
 
@@ -502,8 +500,8 @@ def streams(measured):
     return f"""\
 ## 7. The index against `dedup`
 
-`dedup` counts shingles in the whole collection, and then decides. An index decides on each document
-when it arrives. Each collection is added to a new index, document by document.
+An index decides on each document when it arrives, and `dedup` after it has counted shingles in the
+whole collection. Each collection is added to a new index, document by document.
 
 {table(heading, lines, text=2)}
 """

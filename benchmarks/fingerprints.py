@@ -148,9 +148,8 @@ SKETCHES = Work(
     judge=judge_sketches,
     threads=1,
     notes="`improved` and `classic` weigh words; the others take every 2-gram of characters. The "
-    "figure of gaoya includes filing in its index, and the figure of simhash-pybind hash(). "
-    "*Copies found* are those within the largest distance that holds at most one in 10^4 pairs of "
-    "unrelated texts.",
+    "figure of gaoya includes filing, and the figure of simhash-pybind hash(). *Copies found* is "
+    "the share within the largest distance that at most one in 10^4 unrelated pairs has.",
     engines=(
         ours("neardup, improved, bundled IDF", recipe="improved", idf="bundled"),
         ours("neardup, improved, the corpus' IDF: two passes", recipe="improved"),

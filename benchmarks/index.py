@@ -176,8 +176,8 @@ TEXT = """An index with default settings grows to a million news articles of 3.3
 
 - Some articles are followed by a copy with a few percent of its characters edited; *copies found*
 is the share of them that was dropped.
-- *Together* is `add_files`, *one* `add` a durable commit, and *a query* the search for a text that
-is not there, or for a copy.
+- *Together* is `add_files`, and *one* `add` a durable commit. *A query* searches for a new text, or
+for a copy.
 - *Memory* is the memory of the process that adds. All files are in the system's cache, and
 PostgreSQL is on the same machine."""
 
@@ -215,7 +215,7 @@ def show_growth(result):
     return "\n\n".join([wrapped(TEXT), table(["index", *COLUMNS], lines), f"*{notes}*"])
 
 
-IMPORT = """The first import of the [shape](#shapes-as-they-grow) `reposts`, by one command:"""
+IMPORT = """The first import of the shape `reposts`, by one command:"""
 IMPORT_ENGINES = (Engine("neardup index add", PRODUCT, "index_file"),)
 
 

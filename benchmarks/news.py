@@ -94,8 +94,8 @@ PIECES = Work(
     prepare=lambda trial: corpora.pieces(),
     judge=judge,
     notes="Truth: all pairs with a Jaccard of character 5-shingles of at least 0.8. By default "
-    "neardup also drops weaker duplicates, and keeps texts with another number. Both count "
-    "against it here.",
+    "neardup also drops weaker duplicates, and keeps texts with other numbers; both count as "
+    "errors here.",
     engines=(
         Engine(DEFAULT, PRODUCT, "dedup_file"),
         Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),
@@ -103,8 +103,8 @@ PIECES = Work(
         Engine("neardup dedup, bands", PRODUCT, "dedup_file", BANDS),
         Engine("neardup pairs, bands", PRODUCT, "pairs_file", BANDS),
         Engine("neardup pairs, exact", PRODUCT, "pairs_file", EXACT),
-        Engine("gaoya, threshold .8", "gaoya", "pairs_file", {"threshold": THRESHOLD}),
-        Engine("gaoya, asked for .7", "gaoya", "pairs_file", {"threshold": 0.7}),
+        Engine("gaoya, at 0.8", "gaoya", "pairs_file", {"threshold": THRESHOLD}),
+        Engine("gaoya, at 0.7", "gaoya", "pairs_file", {"threshold": 0.7}),
         Engine("rensa, LSH pairs", "rensa", "pairs_file", {"threshold": THRESHOLD}),
         Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": THRESHOLD}),
         Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": THRESHOLD}),
@@ -147,7 +147,7 @@ BOUNDED = Work(
     prepare=stories,
     judge=judge_stories,
     notes="Three million records grown from news articles, file to file. *Recall* is the share "
-    "of removed re-posts, in which 1 to 8 % of the characters are replaced.",
+    "of re-posts, with 1 to 8 % of the characters replaced, that neardup removed.",
     engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"memory": MEMORY}),),
     limits=Limits(seconds=3_000, megabytes=4_000),
     large=True,

@@ -63,8 +63,8 @@ def show_passages(result):
         [name, *(f"{found[key]:.3f}" for key in keys), f"{found['detected']} of {found['cases']}"]
         for name, found in result["planted"].items()
     ]
-    text = f"""Passages planted in news and laws, 100 papers and 300 passages a kind, with the
-    figures of the PAN competitions (Potthast et al., COLING 2010).
+    text = f"""300 passages of each kind, planted in 100 papers, with the figures of the PAN
+    competitions ([bibliography](bibliography.md)).
 
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
 - Pairs of one day and channel: {say_of_nothing(result["of_one_day"])}"""
@@ -212,9 +212,8 @@ BENCHMARKS = (
         title="A thesis against 10,000 documents",
         prepare=thesis,
         judge=judge_thesis,
-        notes=f"A thesis of {THESIS:,} characters, a fifth of it copied in passages of {COPIED} "
-        f"characters, against an index of {NEWS + LAWS:,} sketched documents: open the library, "
-        "check, make the page.",
+        notes=f"A fifth of the {THESIS:,} characters is copied, in passages of {COPIED}. neardup "
+        f"opens an index of {NEWS + LAWS:,} sketched documents, checks, and makes the page.",
         engines=(Engine("neardup", PRODUCT, "check_file"),),
     ),
 )

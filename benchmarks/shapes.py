@@ -31,7 +31,7 @@ LIMITED = "neardup, --memory 1GB"
 ENGINES = (
     Engine("neardup", PRODUCT, "dedup_file"),
     Engine(LIMITED, PRODUCT, "dedup_file", {"memory": "1GB"}),
-    Engine("gaoya, at .8", "gaoya", "dedup_file", {"threshold": 0.8}),
+    Engine("gaoya, at 0.8", "gaoya", "dedup_file", {"threshold": 0.8}),
 )
 
 
@@ -244,6 +244,8 @@ def measure_posted(name, options):
 
 HEADING = ["documents", "seconds", "growth", "processor s", "peak MB", "kept", "expected to stay"]
 HEADING += ["copies found", "unique text lost"]
+#: The columns of the table of the page; the files have all.
+GROWTH = ("seconds", "growth", "copies found")
 
 
 def lines_of(result):
@@ -310,9 +312,20 @@ def show_posted(result):
     return table(heading, lines, text=3)
 
 
+def show_growth(results):
+    """Return the table of the page: a row for each shape, with the figures of both engines."""
+    engines = [one.label for one in ENGINES if one.label != LIMITED]
+    heading = ["shape", *(f"{one}: {name}" for one in engines for name in GROWTH)]
+    places = [2 + HEADING.index(name) for name in GROWTH]
+    figures = [[line[at] for line in lines_of(one) for at in places] for one in results]
+    lines = [[one["name"], *some] for one, some in zip(results, figures, strict=True)]
+    return table(heading, lines)
+
+
 def show(results):
     """Return the section of the page, of the results by name."""
-    parts = [wrapped(TEXT)]
+    shapes = [results[name] for name in SHAPES if results.get(name)]
+    parts = [wrapped(TEXT), *([show_growth(shapes)] if shapes else [])]
     for names, one_table in ((SHAPES, show_shape), (FORMS, show_posted)):
         some = [one_table(results[name]) for name in names if results.get(name)]
         if some:
@@ -325,19 +338,18 @@ def show(results):
     return "\n\n".join(parts)
 
 
-TEXT = f"""Collections of Chinese and English sentences in two sizes, {SMALL:,} and
-{TIMES * SMALL:,} documents (`recombined` twice as many, `long` a fiftieth):
-`neardup dedup in -o out`, with default settings. *Growth* is the ratio of their seconds. *Copies
-found* is the share of copies that are removed. The files also have *unique text lost*, the share of
-families that lose all documents.
+TEXT = f"""Collections of sentences in two sizes, {SMALL:,} and {TIMES * SMALL:,} documents
+(`recombined` twice as many, `long` a fiftieth), with default settings. *Growth* is the ratio of
+their seconds. *Copies found* is the share of copies that are removed. The files also have *unique
+text lost*, the share of families that lose all documents.
 
-- `reposts`: half are texts of eight sentences, half are copies with 2 % of the letters replaced.
-`english`: the same of Reuters sentences.
+- `reposts`: half are Chinese texts of eight sentences, half are copies with 2 % of the letters
+replaced. `english`: the same of Reuters sentences.
 - `recombined`: four to nine sentences of a pool of 150,000.
 - `template`: eight sentences that all texts have, and one unique sentence.
 - `versions`: a hundred texts in many versions, with 4 % of the letters replaced.
 - `short`: titles of 12 to 25 letters. `long`: texts of 500 sentences.
-- `posted`: {POSTS:,} posts of texts of eight sentences, each with a line or a sentence."""
+- `posted`: {POSTS:,} posts of eight sentences, each with a line or a sentence."""
 
 BENCHMARKS = (
     *(
