@@ -188,7 +188,7 @@ def test_lack_of_memory_is_a_memory_error_in_python():
 
 
 @pytest.mark.usefixtures("here")
-def test_a_report_names_files_whose_names_are_no_text(run):
+def test_report_names_files_with_undecodable_names(run):
     output = os.fsdecode(b"k\xff.jsonl")
     run("dedup", "in.jsonl", "-o", output, "--report", "report.json", "-q")
     report = json.loads(Path("report.json").read_bytes())

@@ -402,7 +402,7 @@ class Machine(RuleBasedStateMachine):
 @BOTH
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_index_does_what_its_model_does(recipe, new_place, tmp_path):
+def test_index_equals_its_model(recipe, new_place, tmp_path):
     # A new schema of PostgreSQL takes a second.
     examples = 6 if "://" in new_place() else 25
     run_state_machine_as_test(

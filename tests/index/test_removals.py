@@ -111,7 +111,7 @@ class TestDecisions:
 
 @BOTH
 class TestNearMisses:
-    def test_the_most_similar_that_are_no_duplicates(self, reviewed):
+    def test_near_misses_are_the_most_similar_other_documents(self, reviewed):
         text = " ".join(NOTICE.split()[:16]) + " and then something else entirely, told at length."
         assert reviewed.query(text) == []
         misses = reviewed.near_misses(text)

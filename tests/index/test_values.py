@@ -47,13 +47,13 @@ def index(tmp_path):
         (datetime.max, "9999-12-31T23:59:59.999999"),
     ],
 )
-def test_times_that_are_read(given, meant):
+def test_valid_times_are_read(given, meant):
     time = check_time(given, "at")
     assert time.isoformat() == f"{meant}+00:00"
     assert moment(stamp(time)) == time
 
 
-def test_a_time_that_utc_cannot_hold():
+def test_time_outside_utc_is_refused():
     with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
         check_time("0001-01-01T00:00:00+14:00", "at")
 
@@ -76,7 +76,7 @@ def test_a_time_that_utc_cannot_hold():
         "",
     ],
 )
-def test_times_that_are_not_guessed_at(given):
+def test_ambiguous_times_are_refused(given):
     assert stamp_of(given) == "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
     with pytest.raises(ParameterError, match="'at' parameter must be a time such as"):
         check_time(given, "at")

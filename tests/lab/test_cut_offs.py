@@ -146,7 +146,7 @@ def test_scores_of_nothing(scores, expected):
     assert (scores.precision, scores.recall, scores.f1) == expected
 
 
-def test_the_interval_of_a_share_is_that_of_the_binomial():
+def test_interval_of_a_share_is_binomial():
     values = np.repeat([[1.0], [0.0]], [300, 700], axis=0)
     low, high = bootstrap_interval(values, lambda sums: sums[0] / 1000)
     deviation = (0.3 * 0.7 / 1000) ** 0.5

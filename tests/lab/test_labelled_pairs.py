@@ -127,7 +127,7 @@ def test_a_recipe_of_ones_own_is_tried_and_can_be_pasted(tmp_path):
     assert evaluation.choice.best.options.startswith(f"--recipe '{path}' --threshold ")
 
 
-def test_evidence_is_that_of_the_advised_setting(result):
+def test_evidence_belongs_to_the_advised_setting(result):
     assert result.choice.advised is result.choice.default
     texts = dict(zip(result.cases.documents.ids, result.cases.documents.texts, strict=True))
     called = result.choice.default.called.tolist()
@@ -163,7 +163,7 @@ def labelled(pairs, duplicate=None):
     return Cases(Truth("", tuple(rows), 0), documents, a, b)
 
 
-def test_labels_that_contradict_each_other_are_counted(tmp_path):
+def test_contradicting_labels_are_counted(tmp_path):
     # A, C and B are one text by the first two labels, A and C none by the third.
     pairs = ["ab", "cb", "ac", "df"]
     assert contradictions(labelled(pairs, [True, True, False, False])) == 1
@@ -178,7 +178,7 @@ def test_labels_that_contradict_each_other_are_counted(tmp_path):
     assert "1 pair is labelled as no duplicate" in plain(parts(after))
 
 
-def test_pairs_that_share_documents_belong_together():
+def test_pairs_with_common_documents_belong_together():
     assert sharing_documents(labelled(["ab", "ef", "bc", "gh"])).tolist() == [0, 1, 0, 2]
     # Three of four: what would be learned from the last one alone?
     assert sharing_documents(labelled(["ab", "ac", "bc", "gh"])).tolist() == [0, 1, 2, 3]
@@ -278,7 +278,7 @@ def test_the_same_again_with_other_threads(result, tmp_path):
         ("ferry\ttwin\tyes\n", "several have the id 'twin'"),
     ],
 )
-def test_ids_that_cannot_be(tmp_path, change, message):
+def test_impossible_ids_are_refused(tmp_path, change, message):
     docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
     twins = b'{"id":"twin","text":"one"}\n{"id":"twin","text":"two"}\n'
     docs.write_bytes(DOCS.read_bytes() + twins)

@@ -74,7 +74,7 @@ def test_a_group_is_read_if_there_is_one(truth):
     assert truth(f"{HEAD}a\tb\tyes\nc\td\tno\n").pairs[0].group == ""
 
 
-def test_a_pair_that_repeats_counts_once(truth):
+def test_repeated_pair_counts_once(truth):
     result = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
     assert (len(result.pairs), result.repeated) == (2, 1)
 

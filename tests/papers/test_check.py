@@ -182,7 +182,7 @@ class TestExcluded:
 
 
 class TestWithoutSources:
-    def test_no_rate_counts_a_source_that_is_left_out(self, make, library):
+    def test_no_rate_counts_an_omitted_source(self, make, library):
         paper = make("paper.txt", PLAIN + COPIED + OTHER)
         report = check(paper, library, without_sources=["county.txt", "else.txt"])
         check_consistent(report)
@@ -195,7 +195,7 @@ class TestWithoutSources:
         assert "略去，各项比例均不计入：county.txt。" in report.to_html()
         assert json.loads(report.to_json())["without_sources"] == ["county.txt"]
 
-    def test_an_id_that_is_no_source_changes_nothing(self, paper, library):
+    def test_unknown_source_id_changes_nothing(self, paper, library):
         assert check(paper, library, without_sources=["else.txt", "x"]) == check(paper, library)
 
     @pytest.mark.parametrize("value", ["county.txt", b"x", [1], None])
@@ -248,7 +248,7 @@ class TestPapers:
         assert json.loads(report.to_json())["text"] == text
         assert "</html>" in report.to_html()
 
-    def test_letters_that_nobody_sees_count_nowhere(self, make):
+    def test_invisible_letters_count_nowhere(self, make):
         source = make("source.txt", COPIED)
         assert check(make("paper.txt", COPIED + "\u3164" * 1000), source).rates.total == 1.0
 
@@ -311,7 +311,7 @@ def hostile_library(tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", ["to_html", "to_json"])
-def test_files_that_exist_are_not_replaced(method, make, paper, library):
+def test_existing_files_are_not_replaced(method, make, paper, library):
     write = getattr(check(paper, library), method)
     make("there", "precious")
     with pytest.raises(OutputError, match=r"there.*exists already"):

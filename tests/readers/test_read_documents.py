@@ -88,7 +88,7 @@ def test_docx_tracked_changes_fields_and_hidden_text():
     assert document.notes == ("3 characters of hidden text are left out.",)
 
 
-def test_docx_text_that_nobody_sees():
+def test_invisible_docx_text_is_reported():
     white = '<w:color w:val="FFFFFF"/>'
     body = (
         "<w:p>"
@@ -124,7 +124,7 @@ def test_docx_text_that_nobody_sees():
     assert [part.kind for part in on_colour.hidden] == ["tiny_text", "hidden_text", "tiny_text"]
 
 
-def test_docx_text_that_styles_make_unseen():
+def test_docx_text_hidden_by_styles_is_reported():
     def style(kind, key, inside, base="", default=""):
         based = f'<w:basedOn w:val="{base}"/>' if base else ""
         return (
@@ -209,7 +209,7 @@ def test_docx_text_that_styles_make_unseen():
         (f"q 595 0 0 842 0 0 cm {PICTURE} Q 3 Tr", None),
     ],
 )
-def test_pdf_text_that_nobody_sees(before, kind):
+def test_invisible_pdf_text_is_reported(before, kind):
     lines = [*column([LONG]), (90, 700, 12, "白字", before), *column([OTHER], top=660)]
     document = read_bytes(pdf([column([LONG]), lines]), "a.pdf")
     if kind is None:
@@ -362,7 +362,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pdf_has_the_paragraphs_that_a_reader_sees(name):
+def test_pdf_has_its_visible_paragraphs(name):
     lines, paragraphs = PAGES[name]
     document = read_bytes(pdf([lines]), "a.pdf")
     assert document.text.splitlines() == paragraphs

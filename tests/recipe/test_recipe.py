@@ -141,7 +141,7 @@ def test_every_setting_is_in_the_list():
     }
 
 
-def test_recipes_whose_results_did_not_change_keep_their_ids():
+def test_recipes_with_unchanged_results_keep_their_ids():
     recipes = {name: load_recipe(name) for name in NAMES}
     recipes["improved"] = recipes["improved"].for_single_texts()
     assert {name: recipe.id.rpartition("-")[2] for name, recipe in recipes.items()} == IDS

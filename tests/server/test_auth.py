@@ -288,7 +288,7 @@ def test_only_the_owner_reads_it(path):
 
 @pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
-def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
+def test_key_file_writable_by_others_is_refused(path, mode):
     secret, _ = create_key(path, "one", ["read"])
     path.chmod(mode)
     assert Keys(path).find(secret) is None
@@ -354,7 +354,7 @@ def test_bad_names_and_scopes(path, name, scopes, parameter):
         revoke_key(path, "two")
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_key_in_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(OutputError, match="cannot be written"):
         create_key(tmp_path / "no" / "keys.json", "one", ["read"])
 

@@ -114,7 +114,7 @@ def test_files(spark, tmp_path, monkeypatch):
     assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
 
 
-def test_against_other_files_of_which_one_is_an_input(spark, tmp_path, monkeypatch):
+def test_input_is_also_compared_as_against(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     every = lines(9, 400)
     random.Random(9).shuffle(every)
@@ -269,7 +269,7 @@ def test_a_job_goes_on_with_other_partitions(spark, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("damaged", [b"{", b"[1]", b"7", b"\xff"])
-def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
+def test_damaged_checkpoint_is_refused(spark, tmp_path, damaged):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
     (tmp_path / "check").mkdir()
     (tmp_path / "check" / "neardup-job.json").write_bytes(damaged)
@@ -397,7 +397,7 @@ def test_bad_call_is_refused_before_a_job_runs(spark, tmp_path):
         neardup.spark.dedup(frame, text_field="n")
 
 
-def test_checkpoint_depends_on_all_that_decides():
+def test_checkpoint_depends_on_the_whole_rule():
     """No stage of another rule is reused: all of the rule is in the description of the job."""
     containment = neardup.load_recipe("containment")
 
@@ -437,7 +437,7 @@ def test_no_record_has_the_text_field(spark, tmp_path, name, pack):
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
-def test_records_that_cannot_be_read(spark, tmp_path):
+def test_unreadable_records_are_dropped_or_stop_the_job(spark, tmp_path):
     source = tmp_path / "in.jsonl"
     first = b'{"text": "the ferry leaves"}\n'
     source.write_bytes(first + b'{bad\n{"text": 7}\n{"text": "the ferry leaves now"}')

@@ -94,7 +94,7 @@ def test_one_file_by_two_names(pair):
         (None, "-", "d.jsonl"),
     ],
 )
-def test_standard_stream_of_a_file_is_that_file(number, source, output):
+def test_standard_stream_counts_as_its_file(number, source, output):
     """As the shell makes it: `< d.jsonl`, `>> d.jsonl`."""
     name = "in/a.jsonl" if source == "in" else "d.jsonl"
     before = None if number is None else os.dup(number)

@@ -64,7 +64,7 @@ def test_an_index_is_recognised_without_its_log(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_log_that_a_killed_process_left_is_taken(tmp_path):
+def test_log_of_a_killed_process_is_replayed(tmp_path):
     path = killed(tmp_path / "n.db", 15)
     with Index(path, must_exist=True) as index:
         assert len(index) >= 15
@@ -220,7 +220,7 @@ def test_log_is_known_in_every_state_of_its_file(tmp_path, opened):
                 connection.exec_driver_sql("DELETE FROM counters WHERE name LIKE 'other%'")
 
 
-def test_journal_of_an_index_that_was_being_made_is_refused(tmp_path):
+def test_journal_of_an_unfinished_index_is_refused(tmp_path):
     path = tmp_path / "n.db"
     Index(path, **OPTIONS).close()
     journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + struct.pack(">5I", 0, 1, 0, 512, 4096)
@@ -251,7 +251,7 @@ def test_writer_of_a_replaced_file_says_where_its_changes_are(tmp_path, name):
         assert len(check_consistent(str(tmp_path / name))) == 5
 
 
-def test_writer_that_waits_for_a_restore_stores_nothing(tmp_path, monkeypatch):
+def test_writer_waiting_for_a_restore_stores_nothing(tmp_path, monkeypatch):
     path, copy = tmp_path / "n.db", tmp_path / "copy.db"
     failures = []
     with Index(path, **OPTIONS) as index:
@@ -278,7 +278,7 @@ def test_writer_that_waits_for_a_restore_stores_nothing(tmp_path, monkeypatch):
     assert list(check_consistent(str(path))) == ["a"]
 
 
-def test_kill_while_a_backup_is_put_back_leaves_a_log_that_is_refused(tmp_path, monkeypatch):
+def test_kill_during_a_restore_leaves_a_refused_log(tmp_path, monkeypatch):
     path = tmp_path / "n.db"
     home = left_by_a_kill(path, 0, 5)
     with monkeypatch.context() as patch:
@@ -329,7 +329,7 @@ def test_refused_restore_changes_nothing(tmp_path, monkeypatch, name):
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_log_that_is_left_of_a_deleted_index(tmp_path):
+def test_log_of_a_deleted_index_is_refused(tmp_path):
     path = killed(tmp_path / "n.db", 15)
     path.unlink()
     with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it"):
@@ -385,7 +385,7 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
     assert sizes == [1, 1, 3]
 
 
-def test_a_writer_that_closes_empties_the_log(tmp_path):
+def test_closing_writer_empties_the_log(tmp_path):
     path = tmp_path / "n.db"
     with Index(path, **OPTIONS) as reader:
         with Index(path, **OPTIONS) as writer:
