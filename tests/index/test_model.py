@@ -195,9 +195,8 @@ class Machine(RuleBasedStateMachine):
         if expected.problem is None:
             assert self.index.add(new.id, new.text, **options) == expected.repeats
             return
-        with pytest.raises(InputError, match=expected.problem) as refusal:
+        with pytest.raises(InputError, match=expected.problem):
             self.index.add(new.id, new.text, **options)
-        assert refusal.value.message.values["reason"].code == "id_taken"
 
     @rule(batch=batches, replaces=st.booleans())
     def add_together(self, batch, replaces):
@@ -250,9 +249,8 @@ class Machine(RuleBasedStateMachine):
             assert (removed.removed, removed.decided) == (1, decided)
             return
         for call in (self.index.remove, self.index.keep, self.index.confirm):
-            with pytest.raises(InputError, match="there is no document") as refusal:
+            with pytest.raises(InputError, match="there is no document"):
                 call(id)
-            assert refusal.value.message.code == "no_such_document"
 
     @rule(before=times)
     def expire(self, before):

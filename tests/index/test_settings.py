@@ -122,9 +122,8 @@ class TestOtherSettings:
     ],
 )
 def test_bad_settings_make_nothing(location, options, word):
-    with pytest.raises(NeardupError) as told:
+    with pytest.raises(NeardupError, match=f"'{word}' parameter must"):
         Index(location, **options)
-    assert word in str(told.value)
     with pytest.raises(NeardupError, match=r"no such file|must hold an index"):
         Index(location, must_exist=True)
 

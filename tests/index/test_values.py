@@ -159,5 +159,5 @@ def test_an_index_behind_a_link(tmp_path):
     neardup.Index(tmp_path / "real" / "n.db").close()
     with neardup.Index(tmp_path / "link.db", must_exist=True) as index:
         for name in ("link.db", "real/n.db", "real/n.db-wal"):
-            with pytest.raises(OutputError):
+            with pytest.raises(OutputError, match=r"must not be both input and output"):
                 index.export(tmp_path / name, force=True)

@@ -202,7 +202,7 @@ def test_a_clearly_better_bound_is_advised():
     assert advice.startswith("Use ")
     assert choice.best.options in advice
     assert "is larger than chance" in best
-    assert usual.values["f1"] == "0.000"
+    assert "0.000" in usual
     assert "不是偶然" in in_language(best, "zh")
 
 

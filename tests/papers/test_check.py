@@ -110,7 +110,8 @@ def test_sources_with_text_of_their_own_are_listed_up_to_200(make, count, listed
     assert len(report.sources) == listed
     assert report.copied == count * 26
     assert sum(source.similarity is not None for source in report.sources) == 5
-    assert [note.values["count"] for note in report.notes] == [count - listed] * (count > listed)
+    words = f"{count - listed} more sources"
+    assert [words in note for note in report.notes] == [True] * (count > listed)
 
 
 def test_fifty_sources_with_the_same_text_are_listed(make, paper):
@@ -119,7 +120,8 @@ def test_fifty_sources_with_the_same_text_are_listed(make, paper):
     report = check(paper, "library")
     check_consistent(report)
     assert ids(report) == [f"{number:02}.txt" for number in range(50)]
-    assert [note.values["count"] for note in report.notes] == [10]
+    (note,) = report.notes
+    assert "10 more sources" in note
 
 
 class TestOwnFile:

@@ -328,10 +328,10 @@ def test_a_damaged_file_lets_nobody_in(path, damage):
         text = path.read_text().replace(*damage) if isinstance(damage, tuple) else damage
         path.write_text(text)
     assert keys.find(secret) is None
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=rf"^{path}: "):
         read_keys(path)
     if damage is not None:
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=rf"^{path}: "):
             create_key(path, "two", ["read"])
         assert path.read_text() == text
 
@@ -350,7 +350,7 @@ def test_bad_names_and_scopes(path, name, scopes, parameter):
         create_key(path, name, scopes)
     assert caught.value.values.get("parameter", "name") == parameter
     assert path.read_text() == before
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match="'two'"):
         revoke_key(path, "two")
 
 

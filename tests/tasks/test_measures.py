@@ -215,7 +215,7 @@ def test_dedup_and_an_index_take_the_measure(tmp_path):
     path = tmp_path / "index.db"
     with Index(path, recipe="bkdr", measure="resemblance", threshold=0.9) as index:
         assert [index.add(str(number), text) for number, text in enumerate(texts)] == [None, None]
-    with pytest.raises(IndexMismatchError):
+    with pytest.raises(IndexMismatchError, match=r"'resemblance' \('content' requested\)"):
         Index(path, measure="content")
     with Index(path, measure="resemblance") as index:
         assert index.query(texts[0], 1)

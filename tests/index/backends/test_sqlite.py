@@ -96,19 +96,16 @@ def test_a_backup_while_others_write(tmp_path):
             child.wait_for(5 * number)
             index.backup(tmp_path / f"{number}.db")
             assert len(check_consistent(str(tmp_path / f"{number}.db"))) >= 5 * number - 1
-        with pytest.raises(OutputError) as refusal:
+        with pytest.raises(OutputError, match=r"1\.db: exists already"):
             index.backup(tmp_path / "1.db")
-        assert refusal.value.message.code == "exists"
     assert child.end() == 0
     names = {"n.db", "1.db", "2.db", "3.db"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_a_server_is_not_backed_up_here(database_url, tmp_path):
-    with Index(database_url) as index:
-        with pytest.raises(ParameterError) as refusal:
-            index.backup(tmp_path / "copy.db")
-        assert refusal.value.code == "parameter"
+    with Index(database_url) as index, pytest.raises(ParameterError, match="pg_dump"):
+        index.backup(tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,9 +167,8 @@ def test_index_next_to_a_left_log_is_refused_until_it_is_restored(tmp_path, name
     shutil.copy(home / file, tmp_path / "backup.db")
     place(home / file, path)
     before = path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()
-    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it belongs to") as refusal:
+    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it belongs to"):
         Index(path)
-    assert refusal.value.message.code == "log_of_another_file"
     assert (path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()) == before
     restore(tmp_path / "backup.db", path, force=True)
     assert not beside(path, "-wal").exists()
@@ -241,9 +237,8 @@ def test_writer_of_a_replaced_file_says_where_its_changes_are(tmp_path, name):
             path.rename(tmp_path / name)
         other.replace(path)
         words = "until then went with" if name is None else f"until then are in .*{name}"
-        with pytest.raises(IndexUnavailableError, match=words) as refusal:
+        with pytest.raises(IndexUnavailableError, match=words):
             index.add(MANY[5]["id"], MANY[5]["text"])
-        assert refusal.value.message.code == "index_replaced"
     with Index(path, must_exist=True) as index:
         index.check()
         assert [document.id for document in index.documents()] == ["other"]
