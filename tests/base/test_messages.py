@@ -80,7 +80,7 @@ def test_a_message_of_another_process_has_no_other_places(place):
         Message.from_dict(stored)
 
 
-def test_parameters_have_the_names_that_the_reader_gives_them():
+def test_parameters_have_the_names_of_the_interface():
     flags = {"max_distance": "--max-distance", "on_error": "--on-error", "force": "--force"}
     bound = validation.bad("max_distance", "text", 129).message
     assert bound == "The 'max_distance' parameter must be text. Got 129 instead."

@@ -35,7 +35,7 @@ def test_compare(run, arguments):
 
 
 @pytest.mark.parametrize("options", [[], ["--passages"], ["--json", "-p"], ["-r", "characters"]])
-def test_compare_strips_markup_for_all_that_it_prints(run, options):
+def test_compare_strips_markup_from_all_output(run, options):
     """The same as of texts that have none; only the recipe is another."""
     marked = f"{A[:9]}<b>{A[9:12]}</b>{A[12:]}<i>票价</i>12&nbsp;元 &amp; 免费"
     Path("a.txt").write_text(marked, "utf-8")
@@ -126,7 +126,7 @@ def test_compare_names_an_empty_text(run):
     assert "Not duplicates: there is no text in A." in run("compare", "b.txt", "a.txt").out
 
 
-def test_texts_of_which_none_can_be_compared_are_told(run):
+def test_incomparable_texts_are_reported(run):
     note = "This recipe finds nothing to compare in 4 texts"
     assert note in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "bkdr").err
     assert note not in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-f", "-r", "news").err

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests import forks
 from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
@@ -19,6 +21,7 @@ from tests.waiting import PATIENCE
 from neardup import Index
 from neardup._core import MAX_BATCH
 from neardup.index.backends import open_database
+from neardup.index.backends.database import METADATA, Database
 from neardup.index.backends.sqlite import SQLiteFile
 
 
@@ -26,31 +29,26 @@ def stats(run, index="n.db"):
     return json.loads(run("index", "stats", index, "--json").out)
 
 
-KILLED = """
-import os, signal, sys
-from neardup import cli
-from neardup.index.backends import database, sqlite
-
-def kill(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-setattr(eval(sys.argv.pop(1)), sys.argv.pop(1), kill)
-cli.main()
-"""
+#: Calls while an index is made, by the class or object that has them.
+MAKING = {
+    "_is_there": SQLiteFile,
+    "create_all": METADATA,
+    "_version": Database,
+    "_prepare": SQLiteFile,
+}
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        ("sqlite.SQLiteFile", "_is_there"),
-        ("database.METADATA", "create_all"),
-        ("database.Database", "_version"),
-        ("sqlite.SQLiteFile", "_prepare"),
-    ],
-)
-def test_a_kill_while_the_index_is_made(run, owner, name):
-    words = [sys.executable, "-c", KILLED, owner, name, "index", "add", "n.db", "in.jsonl"]
-    assert subprocess.run(words, env=environment()).returncode == -signal.SIGKILL
+def run_killed(name, *words):
+    """Run the command until it makes a call, which kills the process."""
+    setattr(MAKING[name], name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    forks.run_command(*words)
+
+
+@pytest.mark.parametrize("name", MAKING)
+def test_a_kill_while_the_index_is_made(run, name):
+    words = ("index", "add", "n.db", "in.jsonl")
+    killed = forks.run(run_killed, name, *words, environment=environment())
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     run("index", "add", "n.db", "in.jsonl")
     assert stats(run)["documents"] == 4
 
@@ -142,7 +140,7 @@ def numbered_texts(name, begin, end):
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
 
 
-@pytest.mark.parametrize("fails_at", range(1, 6))
+@pytest.mark.parametrize("fails_at", [1, 3, 5])
 @pytest.mark.parametrize("has_documents", [False, True])
 def test_error_says_how_many_records_are_stored(run, monkeypatch, has_documents, fails_at):
     """Some batches are several transactions, since the index is counted again in between."""
@@ -181,8 +179,9 @@ def test_an_index_of_other_settings_is_not_made_again(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("transactions", "at_count"), [(1, 100), (2, 200)])
+@pytest.mark.parametrize(
+    ("number", "transactions", "at_count"), [(signal.SIGINT, 1, 100), (signal.SIGTERM, 2, 200)]
+)
 def test_after_an_interrupt_the_same_command_continues(
     run, here, files, number, transactions, at_count
 ):

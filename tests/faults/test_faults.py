@@ -42,7 +42,7 @@ class TestRefused:
     """What did not return, or ended in a panic, before it was refused."""
 
     @pytest.mark.parametrize("bits", [0, 257, 1 << 31, 2**32 - 1])
-    def test_widths_that_no_fingerprint_has(self, bits):
+    def test_impossible_widths_are_refused(self, bits):
         with pytest.raises(ParameterError, match=r"'bits' parameter must be 1 to 256"):
             _core.radius(0.5, bits, 0.99)
         with pytest.raises(ParameterError, match="'bits' parameter"):
@@ -86,7 +86,7 @@ class TestRefused:
         with pytest.raises(ParameterError, match="'bands' parameter must be few enough"):
             scheme_of_keys.keys_of(signatures, 0)
 
-    def test_documents_that_are_not_there(self):
+    def test_missing_documents_are_refused(self):
         made = corpus("shingle-sample", ["一" * 20])
         clusterer = _core.Clusterer(made, rule("postings"))
         for call in (
@@ -112,7 +112,7 @@ class TestRefused:
                 with pytest.raises(InputError, match="the one that this was made for, unchanged"):
                     call()
 
-    def test_entries_that_do_not_belong_together(self):
+    def test_mismatched_entries_are_refused(self):
         made = corpus("shingle-sample", ["一" * 20])
         scheme_of_keys = _core.KeyScheme(rule("postings"), bits=0, background=None)
         two, single = np.array([1, 2], np.uint64), np.array([1], np.uint64)

@@ -80,7 +80,7 @@ def test_it_is_counted_when_it_is_due(tmp_path):
         assert recounted(place) == [100, 200, 400, 800, 1600]
 
 
-def test_documents_that_are_decided_again_are_no_arrivals(tmp_path):
+def test_documents_decided_again_do_not_count_as_arrivals(tmp_path):
     many = shuffled()
     path = tmp_path / "index.db"
     with Index(path, workers=1) as index:

@@ -223,7 +223,7 @@ def test_making_an_index_takes_no_lock_away(kept_open, tmp_path):
     assert list(verdicts(place))[-1] == "at last"
 
 
-def test_processes_that_want_another_index_are_told(new_place):
+def test_processes_with_other_settings_are_refused(new_place):
     """One makes it; who asked for other settings goes away."""
     place, together = new_place(), barrier(6)
     thresholds = [0.5, 0.6, 0.5, 0.6, 0.5, 0.6]

@@ -213,7 +213,7 @@ def test_batches_beside_a_transaction(new_place):
 
 
 @pytest.mark.slow
-def test_titles_that_weigh(new_place):
+def test_weighted_titles_decide(new_place):
     """A stream has no corpus to count words in, so `dedup` is told the bundled table."""
     many = documents(f"{LONG_BASES[number % 2]}第{number // 2 % 7}次通报。" for number in range(40))
     for number, row in enumerate(many):
@@ -277,7 +277,7 @@ def test_own_background_is_counted_alike_however_documents_come(new_place, size,
 
 
 @pytest.mark.slow
-def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
+def test_own_background_counts_no_document_twice(tmp_path, counted):
     """Each batch begins with documents that were added before."""
     place = tmp_path / "index.db"
     with COUNTING.index(place, MANY) as index:

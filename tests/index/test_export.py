@@ -111,7 +111,7 @@ def test_a_whole_export_makes_an_equal_index(index, new_place, tmp_path, suffix)
         assert copies["c"].extra == {"n": 2.5, "tags": ["雨"], "big": BIG, "yes": True}
 
 
-def test_kept_documents_make_an_index_that_keeps_them(index, new_place, tmp_path):
+def test_index_of_kept_documents_keeps_them_all(index, new_place, tmp_path):
     index.export(tmp_path / "kept.jsonl")
     with Index(new_place()) as other:
         assert other.add_files([tmp_path / "kept.jsonl"], **FIELDS).keep.all()
@@ -122,7 +122,7 @@ def states(index, state=None):
     return {document.id: (document.state, document.repeats) for document in index.documents(state)}
 
 
-def test_names_that_begin_like_those_of_clashes(location, tmp_path):
+def test_names_like_those_of_clashes_stay(location, tmp_path):
     with Index(location) as index:
         index.add("a", BRIDGE, extra={"id": 1, "extra_id": 2, "extra_extra_id": 3, "extra_n": 4})
         index.export(tmp_path / "kept.jsonl")

@@ -87,7 +87,7 @@ class TestTexts:
         assert added.keep.tolist() == [False, True]
         assert [document.id for document in index.documents()] == ["a", "c"]
 
-    def test_texts_that_break_programs(self, index):
+    def test_hostile_texts_come_back_unchanged(self, index):
         for name, text in TEXTS.items():
             index.add(name, text)
         added = index.add_many([{"id": id, "text": text} for id, text in TEXTS.items()])
@@ -120,7 +120,7 @@ class TestFields:
         circle["x"] = circle
         return [{"x": "\ud800"}, {"x": deep}, circle, {"x": 2**64}, {(1,): 2}]
 
-    def test_extra_that_json_cannot_hold(self, index):
+    def test_extra_outside_json_is_refused(self, index):
         for extra in self.bad_extras():
             with pytest.raises(
                 InputError, match=r"^extra: expected fields that JSON can represent"

@@ -195,9 +195,8 @@ class Machine(RuleBasedStateMachine):
         if expected.problem is None:
             assert self.index.add(new.id, new.text, **options) == expected.repeats
             return
-        with pytest.raises(InputError, match=expected.problem) as refusal:
+        with pytest.raises(InputError, match=expected.problem):
             self.index.add(new.id, new.text, **options)
-        assert refusal.value.message.values["reason"].code == "id_taken"
 
     @rule(batch=batches, replaces=st.booleans())
     def add_together(self, batch, replaces):
@@ -250,9 +249,8 @@ class Machine(RuleBasedStateMachine):
             assert (removed.removed, removed.decided) == (1, decided)
             return
         for call in (self.index.remove, self.index.keep, self.index.confirm):
-            with pytest.raises(InputError, match="there is no document") as refusal:
+            with pytest.raises(InputError, match="there is no document"):
                 call(id)
-            assert refusal.value.message.code == "no_such_document"
 
     @rule(before=times)
     def expire(self, before):
@@ -402,7 +400,7 @@ class Machine(RuleBasedStateMachine):
 @BOTH
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_index_does_what_its_model_does(recipe, new_place, tmp_path):
+def test_index_equals_its_model(recipe, new_place, tmp_path):
     # A new schema of PostgreSQL takes a second.
     examples = 6 if "://" in new_place() else 25
     run_state_machine_as_test(

@@ -15,7 +15,7 @@ OPTIONS = {"recipe": EXACT}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["general", "shingle", "minhash", "characters"])
-def test_queries_are_what_adding_finds(name, location):
+def test_query_equals_add(name, location):
     many = documents(families(11, 60))
     with Index(location, recipe=name, workers=1) as index:
         for row in many:

@@ -56,7 +56,7 @@ class TestOtherSettings:
             with Index(location, **options) as index:
                 assert index.add("a", FERRY) is None
 
-    def test_all_that_differ_are_named_with_both_values(self, location):
+    def test_all_differences_are_named_with_both_values(self, location):
         Index(location, threshold=0.5).close()
         own = load_recipe("general").replace(segment={"k": 6}, decide={"common": "none"})
         message = refused(location, IndexMismatchError, threshold=0.6, expected=7, recipe=own)
@@ -122,15 +122,14 @@ class TestOtherSettings:
     ],
 )
 def test_bad_settings_make_nothing(location, options, word):
-    with pytest.raises(NeardupError) as told:
+    with pytest.raises(NeardupError, match=f"'{word}' parameter must"):
         Index(location, **options)
-    assert word in str(told.value)
     with pytest.raises(NeardupError, match=r"no such file|must hold an index"):
         Index(location, must_exist=True)
 
 
 @BOTH
-def test_one_that_is_there_already(location):
+def test_existing_index_is_refused(location):
     Index(location, must_exist=False).close()
     with pytest.raises(IndexUnavailableError, match="there is an index already"):
         Index(location, must_exist=False)
@@ -146,7 +145,7 @@ class TestFilesOfTheRecipe:
     def recipe(self, path):
         return load_recipe("classic").replace(weigh={"stop_words": str(path)})
 
-    def test_a_file_that_changed(self, location, words):
+    def test_changed_file_is_refused(self, location, words):
         with Index(location, recipe=self.recipe(words)) as index:
             index.add("a", FERRY)
             made = index.stats().recipe_id
@@ -160,7 +159,7 @@ class TestFilesOfTheRecipe:
     @pytest.mark.parametrize(
         ("name", "earlier"), [("improved", "c301b55ac0df"), ("bkdr", "89adc7fa68fa")]
     )
-    def test_a_recipe_that_gives_other_bits_now(self, location, name, earlier):
+    def test_recipe_with_other_bits_is_refused(self, location, name, earlier):
         """Its sketches cannot be compared with new ones: of format 2 here."""
         Index(location, recipe=name).close()
         now = load_recipe(name).for_single_texts().id
@@ -173,7 +172,7 @@ class TestFilesOfTheRecipe:
         message = refused(location, IndexMismatchError, f"{name}-{earlier}", now)
         assert "the neardup that made it" in message
 
-    def test_a_file_that_is_gone(self, location, words):
+    def test_missing_file_is_refused(self, location, words):
         Index(location, recipe=self.recipe(words)).close()
         content = words.read_bytes()
         words.unlink()

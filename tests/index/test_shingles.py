@@ -99,7 +99,7 @@ def test_the_second_opening_reads_no_row(place, in_memory, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, monkeypatch):
+def test_stored_shingles_equal_those_in_memory_after_changes(place, in_memory, seed, monkeypatch):
     # Several sorted parts in one go, and pieces of what is merged that are smaller than a part.
     monkeypatch.setattr(shingles, "_TOGETHER", 60)
     monkeypatch.setattr(shingles, "_MERGED", 25)
@@ -212,7 +212,7 @@ def test_a_missing_file_is_made_again(place, in_memory):
     assert content_of(place) == before
 
 
-def test_damaged_shingles_bring_no_document_that_is_not_there(place, in_memory):
+def test_damaged_shingles_bring_no_missing_document(place, in_memory):
     """Shingles have no digest: wrong ones hide a document, or bring one in vain."""
     candidates(place)
     noise = random.Random(1).randbytes(2000)
@@ -231,7 +231,7 @@ def test_a_file_of_another_index(place, in_memory, tmp_path):
 
 
 @pytest.mark.parametrize("at", [None, "2024-03-09"])
-def test_a_backup_that_was_restored(place, in_memory, tmp_path, at):
+def test_restored_backup_is_noticed(place, in_memory, tmp_path, at):
     """Its next documents get the numbers, and the times, of documents that it never had."""
     backup = tmp_path / "backup.db"
     candidates(place)
@@ -274,7 +274,7 @@ def test_file_of_shingles_has_the_mode_of_the_index(place):
     assert stat.S_IMODE(file_of(place).stat().st_mode) == 0o600
 
 
-def test_a_library_that_is_open_keeps_its_file(place):
+def test_open_library_keeps_its_file(place):
     with open_library(place, workers=1) as library:
         paper = get_aligner().paper(text_of(3))
         before = library.candidates(paper, least=20, limit=9)
@@ -305,7 +305,7 @@ def mapped_mb():
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
-def test_a_check_holds_what_it_looks_up_and_not_the_file(tmp_path):
+def test_check_holds_its_rows_and_not_the_file(tmp_path):
     made = np.random.default_rng(5).integers(0, 1 << 32, 1 << 24, np.uint64) << np.uint64(32)
     made.sort()
     one = np.ones(1, np.int64)

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from tests.index.written import letters
 from tests.kit.progress import RecordedProgress
 
-from neardup import Index, IndexFormatError, InputError, ParameterError, check
+from neardup import Index, NeardupError, ParameterError, check
 from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, open_library
@@ -91,7 +91,7 @@ def test_it_is_sketched_once(index, location, counting):
     assert stored(location) == first
 
 
-def test_only_what_was_added_is_sketched(index, location, counting):
+def test_only_added_documents_are_sketched(index, location, counting):
     check(paper_with("d0"), location)
     counting.sketched.clear()
     more = [letters(RNG, 100), letters(RNG, 100)]
@@ -119,7 +119,7 @@ def test_removed_document_is_not_a_source_and_leaves_nothing(index, location, co
     assert counting.sketched == []
 
 
-def test_a_number_that_comes_again_has_its_own_text(index, location):
+def test_reused_number_has_its_new_text(index, location):
     check(paper_with("d1"), location)
     index.remove("d7")
     text = letters(RNG, 100)
@@ -163,7 +163,7 @@ def test_more_than_one_transaction_makes(location, counting):
 
 
 @pytest.mark.usefixtures("index")
-def test_it_finds_what_files_find(location, make):
+def test_index_finds_the_same_as_files(location, make):
     lines = "".join(f'{{"id": "{id_}", "text": "{text}"}}\n' for id_, text in TEXTS.items())
     paper = paper_with("d1", "d4", "d6")
     of_files = check(paper, make("library.jsonl", lines))
@@ -178,13 +178,13 @@ def test_duplicates_are_sources_like_all_others(index, location):
     assert sources(check(paper_with("d2"), location)) == ["copy", "d2"]
 
 
-def test_one_that_is_removed_meanwhile_is_no_source(index):
+def test_document_removed_meanwhile_is_not_a_source(index):
     with open_library(index, workers=1) as opened:
         index.remove("d1")
         assert sources(check(paper_with("d1", "d2"), opened)) == ["d2"]
 
 
-def test_an_index_that_was_given_open_stays_open(index, location):
+def test_open_index_stays_open(index, location):
     for given in (index, location, [location]):
         report = check(paper_with("d2"), given)
         assert sources(report) == ["d2"]
@@ -224,5 +224,5 @@ def test_many_papers(index, make):
 
 
 def test_no_index_there(new_place):
-    with pytest.raises((InputError, IndexFormatError)):
+    with pytest.raises(NeardupError, match=r"no such file|must hold an index"):
         check(paper_with("d1"), new_place())

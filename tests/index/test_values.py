@@ -47,13 +47,13 @@ def index(tmp_path):
         (datetime.max, "9999-12-31T23:59:59.999999"),
     ],
 )
-def test_times_that_are_read(given, meant):
+def test_valid_times_are_read(given, meant):
     time = check_time(given, "at")
     assert time.isoformat() == f"{meant}+00:00"
     assert convert_stamp(stamp(time)) == time
 
 
-def test_a_time_that_utc_cannot_hold():
+def test_time_outside_utc_is_refused():
     with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
         check_time("0001-01-01T00:00:00+14:00", "at")
 
@@ -76,7 +76,7 @@ def test_a_time_that_utc_cannot_hold():
         "",
     ],
 )
-def test_times_that_are_not_guessed_at(given):
+def test_ambiguous_times_are_refused(given):
     assert parse_stamp(given) == "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00"
     with pytest.raises(ParameterError, match="'at' parameter must be a time such as"):
         check_time(given, "at")
@@ -159,5 +159,5 @@ def test_an_index_behind_a_link(tmp_path):
     neardup.Index(tmp_path / "real" / "n.db").close()
     with neardup.Index(tmp_path / "link.db", must_exist=True) as index:
         for name in ("link.db", "real/n.db", "real/n.db-wal"):
-            with pytest.raises(OutputError):
+            with pytest.raises(OutputError, match=r"must not be both input and output"):
                 index.export(tmp_path / name, force=True)

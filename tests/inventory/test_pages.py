@@ -84,7 +84,7 @@ EXAMPLES_OF_PAGES = [
 
 
 @pytest.mark.parametrize(("language", "block"), EXAMPLES_OF_PAGES)
-def test_examples_give_what_the_page_says(language, block):
+def test_examples_give_the_results_on_the_page(language, block):
     """Each block by itself."""
     example = doctest.DocTestParser().get_doctest(block, {}, language, None, 0)
     failed = []
@@ -128,7 +128,7 @@ COMMANDS_OF_PAGES = {
 @pytest.mark.parametrize(
     "page", [p for p, commands in COMMANDS_OF_PAGES.items() if commands], ids=str
 )
-def test_commands_print_what_the_page_says(page, tmp_path):
+def test_commands_print_the_output_on_the_page(page, tmp_path):
     """All in one folder, in order."""
     session = Session(tmp_path)
     for command, expected in COMMANDS_OF_PAGES[page]:

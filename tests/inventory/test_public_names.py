@@ -209,7 +209,7 @@ def test_no_option_is_described_twice():
     assert len(declared) == len(helps) + 2 > 70
 
 
-def test_the_guide_lists_each_option_that_spark_or_an_index_lacks(root):
+def test_guide_lists_each_option_missing_on_spark_or_index(root):
     def flags(name):
         parameters = {
             one.name: one.flags[0] for one in list_parameters(find_command(name)) if one.flags

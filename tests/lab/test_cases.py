@@ -55,7 +55,7 @@ def test_each_original_has_a_copy(collection):
     assert table["id"].to_pylist() == [str(place) for place in range(len(texts))]
 
 
-def test_edits_draw_from_texts_that_are_no_document(collection):
+def test_edits_draw_from_texts_outside_the_documents(collection):
     cases = make_cases(collection)
     assert not set(cases.pool) & set(cases.documents.texts)
     assert len(cases.pool) == 7 + 6
@@ -174,7 +174,7 @@ def test_documents_count_once(judged):
     assert (every.topic, every.scores, every.aside) == ("all", Scores(2, 3, 6), 2)
 
 
-def test_only_copies_that_were_searched_with_their_originals_count(judged):
+def test_copies_searched_without_their_originals_do_not_count(judged):
     cases, _, scorer = judged
     nothing = np.empty((0, 2), np.int64)
     copy = places(cases, 0, copies=True)[0]
@@ -206,7 +206,7 @@ def test_identical_texts_without_fingerprint_are_found():
 
 
 @pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.4)])
-def test_a_recipe_finds_what_its_cut_off_includes(collection, name, cut_off):
+def test_recipe_finds_all_pairs_within_its_cut_off(collection, name, cut_off):
     table = make_cases(collection).make_table("edits")
     recipe = load_recipe(name)
     assert Run(recipe, 0, (), (), ()).cut_off == cut_off

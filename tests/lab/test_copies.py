@@ -128,7 +128,7 @@ def test_a_pool_without_words(pool):
         EditModel(pool)
 
 
-def test_a_pool_that_is_one_text():
+def test_pool_is_a_list_of_texts():
     with pytest.raises(ParameterError, match="'pool' parameter must be a list"):
         EditModel("some words")
     with pytest.raises(ParameterError, match="'seed'"):

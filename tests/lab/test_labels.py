@@ -40,19 +40,19 @@ def test_labels(truth, label, duplicate):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "line"),
     [
-        "\ufeffid_a,id_b,label,confidence\r\na,b,yes,high\r\n\r\nc,d,no,low\r\n",
-        "note\tlabel\tid_b\tid_a\tconfidence\nx\tyes\tb\ta\thigh\n\tno\td\tc\tlow\n",
+        ("\ufeffid_a,id_b,label,confidence\r\na,b,yes,high\r\n\r\nc,d,no,low\r\n", 4),
+        ("note\tlabel\tid_b\tid_a\tconfidence\nx\tyes\tb\ta\thigh\n\tno\td\tc\tlow\n", 3),
     ],
 )
-def test_columns_in_any_order_with_tabs_or_commas(truth, text):
+def test_columns_in_any_order_with_tabs_or_commas(truth, text, line):
     result = truth(text)
     assert [(p.id_a, p.id_b, p.duplicate, p.confidence) for p in result.pairs] == [
         ("a", "b", True, "high"),
         ("c", "d", False, "low"),
     ]
-    assert result.pairs[1].line in (3, 4)
+    assert result.pairs[1].line == line
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1e"])
@@ -74,7 +74,7 @@ def test_a_group_is_read_if_there_is_one(truth):
     assert truth(f"{HEAD}a\tb\tyes\nc\td\tno\n").pairs[0].group == ""
 
 
-def test_a_pair_that_repeats_counts_once(truth):
+def test_repeated_pair_counts_once(truth):
     result = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
     assert (len(result.pairs), result.repeated) == (2, 1)
 

@@ -66,7 +66,7 @@ def test_an_output_is_refused_before_the_work(name, expected):
     assert files() == {"file": "", "taken/rows.csv": "mine"}
 
 
-def test_an_experiment_that_fails_leaves_no_file():
+def test_failed_experiment_leaves_no_file():
     """Folders that were created are gone again; one that had other files keeps those."""
     for output in ("new/folder", "."):
         Path("notes.txt").write_text("mine")

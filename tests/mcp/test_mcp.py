@@ -133,7 +133,7 @@ def answers(asked):
     return asked[1]
 
 
-def test_each_tool_says_what_it_answers_and_only_reads(tools):
+def test_each_tool_describes_its_answer_and_only_reads(tools):
     assert {tool for tool, _ in CALLS.values()} == set(tools)
     for tool in tools.values():
         assert "Use it" in tool.description
@@ -191,7 +191,7 @@ def test_a_bad_record_is_a_problem(answers):
     assert "record 7" in answer["problems"][0]
 
 
-def test_an_index_tells_what_a_text_repeats(answers):
+def test_index_names_the_repeated_document(answers):
     answer = answers["in index"]
     assert answer["found"]
     assert answer["documents_total"] == len(answer["documents"]) == 1
@@ -199,14 +199,14 @@ def test_an_index_tells_what_a_text_repeats(answers):
     assert answer["documents"][0]["text"] == FERRY
 
 
-def test_an_index_tells_what_comes_close(answers):
+def test_index_names_similar_documents(answers):
     answer = answers["near index"]
     assert not answer["found"]
     assert [one["id"] for one in answer["near_misses"]] == ["ferry"]
     assert 0 < answer["near_misses"][0]["similarity"] < 0.45
 
 
-def test_a_folder_tells_which_part_is_copied(answers):
+def test_folder_shows_the_copied_part(answers):
     answer = answers["in folder"]
     assert answer["found"]
     assert 0.7 < answer["rate"] < 1
@@ -217,7 +217,7 @@ def test_a_folder_tells_which_part_is_copied(answers):
     assert "The new ferry" in passage["in_document"]["text"]
 
 
-def test_a_folder_tells_that_nothing_is_copied(answers):
+def test_folder_without_copies_finds_nothing(answers):
     answer = answers["not in folder"]
     assert not answer["found"]
     assert (answer["rate"], answer["documents"], answer["passages"]) == (0, [], [])
@@ -362,7 +362,7 @@ def test_link_put_in_after_the_check_is_not_followed(swapped, monkeypatch, case)
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason=needs.LINUX)
-def test_link_that_is_swapped_all_the_time_leaks_nothing(swapped):
+def test_link_swapped_during_reads_leaks_nothing(swapped):
     tools, stopped = Tools([str(swapped)]), threading.Event()
     (swapped / "a.txt").unlink()
 
@@ -415,7 +415,7 @@ def test_the_command_gives_the_same_answers_over_standard_input(folder, answers)
 
 
 @pytest.mark.slow
-def test_line_that_is_no_message_is_answered(folder):
+def test_malformed_line_is_answered(folder):
     """A client that waits for an answer would wait for ever."""
 
     def call(id, arguments):

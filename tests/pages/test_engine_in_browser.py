@@ -98,7 +98,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
-def test_a_verdict_is_that_of_the_command(visit, a, b):
+def test_verdict_equals_the_one_of_the_command(visit, a, b):
     page = visit("try.html", 1200)
     compared(page, a, b)
     expected = neardup.compare(a, b)
@@ -145,7 +145,7 @@ def test_a_collection_is_cleaned_as_by_the_command(visit, root, tmp_path):
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused(visit, content, expected):
+def test_unreadable_file_is_refused(visit, content, expected):
     page = visit("try.html", 1200)
     cleaned(page, content)
     assert expected in page.inner_text("#cleaned .problem")

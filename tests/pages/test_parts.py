@@ -147,13 +147,13 @@ def test_moved_sentences_lead_to_their_own_places():
         assert {target.marks.anchors[number] for number in numbers} <= names
 
 
-def test_short_texts_show_what_they_share():
+def test_short_texts_show_shared_text():
     sides = align_sides("新渡轮下周一试航", "新渡船下周一试航了")
     assert len(sides.pieces) == 1
     assert marked(sides.b) == ["船"]
 
 
-def test_texts_that_share_nothing():
+def test_texts_without_shared_text_have_no_pieces():
     sides = align_sides("甲乙丙丁", "ABCD")
     assert sides.pieces == []
     assert text_of(sides.a) == "甲乙丙丁"

@@ -43,12 +43,12 @@ class TestPrograms:
         assert printing.find_browser() == str(folder / "google-chrome")
         assert printing.to_pdf("<p>1</p>") == b"done\n"
 
-    def test_a_browser_that_fails(self, on_path):
+    def test_failing_browser_is_reported(self, on_path):
         on_path(chromium="exit 1")
         with pytest.raises(MissingDependencyError, match="none of these printed it"):
             printing.to_pdf("<p>1</p>")
 
-    def test_a_browser_that_hangs(self, on_path, monkeypatch):
+    def test_hanging_browser_is_ended(self, on_path, monkeypatch):
         monkeypatch.setattr(printing, "_SECONDS", 0.1)
         on_path(chromium="exec /bin/sleep 60")
         with pytest.raises(MissingDependencyError):

@@ -28,13 +28,13 @@ def test_one_passage_and_where_it_stands():
     assert passage.pieces == (Piece(80, 80 + len(B) - 1, 33, 33 + len(B) - 1),)
 
 
-def test_passages_that_are_apart_are_two():
+def test_distant_passages_are_two():
     text, source = unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C
     passages = align(text, source, min_passage_length=15)
     assert [text[passage.begin : passage.end] for passage in passages] == [A[:-1], C[:-1]]
 
 
-def test_sentences_that_were_moved_are_pieces_of_one_passage():
+def test_moved_sentences_are_pieces_of_one_passage():
     text, source = around(C + A + B, 1, 2), around(A + B + C, 3, 4)
     (passage,) = align(text, source)
     assert text[passage.begin : passage.end] == (C + A + B)[:-1]
@@ -100,7 +100,7 @@ def test_short_texts_have_no_passages(name):
 
 
 @pytest.mark.parametrize("unit", ["雨", "雨雪", "ha", "渡口停航，", "abcdefghij" * 2])
-def test_texts_that_repeat_themselves(unit):
+def test_repetitive_texts_align_whole(unit):
     """Time does not explode, and all of it is passage."""
     text = unit * (8_000 // len(unit))
     passages = align(text, text)

@@ -79,7 +79,7 @@ def test_a_file_of_the_library_with_the_name_of_a_paper_is_not_the_paper(make):
     assert among.make_cells(checked) == {}
 
 
-def test_papers_that_are_not_compared_have_no_pairs(papers):
+def test_papers_without_comparison_have_no_pairs(papers):
     (checked,) = check_files(["p/anna.txt"], "p", workers=1)
     page = render_summary([checked, *papers], [None] * 5, language="en")
     assert "Pairs of papers" in page

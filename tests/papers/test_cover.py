@@ -117,7 +117,7 @@ def test_the_table_of_a_class(encoding, header):
         ("file\na.txt\n./a.txt\n", r"must list \./a\.txt only once"),
     ],
 )
-def test_tables_that_are_refused(text, problem):
+def test_bad_tables_are_refused(text, problem):
     if text is not None:
         Path("class.csv").write_text(text)
     with pytest.raises(InputError, match=rf"class\.csv: .*{problem}"):

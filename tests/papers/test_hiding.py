@@ -171,12 +171,12 @@ def test_text_behind_directional_marks_is_compared_as_it_is_shown(make, library,
         f"{HEBREW} (The ferry, at 9:30){RLM} {HEBREW}",
     ],
 )
-def test_directional_marks_that_move_no_letter_are_innocent(text):
+def test_directional_marks_without_effect_are_not_reported(text):
     paper = FileText(text, "text")
     assert reorder_paper(paper) is paper
 
 
-def test_order_of_a_pdf_is_that_of_its_places():
+def test_order_of_a_pdf_follows_its_places():
     paper = FileText(RLO + ENGLISH, "pdf")
     assert reorder_paper(paper) is paper
 

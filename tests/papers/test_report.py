@@ -212,7 +212,7 @@ def test_runs_follow_each_other(name):
     assert bounds[-1] == len(report.text)
 
 
-def test_on_several_sources_the_colour_is_that_of_the_largest():
+def test_passage_of_several_sources_has_the_colour_of_the_largest():
     text = "甲乙丙丁戊己庚辛"
     matches = [(0, [(0, 8, 0, 8)]), (1, [(0, 2, 0, 2)]), (1, [(4, 6, 4, 6)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
@@ -223,7 +223,7 @@ def test_on_several_sources_the_colour_is_that_of_the_largest():
     assert mark_paper(report).coloured == {0}
 
 
-def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
+def test_source_of_exactly_that_passage_precedes_a_larger_one():
     text = "甲乙丙丁戊己庚辛"
     matches = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
@@ -233,7 +233,7 @@ def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
     assert middle.opens
 
 
-def test_evidence_says_which_pieces_moved():
+def test_evidence_names_moved_pieces():
     report = REPORTS["zh"]
     evidence = reports.evidence(report)
     assert [item.moved for item in evidence] == [False, False, True, False, False]
@@ -248,7 +248,7 @@ def test_evidence_says_which_pieces_moved():
         assert [pieces[number].moved for number in (1, 2, 3)] == [False, False, True]
 
 
-def test_a_passage_whose_colour_is_nowhere_is_shortened():
+def test_passage_without_colour_is_shortened():
     text = "".join(f"第{n}句话写在这里。" for n in range(100))
     size = len(text)
     sources = [("a", None, text), ("b", None, text)]
@@ -330,7 +330,7 @@ def summary(of_reports, links, unread=(), **options):
     return render_summary([*papers, *unread], [*links, *[None] * len(unread)], **options)
 
 
-def test_the_number_of_a_report_is_that_of_its_content():
+def test_number_of_a_report_depends_on_its_content():
     report = REPORTS["zh"]
     assert report.to_dict()["number"] == report.number == reports.small_zh().number
     others = [

@@ -524,7 +524,7 @@ def test_a_hostile_report_is_saved_with_its_text(visit, tmp_path):
     assert again.evaluate("window.broken") is None
 
 
-def test_text_that_is_set_aside_has_the_colour_of_what_is_left(visit):
+def test_excluded_text_has_the_colour_of_the_remaining_source(visit):
     report = reports.small_zh()
     page = visit(report.to_html())
     shared = page.locator("#t3")

@@ -146,14 +146,14 @@ def test_how_many_documents_it_takes(make, having, count, is_shared):
 
 
 @pytest.mark.parametrize(("having", "is_shared"), [(69, False), (70, True)])
-def test_a_library_whose_shingles_are_counted(make, having, is_shared):
+def test_counted_shingles_find_shared_text(make, having, is_shared):
     library = library_of(make, DECLARATION, having, 350)
     report = check(paper_with(make, DECLARATION), library)
     assert (len(report.sources) == 0) == is_shared
     assert [documents for _, documents in shared(report)] == [having] * is_shared
 
 
-def test_copies_of_one_text_are_no_documents_that_share(make):
+def test_copies_of_one_text_count_as_one_document(make):
     # The paper has half of each: an article and its re-posts.
     article = unrelated(1, 600)
     for number in range(12):
@@ -163,7 +163,7 @@ def test_copies_of_one_text_are_no_documents_that_share(make):
     assert shared(report) == []
 
 
-def test_a_paper_that_is_little_else_is_a_copy(make, theses):
+def test_paper_of_mostly_shared_text_is_a_copy(make, theses):
     report = check(make("paper.txt", DECLARATION + THANKS + unrelated(9, 100)), theses)
     assert (len(report.sources), shared(report)) == (12, [])
 
@@ -182,7 +182,7 @@ def test_papers_of_a_class_are_no_library(make, theses):
     assert last.report.shared >= counted(DECLARATION + THANKS)
 
 
-def test_a_source_that_is_left_out_is_no_document(make):
+def test_omitted_source_does_not_count_as_a_document(make):
     library = library_of(make, DECLARATION, 3, 4)
     paper = paper_with(make, DECLARATION)
     assert len(check(paper, library).sources) == 3

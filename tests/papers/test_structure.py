@@ -48,7 +48,7 @@ def spans(text, kind, **marked):
 
 
 @pytest.mark.parametrize(("marked", "text", "parts"), CASES, ids=range(len(CASES)))
-def test_structure_is_that_of_the_case(marked, text, parts):
+def test_structure_equals_the_case(marked, text, parts):
     found = text
     for aside in reversed(asides(text)):
         inside = f"⟦{aside.kind} {text[aside.begin : aside.end]}⟧"

@@ -63,7 +63,7 @@ GARBLED = letters(random.Random(1), 2000).encode("gbk").decode("latin-1")
     ("signs", "damaged", "has_verdict"),
     [(0, 0, True), (8, 0, True), (11, 0, False), (60, 0, False), (0, 1, False), (4, 1, False)],
 )
-def test_paper_that_could_not_be_read_has_no_verdict(make, signs, damaged, has_verdict):
+def test_unreadable_paper_has_no_verdict(make, signs, damaged, has_verdict):
     formulas = ["".join(chr(0xE000 + at) for at in range(of, of + signs)) for of in range(20)]
     pages = [
         [*page, (90, 60, 9, formula)] if formula else page

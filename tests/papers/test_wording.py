@@ -45,7 +45,7 @@ class TestWhatManyDocumentsHave:
         assert wording(report) == {("common", PHRASE[:-1])}
 
     @pytest.mark.parametrize("copies", [1, 3, 7])
-    def test_a_source_that_some_papers_copied_is_a_source(self, make, copies):
+    def test_source_copied_by_some_papers_stays_a_source(self, make, copies):
         library = library_of(make, PHRASE, copies, others=40)
         report = check(make("paper.txt", around(PHRASE)), library)
         assert (len(report.sources), wording(report)) == (copies, set())

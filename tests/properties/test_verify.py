@@ -250,7 +250,7 @@ def test_the_shape_of_a_signature():
     assert result["similarity"] < 0.45
 
 
-def test_a_term_that_is_replaced_throughout_recurs():
+def test_term_replaced_throughout_recurs():
     parts = [characters(20 * number, 18) for number in range(6)]
     result = both("东".join(parts), "西".join(parts), 5, [])["aligned"]
     assert (result["gaps"], result["replacements"], result["recurring"]) == (5, 5, 4)

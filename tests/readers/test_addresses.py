@@ -166,7 +166,7 @@ def test_outputs_here_and_elsewhere_are_new_together(replaced, monkeypatch):
     assert new() == ["kept", "removed", "report"]
 
 
-def test_an_error_says_which_output_is_new(replaced, monkeypatch):
+def test_error_names_the_new_output(replaced, monkeypatch):
     run, new = replaced
     rename = MemoryFileSystem.mv
 

@@ -76,7 +76,7 @@ def seen_as(inner, **parts):
         ("<w:vanish/><w:specVanish/>", "hidden_text"),
     ],
 )
-def test_run_that_nobody_sees(properties, kind):
+def test_invisible_run_is_recognized(properties, kind):
     assert seen_as(properties, theme=THEME) == kind
 
 
@@ -101,14 +101,14 @@ def test_colours_of_the_settings_and_without_a_theme():
         ('<w:ind w:left="720"/>', None),
     ],
 )
-def test_paragraph_that_nobody_sees(before, kind):
+def test_invisible_paragraph_is_recognized(before, kind):
     body = f"<w:p><w:pPr>{before}</w:pPr>{run('中间')}</w:p>"
     document = read_bytes(docx(body), "a.docx")
     assert [part.kind for part in document.hidden] == ([kind] if kind else [])
 
 
 @pytest.mark.parametrize(("rule", "kind"), [("exact", "tiny_text"), ("atLeast", None)])
-def test_row_that_cuts_its_text_off(rule, kind):
+def test_text_in_a_row_of_exact_height_is_reported(rule, kind):
     height = f'<w:trPr><w:trHeight w:val="1" w:hRule="{rule}"/></w:trPr>'
     body = f"<w:tbl><w:tr>{height}<w:tc>{paragraph('中间')}</w:tc></w:tr></w:tbl>"
     document = read_bytes(docx(body), "a.docx")

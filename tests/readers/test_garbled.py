@@ -50,10 +50,8 @@ STATED = {
 
 @pytest.mark.parametrize("stated", STATED)
 def test_a_pdf_with_a_wrong_table_is_refused(stated):
-    with pytest.raises(UnreadableFileError, match="unusable text layer") as caught:
+    with pytest.raises(UnreadableFileError, match=r"unusable text layer.*ocrmypdf"):
         read_bytes(pdf([PAGE], STATED[stated]), "a.pdf")
-    assert caught.value.code == "garbled"
-    assert "ocrmypdf" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -175,31 +173,33 @@ def test_languages_code_tables_and_formulas_are_read(name, times):
 
 @pytest.mark.parametrize("name", [name for name in GARBLED if name != "private use"])
 def test_short_texts_are_not_judged(name):
-    share = measure_garbling(GARBLED[name][:90]).share
-    assert share == 0 or name in ("replaced", "UTF-8 as Latin-1")
+    # Signs of replacement are plain at any length.
+    assert (measure_garbling(GARBLED[name][:90]).share > 0) == (name == "replaced")
 
 
-@pytest.mark.parametrize(
-    ("share", "is_read"), [(0.1, True), (0.25, True), (0.4, True), (0.6, False), (0.9, False)]
-)
-def test_a_garbled_part_is_noted_or_refused(share, is_read):
-    pages = 40
-    wrong = round(pages * share)
-    page = (CHINESE * 9)[:1000]
-    wrong_page = GARBLED["GBK as Latin-1"] * 9
-    text = "\n".join([page] * (pages - wrong) + [wrong_page[:1000]] * wrong)
-    if not is_read:
-        with pytest.raises(UnreadableFileError, match="unusable text layer"):
-            read_bytes(text.encode(), "a.txt")
-        return
+def partly_garbled(wrong):
+    """Return forty pages, the last ones garbled."""
+    page, wrong_page = (CHINESE * 9)[:1000], (GARBLED["GBK as Latin-1"] * 9)[:1000]
+    return "\n".join([page] * (40 - wrong) + [wrong_page] * wrong)
+
+
+@pytest.mark.parametrize("wrong", [4, 10, 16])
+def test_garbled_part_is_noted(wrong):
+    text = partly_garbled(wrong)
     document = read_bytes(text.encode(), "a.txt")
     assert document.text == text
+    assert abs(document.garbled - wrong / 40) < 0.01
     (note,) = document.notes
-    assert note.values["share"] == document.garbled
-    assert abs(document.garbled - share) < 0.01
+    assert f"{document.garbled:.1%} of the text" in note
     assert "runs of accented letters" in note
     ((begin, end),) = document.garbled_spans
     assert "".join(text[begin:end].split()) == "".join(text[-1001 * wrong + 1 :].split())
+
+
+@pytest.mark.parametrize("wrong", [24, 36])
+def test_mostly_garbled_text_is_refused(wrong):
+    with pytest.raises(UnreadableFileError, match="unusable text layer"):
+        read_bytes(partly_garbled(wrong).encode(), "a.txt")
 
 
 @pytest.mark.parametrize("share", [0.02, 0.21, 0.34, 0.48, 0.52])

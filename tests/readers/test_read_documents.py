@@ -88,7 +88,7 @@ def test_docx_tracked_changes_fields_and_hidden_text():
     assert document.notes == ("3 characters of hidden text are left out.",)
 
 
-def test_docx_text_that_nobody_sees():
+def test_invisible_docx_text_is_reported():
     white = '<w:color w:val="FFFFFF"/>'
     body = (
         "<w:p>"
@@ -124,7 +124,7 @@ def test_docx_text_that_nobody_sees():
     assert [part.kind for part in on_colour.hidden] == ["tiny_text", "hidden_text", "tiny_text"]
 
 
-def test_docx_text_that_styles_make_unseen():
+def test_docx_text_hidden_by_styles_is_reported():
     def style(kind, key, inside, base="", default=""):
         based = f'<w:basedOn w:val="{base}"/>' if base else ""
         return (
@@ -209,7 +209,7 @@ def test_docx_text_that_styles_make_unseen():
         (f"q 595 0 0 842 0 0 cm {PICTURE} Q 3 Tr", None),
     ],
 )
-def test_pdf_text_that_nobody_sees(before, kind):
+def test_invisible_pdf_text_is_reported(before, kind):
     lines = [*column([LONG]), (90, 700, 12, "白字", before), *column([OTHER], top=660)]
     document = read_bytes(pdf([column([LONG]), lines]), "a.pdf")
     if kind is None:
@@ -362,7 +362,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pdf_has_the_paragraphs_that_a_reader_sees(name):
+def test_pdf_has_its_visible_paragraphs(name):
     lines, paragraphs = PAGES[name]
     document = read_bytes(pdf([lines]), "a.pdf")
     assert document.text.splitlines() == paragraphs
@@ -396,18 +396,16 @@ def test_pdf_contents_with_numbers_and_letters_set_apart():
 
 
 def test_pdf_pages_of_pictures():
-    with pytest.raises(UnreadableFileError, match="ocrmypdf") as caught:
+    with pytest.raises(UnreadableFileError, match=r"^a\.pdf: must have .*text.*ocrmypdf"):
         read_bytes(pdf([[], []]), "a.pdf")
-    assert caught.value.code == "no_text_layer"
     document = read_bytes(pdf([[], column([LONG])]), "a.pdf")
     assert document.notes == ("1 of 2 pages have no text; they may be pictures.",)
     assert document.pages == (0, 0)
 
 
 def test_pdf_too_many_pages():
-    with pytest.raises(UnreadableFileError, match=r"at most 2 pages. Got 3") as caught:
+    with pytest.raises(UnreadableFileError, match=r"at most 2 pages. Got 3"):
         read_bytes(pdf([column([LONG])] * 3), "a.pdf", limits=Limits(max_pages=2))
-    assert caught.value.code == "too_large"
 
 
 # Word documents with macros, and files that are none
@@ -463,7 +461,6 @@ def test_broken_word_document_is_refused_in_one_sentence(data, found, extension)
         read_bytes(data, f"a.{extension}")
     message = str(caught.value)
     assert message.startswith(f"a.{extension}: must be a whole Word document (.docx). Got {found}")
-    assert caught.value.code == "damaged_file"
 
 
 # HTML and Markdown
@@ -590,10 +587,6 @@ def test_binary_file_is_refused(data, reason):
     assert str(error).startswith(f"{name}: must be ")
     assert reason in str(error)
     assert str(error).isprintable()
-    codes = {"whole": "damaged_file", "password": "encrypted"}
-    expected = (code for word, code in codes.items() if word in reason)
-    assert error.code == next(expected, "not_a_document")
-    assert error.values["file"] == name
     # The sentence and its parts are two ways to say one thing.
     assert str(error) == str(error.problem)
 

@@ -378,7 +378,7 @@ def test_a_pattern_without_matches(make, pattern):
     assert str(caught.value) == f"{pattern}: no file matches this pattern."
 
 
-def test_a_file_whose_name_looks_like_a_pattern(read, make):
+def test_file_named_like_a_pattern_is_read(read, make):
     for name in ("news[1].jsonl", "a*.jsonl", "what?.jsonl"):
         make(name, lines(name))
     make("news1.jsonl", lines("no"))

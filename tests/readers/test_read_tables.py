@@ -192,7 +192,7 @@ def test_later_item_of_another_kind_is_a_shown_problem(data, problem):
     assert "problems" not in repr(dedup(["a", "b"]))
 
 
-def test_dicts_none_of_which_has_the_text_field():
+def test_dicts_without_the_text_field_are_refused():
     rows = [{"txt": "a", "n": 1}, {"n": 2}]
     for data in (rows, tuple(rows), iter(rows), np.array(rows)):
         with pytest.raises(InputError) as caught:

@@ -22,34 +22,39 @@ from neardup.readers.streams import ReopenableFile
 from neardup.tasks.dedup import dedup_files
 
 REFUSED = [
-    (["nowhere.jsonl"], {}, InputError, "no_such_file"),
-    (["no\nwhere"], {}, InputError, "no_such_file"),
-    ([], {}, ParameterError, "parameter"),
-    (["-", "-"], {}, ParameterError, "parameter"),
-    (["a.jsonl"], {"format": "xml"}, ParameterError, "parameter"),
-    (["a.jsonl"], {"encoding": "klingon"}, ParameterError, "parameter"),
-    (["a.xml"], {}, ParameterError, "unknown_format"),
-    (["empty"], {}, InputError, "input"),
-    (["empty"], {"only_text_in_folders": True}, InputError, "input"),
-    (["numbers.parquet"], {}, InputError, "not_a_text"),
-    (["numbers.parquet"], {"text_field": "body"}, InputError, "no_text_field"),
+    (["nowhere.jsonl"], {}, InputError, "no such file"),
+    (["no\nwhere"], {}, InputError, r"no such file"),
+    ([], {}, ParameterError, r"'inputs' parameter must be .* at least one\. Got \[\]"),
+    (["-", "-"], {}, ParameterError, "'inputs' parameter must name standard input .* at most once"),
+    (["a.jsonl"], {"format": "xml"}, ParameterError, "'format' parameter must be one of jsonl, .*"),
+    (["a.jsonl"], {"encoding": "klingon"}, ParameterError, "'encoding' parameter .* 'klingon'"),
+    (["a.xml"], {}, ParameterError, "must have a known extension .* has '.xml'.*format='text'"),
+    (["empty"], {}, InputError, r"must contain files with a known extension: .*\.jsonl"),
+    (["empty"], {"only_text_in_folders": True}, InputError, r"must contain text files \(\.txt"),
+    (["numbers.parquet"], {}, InputError, "column 'text' must hold text. Got int64"),
+    (
+        ["numbers.parquet"],
+        {"text_field": "body"},
+        InputError,
+        "must have a text column 'body'. Got 'text', 'x'.*text_field=",
+    ),
     (
         ["numbers.parquet"],
         {"text_field": "x", "id_field": "key"},
         InputError,
-        "no_such_field",
+        "must have the id column 'key'. Got 'text', 'x'.*id_field=",
     ),
-    (["bad.parquet"], {}, InputError, "damaged_file"),
-    (["cut.arrow"], {}, InputError, "damaged_file"),
-    (["cut.arrows"], {}, InputError, "damaged_file"),
-    (["lines.arrow"], {}, InputError, "damaged_file"),
-    (["empty.arrow"], {}, InputError, "damaged_file"),
-    (["first.feather"], {}, InputError, "damaged_file"),
-    (["a.csv"], {}, InputError, "no_text_field"),
-    (["damaged.csv"], {}, InputError, "input"),
-    (["array.json"], {}, InputError, "invalid_json"),
-    (["array.json.gz"], {}, InputError, "invalid_json"),
-    (["pretty.json"], {}, InputError, "invalid_json"),
+    (["bad.parquet"], {}, InputError, "must be a Parquet file.*does not end like one.*format="),
+    (["cut.arrow"], {}, InputError, "must be an Arrow file.*does not end like one.*format="),
+    (["cut.arrows"], {}, InputError, "must be an Arrow file. Got"),
+    (["lines.arrow"], {}, InputError, "must be an Arrow file. Got .* instead. Name its format"),
+    (["empty.arrow"], {}, InputError, "must be an Arrow file. Got nothing instead"),
+    (["first.feather"], {}, InputError, "Got version 1 of Feather instead.*write_feather"),
+    (["a.csv"], {}, InputError, "must have a text column 'text', .* Got 'x', 'y' instead"),
+    (["damaged.csv"], {}, InputError, r"header row must be valid UTF-8 \(byte 6 .*encoding="),
+    (["array.json"], {}, InputError, r"Got a JSON array instead.*jq -c '\.\[\]' array\.json"),
+    (["array.json.gz"], {}, InputError, r"Got a JSON array instead.*Unpack it .*array\.json\.gz"),
+    (["pretty.json"], {}, InputError, r"an object that spans several lines .*jq -c '\.' pretty"),
 ]
 
 
@@ -75,14 +80,13 @@ def files(make):
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("paths", "options", "kind", "code"), REFUSED)
-def test_refused_before_reading(paths, options, kind, code):
-    with pytest.raises(kind) as caught:
+@pytest.mark.parametrize(("paths", "options", "kind", "words"), REFUSED)
+def test_refused_before_reading(paths, options, kind, words):
+    with pytest.raises(kind, match=words) as caught:
         open_sources(paths, **options)
-    error = caught.value
-    assert "\n" not in str(error)
-    # Most refusals have one sentence, with the reason in it.
-    assert code in (error.code, getattr(error.values.get("reason"), "code", None))
+    assert str(caught.value).isprintable()
+    if kind is InputError:
+        assert str(caught.value).startswith(paths[0].replace("\n", r"\n") + ": ")
 
 
 NO_TEXT = [
@@ -105,14 +109,10 @@ def test_no_record_has_the_text_field(
         make(name, data)
     with pytest.raises(InputError) as caught:
         open_sources([name], **options)
-    error = caught.value
-    assert (error.values["file"], error.values["reason"].code) == (
-        name,
-        "no_text_field",
-    )
-    assert f"{result} with " in str(error)
-    hint = f" Did you mean '{nearest}'?" if nearest else "text_field=."
-    assert str(error).endswith(hint)
+    message = str(caught.value)
+    assert message.startswith(f"{name}: must have a text field ")
+    assert f"{result} with " in message
+    assert message.endswith(f" Did you mean '{nearest}'?" if nearest else "text_field=.")
 
 
 def test_one_record_with_the_text_field_is_enough(read, make):
@@ -172,10 +172,8 @@ def test_file_rewritten_in_place_between_passes(make, name, content):
                 os.utime(name, ns=(before.st_atime_ns, before.st_mtime_ns))
                 assert os.stat(name).st_size == before.st_size
 
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{name}: .*changed"):
         dedup_files([name], "kept.jsonl", progress=Rewrite())
-    assert caught.value.code == "changed_while_read"
-    assert caught.value.values["file"] == name
     assert not Path("kept.jsonl").exists()
 
 
@@ -189,11 +187,8 @@ def test_error_of_the_system_while_an_input_is_read(make):
             lambda: dedup_files(["a.jsonl"], "kept.jsonl"),
             lambda: ReopenableFile("-", standard_input),
         ):
-            with pytest.raises(InputError) as caught:
+            with pytest.raises(InputError, match=r": input/output error\."):
                 read()
-            assert caught.value.code == "cannot_be_read"
-            reason = caught.value.values["reason"]
-            assert reason.values["said"] == "Input/output error"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
@@ -238,13 +233,14 @@ def test_endless_device_is_refused_and_a_pipe_is_named(make, monkeypatch, read):
     announced = []
 
     def announce(message):
-        announced.append(message.values["file"])
+        announced.append(message)
         Path("pipe.txt").write_bytes(b"")
 
     monkeypatch.setattr(messages, "announce", announce)
     with suppress(InputError):
         read("pipe.txt")
-    assert announced == ["pipe.txt"]
+    assert len(announced) == 1
+    assert "pipe.txt" in announced[0]
     os.symlink("/dev/zero", "zeros.zip")
     for path in ("/dev/zero", "zeros.zip"):
         with pytest.raises(InputError, match=r"must be a file or a pipe\. Got a device instead"):

@@ -86,7 +86,7 @@ def test_a_bomb_ends_alone(size):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     data = bomb(size)
     made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(UnreadableFileError):
+    with pytest.raises(UnreadableFileError, match=r"^a\.docx: must"):
         read(data, "a.docx")
     # In kilobytes: nothing of it came into this process.
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -128,7 +128,7 @@ def test_a_reader_knows_no_secrets(interpreter, tmp_path, monkeypatch):
     seen = tmp_path / "seen"
     interpreter(f'env > {seen}\necho "$@" >> {seen}')
     monkeypatch.setenv("PGPASSWORD", "open sesame")
-    with pytest.raises(UnreadableFileError):
+    with pytest.raises(UnreadableFileError, match=r"^secret plan\.txt: must"):
         read(LONG.encode(), "secret plan.txt")
     environment = seen.read_text()
     assert "paper.txt" in environment

@@ -61,7 +61,7 @@ def ansj(jars, tmp_path_factory):
         running.stdout.close()
 
 
-def test_version_is_that_of_the_guide(jars):
+def test_version_equals_the_one_in_the_guide(jars):
     (jar,) = (path.stem for path in jars.glob("ansj_seg-*.jar"))
     version = jar.removeprefix("ansj_seg-")
     assert f"ANSJ {version} on" in (ROOT / "docs" / "guide" / "segmenters.md").read_text("utf-8")

@@ -85,9 +85,8 @@ def test_failing_segmenter_ends_the_run(name, text, message, tmp_path):
             run(text, recipe=recipe)
     counting = recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"})
     for task, used in ((dedup, recipe), (pairs, recipe), (count_idf, counting)):
-        with pytest.raises(InputError, match=f"^input: record 1: .*{message}") as raised:
+        with pytest.raises(InputError, match=f"^input: record 1: .*{message}"):
             task([text, text], recipe=used)
-        assert raised.value.code == "segmenter_failed"
     made = tmp_path / "in.jsonl"
     made.write_text(json.dumps({"text": text}), "utf-8")
     for task in (dedup_files, pairs_files, fingerprint_files, sketch_files):

@@ -89,7 +89,7 @@ def test_a_batch_is_decided_in_its_order(api):
     assert problems == [(409, "documents[3].id"), (409, "documents[4].id")]
 
 
-def test_a_field_that_is_not_valid_refuses_the_batch(serve):
+def test_invalid_field_refuses_the_batch(serve):
     client = serve(max_text_characters=100)
     bad = [
         ("text", {"id": "long", "text": "字" * 101}),
@@ -177,7 +177,7 @@ def test_a_line_break_does_not_name_another_document(api):
     assert api.get(f"{URL}/a/2").json()["state"] == "dropped"
 
 
-def test_removing_frees_those_that_were_dropped_and_an_explanation_tells(api):
+def test_removal_restores_dropped_documents_and_explain_shows_it(api):
     kept = api.get(f"{URL}/a/1/explain").json()
     assert kept["document"]["title"] == "The bridge"
     assert [row["id"] for row in kept["dropped"]] == ["a/2"]

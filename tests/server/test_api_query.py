@@ -12,7 +12,7 @@ from tests.server.conftest import BRIDGE, FERRY, LIBRARY
 from tests.server.openapi_checks import check_described
 
 
-def test_a_text_that_the_index_has(shared):
+def test_stored_text_is_found(shared):
     text = "前言：" + FERRY
     body = shared.post("/v1/query", json={"text": text, "passages": True}).json()
     assert body["duplicate"] is True
@@ -28,7 +28,7 @@ def test_a_text_that_the_index_has(shared):
     assert shared.get("/v1/stats").json()["documents"] == 3
 
 
-def test_a_text_that_the_index_has_not(shared):
+def test_new_text_is_not_found(shared):
     for passages in (True, False):
         body = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
         assert body == {"duplicate": False, "matches": [], "passages": None}
@@ -46,7 +46,7 @@ def test_bounds_of_a_query(api):
 
 
 @pytest.mark.parametrize("passages", [True, False])
-def test_a_comparison_is_that_of_the_package(shared, passages):
+def test_comparison_equals_compare(shared, passages):
     a, b = BRIDGE + FERRY, FERRY + LIBRARY
     for recipe in ("general", "improved", "minhash"):
         body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}

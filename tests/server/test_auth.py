@@ -288,7 +288,7 @@ def test_only_the_owner_reads_it(path):
 
 @pytest.mark.skipif(os.name != "posix", reason=needs.POSIX)
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
-def test_a_file_that_others_may_write_lets_nobody_in(path, mode):
+def test_key_file_writable_by_others_is_refused(path, mode):
     secret, _ = create_key(path, "one", ["read"])
     path.chmod(mode)
     assert Keys(path).find(secret) is None
@@ -328,10 +328,10 @@ def test_a_damaged_file_lets_nobody_in(path, damage):
         text = path.read_text().replace(*damage) if isinstance(damage, tuple) else damage
         path.write_text(text)
     assert keys.find(secret) is None
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=rf"^{path}: "):
         read_keys(path)
     if damage is not None:
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=rf"^{path}: "):
             create_key(path, "two", ["read"])
         assert path.read_text() == text
 
@@ -350,11 +350,11 @@ def test_bad_names_and_scopes(path, name, scopes, parameter):
         create_key(path, name, scopes)
     assert caught.value.values.get("parameter", "name") == parameter
     assert path.read_text() == before
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match="'two'"):
         revoke_key(path, "two")
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_key_in_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(OutputError, match="cannot be written"):
         create_key(tmp_path / "no" / "keys.json", "one", ["read"])
 

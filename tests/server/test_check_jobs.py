@@ -184,7 +184,7 @@ class TestOverHttp:
         assert asides == [template[:-1]]
         assert "above 30%, rejected" in api.get(answer.json()["report"]).text
 
-    def test_an_excluded_file_that_cannot_be_read(self, api):
+    def test_unreadable_excluded_file_fails_the_check(self, api):
         parts = {
             "file": ("a.txt", FERRY.encode()),
             "exclude": ("模板.docx", b"PK\3\4 none"),
@@ -270,7 +270,7 @@ class TestTime:
             os.kill(ended_pids[0], 0)
         assert ended(jobs, submit(jobs)).state == "done"
 
-    def test_check_whose_process_is_killed_fails(self, working, monkeypatch, caplog):
+    def test_check_fails_when_its_process_is_killed(self, working, monkeypatch, caplog):
         def kill(process, *_, **__):
             process._process.kill()
             process.receive()
@@ -294,7 +294,7 @@ class TestTime:
         assert jobs.get_state(job) is None
         assert jobs.read_report(job, "1.zh.html") is None
 
-    def test_one_that_runs_does_not(self, clock, working, stuck):
+    def test_running_job_does_not_expire(self, clock, working, stuck):
         jobs = working(job_seconds=60)
         job = begin(jobs, stuck)
         clock.advance(60 + PATIENCE)
@@ -380,7 +380,7 @@ class TestTable:
             jobs.append(new.job)
         assert [table.get(job) is not None for job in jobs] == left
 
-    def test_a_report_larger_than_what_is_stored(self, working):
+    def test_report_above_the_limit_is_not_stored(self, working):
         jobs = working(max_report_bytes=1000)
         job = submit(jobs)
         state = ended(jobs, job)
@@ -404,7 +404,7 @@ def test_counts(working, stuck):
     until(lambda: 'neardup_checks{state="running"} 0.0' in counted())
 
 
-def test_places_of_papers_that_were_not_taken_are_free(working):
+def test_places_of_refused_papers_are_free(working):
     jobs = working(max_jobs=1)
     for _ in range(3):
         with pytest.raises(ProblemError):

@@ -99,7 +99,7 @@ def test_a_gigabyte_without_a_length(running, head, piece, most):
     assert running.client.get("/healthz").status_code == 200
 
 
-def test_a_gigabyte_that_is_announced(running):
+def test_announced_gigabyte_is_refused_unread(running):
     with connect(running) as connection:
         connection.sendall(
             b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"

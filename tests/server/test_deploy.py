@@ -168,7 +168,7 @@ def test_a_program(site):
         assert service.client.get("/v1/documents/a/1", headers=key).status_code == 200
 
 
-def test_a_body_that_is_too_large(site):
+def test_too_large_body_is_refused(site):
     """It is refused by its announced size, before any of it is sent to a service."""
     with site.connect() as connection:
         connection.sendall(
@@ -220,7 +220,7 @@ def test_too_many_connections_of_an_address(site):
     until(site.answers, "the client to be served again")
 
 
-def test_a_service_that_stops(site):
+def test_stopped_service_is_unavailable(site):
     """The last test: its clients get the other one."""
     assert site.services[0].stop() == 0
     with site.client(Authorization=f"Bearer {site.key}") as client:

@@ -72,7 +72,7 @@ def test_names_and_sizes_once_they_are_opened(opened):
 
 
 @pytest.mark.parametrize("change", ["add", "edit", "remove"])
-def test_files_that_changed(opened, folder, change):
+def test_changed_files_are_read_again(opened, folder, change):
     (folder / "b.txt").write_text(OWN)
     until_ready(opened, "papers")
     with opened.use("papers") as before:
@@ -92,7 +92,7 @@ def test_files_that_changed(opened, folder, change):
         list(before.library.documents([1]))
 
 
-def test_an_index_that_grew(opened, index):
+def test_grown_index_is_read_again(opened, index):
     until_ready(opened, INDEX)
     with opened.use(INDEX) as before:
         assert len(before.library) == 3
@@ -125,7 +125,7 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
     assert count(opened, "papers") == 2
 
 
-def test_a_library_that_comes_back(opened, folder, tmp_path):
+def test_library_comes_back(opened, folder, tmp_path):
     folder.rename(tmp_path / "elsewhere")
     until_ready(opened, "papers")
     with pytest.raises(ProblemError) as caught, opened.use("papers"):
@@ -136,7 +136,7 @@ def test_a_library_that_comes_back(opened, folder, tmp_path):
     assert count(opened, "papers") == 1
 
 
-def test_an_index_that_is_away_meanwhile(opened):
+def test_missing_index_comes_back(opened):
     until_ready(opened, INDEX)
     with pytest.raises(ProblemError) as caught, opened.use(INDEX):
         raise IndexUnavailableError("news.db: the connection was lost.")

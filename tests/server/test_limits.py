@@ -174,7 +174,7 @@ class TestTime:
             _, headers = run_virtually(ask, method, "/", body or [b""])
             assert (headers.get(b"connection") == b"close") == is_closed
 
-    def test_an_answer_that_has_begun_has_no_limit(self):
+    def test_begun_answer_has_no_time_limit(self):
         ended = []
 
         async def stream(_):
@@ -268,7 +268,7 @@ HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     ],
     ids=range(6),
 )
-def test_head_that_does_not_end_closes_the_connection(parts, seconds):
+def test_endless_head_closes_the_connection(parts, seconds):
     async def app(_scope, _receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"ok"})

@@ -112,7 +112,7 @@ class TestLanguage:
             ("en;q=0, zh;q=x, *", "zh-CN"),
         ],
     )
-    def test_it_is_what_the_browser_asks_for(self, client, asked, expected):
+    def test_page_is_in_the_language_of_the_browser(self, client, asked, expected):
         answer = client.get("/", headers={"Accept-Language": asked})
         assert f'<html lang="{expected}">' in answer.text
         assert answer.headers["content-language"] == expected
@@ -172,7 +172,7 @@ class TestCompare:
             "The two texts are the same" in ask(client, "/compare", a="", b=FERRY, files=files).text
         )
 
-    def test_a_text_that_is_missing_or_too_long(self, serve):
+    def test_missing_or_too_long_text_is_refused(self, serve):
         client = serve(max_text_characters=50)
         files = {"a-file": ("e.txt", b"", "text/plain"), "b-file": NOTHING}
         empty = ask(client, "/compare", a="", b=FERRY, files=files)
@@ -245,7 +245,7 @@ class TestAsk:
     @pytest.mark.parametrize(
         ("id", "expected"), [("", "编号应为非空文本"), ("x" * 2001, "应不超过 2,000 字节")]
     )
-    def test_an_id_that_cannot_be(self, client, id, expected):
+    def test_impossible_id_is_refused(self, client, id, expected):
         added = forms.send(client, "/ask/add", text=LIBRARY, id=id)
         assert added.status_code == 422
         check_page(added)
@@ -269,7 +269,7 @@ def decide(client, decision, *ids, back="/removals", **more):
 
 
 class TestRemovals:
-    def test_a_removal_is_undone_and_so_is_that(self, client):
+    def test_removal_is_undone_and_redone(self, client):
         page = client.get("/removals", headers=ENGLISH).text
         for part in ("Bridge opens", 'href="/documents/a/2#beside"', "Same text"):
             assert part in page
@@ -288,7 +288,7 @@ class TestRemovals:
         assert decisions(client) == ["kept", "undone", "kept"]
         assert "Bridge opens" in client.get("/decisions").text
 
-    def test_an_old_page_does_not_undo_what_was_done_since(self, client):
+    def test_old_page_does_not_undo_a_later_change(self, client):
         decide(client, "confirm", "a/2")
         (event,) = re.findall(r'name="event" value="(\d+)"', client.get("/decisions").text)
         assert f'name="event" value="{event}"' in client.get("/documents/a/2").text
@@ -383,7 +383,7 @@ class TestRemovals:
         ],
     )
     @pytest.mark.parametrize("path", ["/removals", "/removals/review", "/removals.csv"])
-    def test_a_bound_that_is_none_is_an_error(self, client, path, name, value):
+    def test_bad_bound_is_an_error(self, client, path, name, value):
         page = client.get(f"{path}?{name}={value}", headers=ENGLISH)
         assert page.status_code == 422
         assert name in page.text
@@ -397,7 +397,7 @@ class TestRemovals:
         assert "nput should" not in page.text
         assert "Method" not in client.put("/ask", headers={"Accept-Language": "zh"}).text
 
-    def test_a_place_that_is_none_is_an_error(self, client):
+    def test_bad_place_is_an_error(self, client):
         assert client.get("/decisions?before=x").status_code == 422
 
 
@@ -431,7 +431,7 @@ class TestCheck:
             ({"library": "../x"}, 404, "no library of this name"),
         ],
     )
-    def test_a_form_that_is_refused(self, client, fields, status, expected):
+    def test_refused_form_is_shown_again(self, client, fields, status, expected):
         paper = {"file": ("a.txt", FERRY.encode(), "text/plain")}
         answer = ask(
             client,

@@ -123,7 +123,7 @@ FIELDS = {
     [(path, *row) for path, rows in FIELDS.items() for row in rows],
     ids=range(sum(map(len, FIELDS.values()))),
 )
-def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
+def test_bad_field_is_refused_by_name(shared, path, body, field):
     answer = shared.post(path, content=body.encode(), headers=JSON)
     check_problem(answer, 422, "invalid_field", field)
     assert shared.get("/v1/stats").json()["documents"] == 3
@@ -151,7 +151,7 @@ def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
         (COVERS, {}, 422, "wrong_form", "title_pages"),
     ],
 )
-def test_a_form_that_is_wrong(shared, files, data, status, code, field):
+def test_bad_form_is_refused(shared, files, data, status, code, field):
     files = files or {"file": ("a.txt", b"x")}
     answer = shared.post("/v1/check", files=files, data={"library": "index", **data})
     check_problem(answer, status, code, field)
@@ -353,7 +353,7 @@ def test_the_log_has_the_places_of_a_bug_and_no_message():
     assert SECRET not in logged
 
 
-def test_the_log_says_what_is_wrong_with_an_index():
+def test_log_names_the_fault_of_an_index():
     error = IndexFormatError("other.db: must be an index.")
     assert "must be an index" in Formatter().formatException((type(error), error, None))
 
@@ -382,7 +382,7 @@ def test_a_problem_has_headers_of_its_own(failing):
     assert answer.headers["x-tea"] == "no"
 
 
-def test_an_index_that_is_none(serve, tmp_path):
+def test_other_file_is_refused_as_an_index(serve, tmp_path):
     (tmp_path / "other.db").write_text("a file of another program " * 100)
     answer = serve(index=str(tmp_path / "other.db")).get("/v1/stats")
     check_problem(answer, 500, "internal_error")

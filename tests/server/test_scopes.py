@@ -143,7 +143,7 @@ def state_of(client):
 
 @pytest.mark.parametrize("session", [False, True])
 @pytest.mark.parametrize("name", [None, *SCOPES[1:]])
-def test_without_read_nothing_that_is_stored_is_seen(guarded, keys, name, session):
+def test_key_without_read_sees_no_stored_document(guarded, keys, name, session):
     answers = ask_all(guarded, name and keys[name], session=session)
     assert {row: shown(answer) for row, answer in answers.items() if shown(answer)} == {}
     # Nor does a page lead there.

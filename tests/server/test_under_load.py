@@ -117,7 +117,7 @@ def test_killed(serve_process, empty, attempt):
     assert len(check_consistent(empty)) == len(MANY)
 
 
-def test_told_to_stop_it_finishes_what_it_accepted(serve_process, empty):
+def test_stopped_service_finishes_accepted_requests(serve_process, empty):
     service = serve_process(command=["serve", "--index", empty])
     decided, signals = [], iter([signal.SIGTERM])
 
@@ -190,7 +190,7 @@ def test_readers_do_not_wait_for_a_writer(serve_process, empty):
         assert (answer.status_code, answer.json()["matches"]) == (200, [])
 
 
-def test_a_database_that_hangs_piles_nothing_up(serve_process, empty):
+def test_hanging_database_piles_up_no_requests(serve_process, empty):
     service = serve_process(index=empty, request_seconds=2)
 
     def add(number):

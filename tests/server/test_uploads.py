@@ -59,7 +59,7 @@ def links(page):
         ([".DS_Store"], "Choose a file first."),
     ],
 )
-def test_empty_upload_says_that_the_file_is_empty(client, names, expected):
+def test_empty_upload_is_refused_as_empty(client, names, expected):
     answer = post(client, *((name, b"") for name in names))
     assert answer.status_code == 422
     assert expected in answer.text
@@ -204,7 +204,7 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
         ({"title_pages": ("a.csv", b"title\nx\n")}, "the first line must name the columns"),
     ],
 )
-def test_settings_that_are_refused_stay_in_the_form(client, fields, said):
+def test_refused_settings_stay_in_the_form(client, fields, said):
     parts = [("library", (None, "index")), ("author", (None, ""))]
     parts += [
         (name, (None, value) if isinstance(value, str) else value) for name, value in fields.items()
@@ -246,7 +246,7 @@ def test_names_in_gbk_and_no_paths(client):
         (archive(*(f"{n}.txt" for n in range(201))), "at most 200 papers"),
     ],
 )
-def test_an_archive_that_is_refused(client, data, said):
+def test_bad_archive_is_refused(client, data, said):
     answer = post(client, ("a.zip", data))
     assert answer.status_code == 422
     assert said in forms.texts(answer.text)
@@ -269,7 +269,7 @@ def test_archives_within_an_archive_are_refused_one_by_one(client):
     assert len(links(page)) == 1
 
 
-def test_the_limit_of_an_upload_is_that_of_all_files(serve):
+def test_limit_of_an_upload_counts_all_files(serve):
     client = serve(max_upload_bytes=2 * len(A))
     assert post(client, ("a.txt", A), ("b.txt", A)).status_code == 303
     assert post(client, ("a.txt", A), ("b.txt", A + b"x")).status_code == 413

@@ -85,7 +85,7 @@ def normal(line: bytes) -> tuple[object, ...]:
     return tuple(value for name, value in orjson.loads(line).items() if name not in titles)
 
 
-def test_two_workers_of_which_one_loses_its_executor(tmp_path):
+def test_lost_executor_changes_no_byte(tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"\n".join(lines(11, 300)))
     driver = started(source, tmp_path)

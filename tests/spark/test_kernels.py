@@ -249,7 +249,7 @@ def pairs_in(blobs):
 @pytest.mark.parametrize(
     ("documents", "group", "most", "buckets", "tasks"), [(80, 1, 1, 1, 3), (240, 30, 7, 5, 2)]
 )
-def test_kernels_give_what_one_machine_gives(
+def test_kernels_remove_the_same_as_one_machine(
     recipe, decide, documents, group, most, buckets, tasks, monkeypatch
 ):
     monkeypatch.setattr(sketching, "GROUP_DOCUMENTS", group)
@@ -278,7 +278,7 @@ def test_news(shared):
     assert job.removed_alike() > 20
 
 
-def test_samples_rule_out_pairs_whose_texts_then_stay():
+def test_samples_rule_out_pairs_before_texts_move():
     random_ = random.Random(5)
     phrases = [sentence(random_, 12) for _ in range(60)]
     # Two texts have a few phrases in common, and every tenth is an edited copy.
@@ -444,6 +444,6 @@ def test_rows_are_split_where_the_part_changes():
         ),
     ],
 )
-def test_recipe_that_cannot_be_distributed_is_refused(recipe, reason):
+def test_recipe_of_one_machine_is_refused(recipe, reason):
     with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{reason}.*the engine"):
         settings_for(recipe, {})

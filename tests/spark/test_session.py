@@ -18,7 +18,7 @@ Caused by: java.lang.OutOfMemoryError: Java heap space.
 """
 
 
-def test_without_pyspark_the_message_says_what_to_install():
+def test_missing_pyspark_is_named_with_its_extra():
     program = "import sys; sys.modules['pyspark'] = None\nfrom neardup.cli import main\n"
     program += "sys.exit(main())\n"
     words = ["dedup", "--engine", "spark", "in.jsonl", "-o", "out"]
@@ -56,7 +56,7 @@ def test_error_of_neardup_passes_unchanged():
 
 
 @pytest.mark.parametrize("peak", [0, 5_000_000])
-def test_a_peak_that_was_not_measured_is_left_out(capsys, peak):
+def test_unmeasured_peak_is_left_out(capsys, peak):
     print_summary(SparkSummary("dedup", peak_memory=peak), "content(5)", 0.45, None)
     printed = capsys.readouterr().err
     assert "seconds" in printed

@@ -129,14 +129,13 @@ def test_texts_of_few_features_are_equal_once_normalized(name):
 
 
 collections = st.one_of(corpora(max_documents=3), corpora(max_documents=3, known=LONG_BASES))
+collections = collections.filter(lambda many: len(many) >= 2)
 
 
 @pytest.mark.parametrize("name", ["shingle", "general", "minhash", "characters", "classic"])
 @given(many=st.one_of(collections, st.lists(texts(), min_size=2, max_size=2)))
 def test_compare_agrees_with_dedup(name, many):
     """Two texts alone have nothing in common that many have."""
-    if len(many) < 2:
-        return
     a, b = many[:2]
     comparison = compare(a, b, recipe=name)
     row = pairs([a, b], recipe=name).table.to_pylist()
@@ -224,11 +223,10 @@ def test_both_bounds_must_hold():
         assert compare(BULLETIN, edited, recipe="characters", **bounds).duplicate is duplicate
 
 
-def test_the_verdict_is_data():
+def test_verdict_is_in_both_languages():
     a, b = "今天下雨，比赛改期。", "今天下雨，比赛改期！"
     comparison = compare(a, b, recipe="characters", max_distance=9)
-    assert comparison.verdict.startswith("Duplicates: ")
-    assert comparison.verdict.values["reason"].values == {"count": 0, "bits": 128, "most": 9}
+    assert comparison.verdict == "Duplicates: 0 of 128 bits differ, at most 9 allowed."
     assert in_language(comparison.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
 
 

@@ -402,9 +402,8 @@ def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatc
 
 
 def test_standard_input_is_one_split(splits):
-    with pytest.raises(ParameterError, match=r"'inputs' .* standard input") as caught:
+    with pytest.raises(ParameterError, match=r"'inputs' .* standard input .* 2 times"):
         contamination_files({**splits, "train": ["-"], "dev": ["-"]})
-    assert caught.value.values["times"] == 2
 
 
 @pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
@@ -443,6 +442,6 @@ def test_invalid_splits_are_refused(splits, tmp_path):
         with pytest.raises(ParameterError, match=f"'{name}' .* left out for splits"):
             contamination_files(splits, **{name: [tmp_path / "a.jsonl"]})
     report = tmp_path / "leaks.jsonl"
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"none\.jsonl: no such file"):
         contamination_files({**splits, "none": [tmp_path / "none.jsonl"]}, report=report)
     assert not report.exists()

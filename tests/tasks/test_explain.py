@@ -109,7 +109,7 @@ def test_recipes_without_words_and_texts_without_features():
     assert len(explain(A, recipe="minhash").a.values) == 128
     nothing = explain("。。。", recipe="classic").a
     assert (nothing.features, nothing.fingerprint) == ((), None)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"^a: expected Unicode text, .* U\+D800"):
         explain("\ud800")
 
 

@@ -35,7 +35,7 @@ def written(rng, length):
         ("both", [NOTICE, REPLY], [REPLY, NOTICE]),
     ],
 )
-def test_the_direction_says_which_text_is_dropped(direction, part_first, whole_first, tmp_path):
+def test_direction_chooses_the_dropped_text(direction, part_first, whole_first, tmp_path):
     recipe = by(direction)
     assert dedup([NOTICE, REPLY], recipe=recipe).kept == part_first
     result = dedup([REPLY, NOTICE], recipe=recipe)
@@ -58,7 +58,7 @@ def test_a_pair_has_no_kept_text(many):
         assert pairs(many, recipe=by(direction)).table.num_rows == number
 
 
-def test_compare_says_which_text_lies_in_the_other():
+def test_compare_names_the_contained_text():
     for texts, lies in (
         ((NOTICE, REPLY), "B contains A"),
         ((REPLY, NOTICE), "A contains B"),
@@ -215,7 +215,7 @@ def test_dedup_and_an_index_take_the_measure(tmp_path):
     path = tmp_path / "index.db"
     with Index(path, recipe="bkdr", measure="resemblance", threshold=0.9) as index:
         assert [index.add(str(number), text) for number, text in enumerate(texts)] == [None, None]
-    with pytest.raises(IndexMismatchError):
+    with pytest.raises(IndexMismatchError, match=r"'resemblance' \('content' requested\)"):
         Index(path, measure="content")
     with Index(path, measure="resemblance") as index:
         assert index.query(texts[0], 1)

@@ -46,7 +46,7 @@ def folder():
 @pytest.mark.parametrize(
     "options", ["annotate", "cluster_size", "copies", "copies cluster_size", "copies annotate"]
 )
-def test_records_have_the_fields_that_options_add(source, output, options):
+def test_options_add_fields_to_records(source, output, options):
     result = dedup_files([source], output, **dict.fromkeys(options.split(), True))
     is_annotated = "annotate" in options
     names = NAMES if is_annotated else ["cluster_size"] * ("cluster_size" in options)

@@ -80,8 +80,7 @@ def test_one_file_by_two_names(pair):
     for files, folders in (([output], []), ([], [output])):
         with pytest.raises(OutputError, match="must not be both input and output") as caught:
             refuse_input_as_output(["no.jsonl", source], files, folders)
-        assert caught.value.code == "not_separate"
-        assert caught.value.values["output"] == output.removeprefix("file://")
+        assert output.removeprefix("file://") in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -91,25 +90,21 @@ def test_one_file_by_two_names(pair):
         (0, "-", "soft.jsonl"),
         (1, "d.jsonl", "-"),
         (1, "in", "-"),
-        (None, "-", "d.jsonl"),
     ],
 )
-def test_standard_stream_of_a_file_is_that_file(number, source, output):
+def test_standard_stream_counts_as_its_file(number, source, output):
     """As the shell makes it: `< d.jsonl`, `>> d.jsonl`."""
     name = "in/a.jsonl" if source == "in" else "d.jsonl"
-    before = None if number is None else os.dup(number)
+    before = os.dup(number)
     try:
-        if number is None:
-            refuse_input_as_output([source], [output])
-            return
+        refuse_input_as_output(["no.jsonl", source], [output])
         with open(name, "r+b") as file:
             os.dup2(file.fileno(), number)
         with pytest.raises(OutputError, match="must not be both input and output"):
             refuse_input_as_output(["no.jsonl", source], [output])
     finally:
-        if before is not None:
-            os.dup2(before, number)
-            os.close(before)
+        os.dup2(before, number)
+        os.close(before)
 
 
 @pytest.mark.parametrize("pair", INSIDE)

@@ -6,11 +6,9 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import tarfile
 import zipfile
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from tests import forks
 from tests.kit.progress import RecordedProgress
 
 import neardup
@@ -26,7 +25,8 @@ from neardup.base.messages import Message
 from neardup.exceptions import NeardupError, OutputError, ParameterError
 from neardup.writers import open_output, write_kept, write_rows
 from neardup.writers.address_sink import AddressSink
-from neardup.writers.sink import StagedSink
+from neardup.writers.folder import OutputFolder
+from neardup.writers.sink import FileSink, StagedSink
 
 _TEXTS = [
     f"The ferry of line {n} leaves pier {n * 7} at {n} past nine with mail." for n in range(40)
@@ -388,24 +388,29 @@ def test_error_during_renaming_names_the_finished_files(
     assert not list(tmp_path.glob(".out.*"))
 
 
-_KILLED = """
-import itertools, os, signal, sys
-from neardup.writers.folder import OutputFolder
-from neardup.writers.sink import FileSink, StagedSink
-import neardup
-calls = itertools.count()
-def counted(owner, name):
-    plain = getattr(owner, name)
-    def wrapper(self, *given):
-        if next(calls) == int(sys.argv[1]):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return plain(self, *given)
-    setattr(owner, name, wrapper)
-for owner, name in [(OutputFolder, "open"), (OutputFolder, "commit"), (FileSink, "finish"),
-                    (StagedSink, "finish"), (StagedSink, "sync"), (FileSink, "commit")]:
-    counted(owner, name)
-neardup.dedup_files(["in"], "out/", removed="removed.jsonl", work=sys.argv[2] or None)
-"""
+#: Steps on the way of an output, which are counted.
+_STEPS = [
+    *((OutputFolder, name) for name in ("open", "commit")),
+    *((StagedSink, name) for name in ("finish", "sync")),
+    *((FileSink, name) for name in ("finish", "commit")),
+]
+
+
+def run_killed(call: int, work: str) -> None:
+    """De-duplicate a folder in this process, which is killed at its n-th step."""
+    calls = count()
+
+    def counted(plain: Any) -> Any:
+        def step(*given: Any) -> Any:
+            if next(calls) == call:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return plain(*given)
+
+        return step
+
+    for owner, name in _STEPS:
+        setattr(owner, name, counted(getattr(owner, name)))
+    neardup.dedup_files(["in"], "out/", removed="removed.jsonl", work=work or None)
 
 
 @pytest.mark.slow
@@ -419,9 +424,8 @@ def test_killed_run_leaves_no_part_of_a_folder_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, work: str
 ) -> None:
     _make_shards(tmp_path / "in", "jsonl", 8)
-    words = [sys.executable, "-c", _KILLED, str(call), work]
-    done = subprocess.run(words, cwd=tmp_path, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL
+    done = forks.run(run_killed, call, work, folder=tmp_path)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     is_whole = os.path.exists(tmp_path / "out")
     assert not is_whole or _names(tmp_path / "out") == _names(tmp_path / "in")
     neardup.dedup_files([tmp_path / "in"], f"{tmp_path}/expected/")

@@ -163,7 +163,7 @@ def test_an_exception_undoes_everything(location, opened):
     assert values(database) == {"before": 1, "after": 1}
 
 
-def test_a_failure_that_was_passed_over_is_not_acknowledged(location, opened):
+def test_suppressed_failure_is_not_acknowledged(location, opened):
     """After it the server would answer a commit by undoing everything, without an error."""
     database = opened(location)
     again = "INSERT {} INTO counters VALUES ('twice', 1)"

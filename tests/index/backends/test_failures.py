@@ -116,7 +116,7 @@ class TestWhatIsThere:
         assert "is of format 3: with neardup 0.9.0, which made it, run" in message
         assert "neardup index add NEW kept.jsonl" in message
 
-    def test_tables_that_are_gone(self, location, opened):
+    def test_missing_tables_are_reported(self, location, opened):
         database = opened(location)
         with database.writing() as connection:
             connection.exec_driver_sql("DROP TABLE counters")
@@ -124,7 +124,7 @@ class TestWhatIsThere:
             IndexFormatError, "the tables of an index", database.location, lambda: write(database)
         )
 
-    def test_a_file_that_was_replaced(self, full, opened):
+    def test_replaced_file_is_reported(self, full, opened):
         database = opened(full)
         copy = full.with_name("copy.db")
         shutil.copy(full, copy)
@@ -286,7 +286,7 @@ class TestPermissions:
             (0o000, 0o777, "cannot be opened"),
         ],
     )
-    def test_rights_that_are_missing(self, full_rights, of_file, of_folder, words, opened):
+    def test_missing_rights_are_reported(self, full_rights, of_file, of_folder, words, opened):
         path = full_rights
         path.chmod(of_file)
         path.parent.chmod(of_folder)
@@ -358,7 +358,7 @@ class TestDamage:
         self.overwritten(full, 0, 4096)
         refused(IndexFormatError, "must be an index", full, lambda: opened(full))
 
-    def test_a_file_that_was_cut(self, full, opened):
+    def test_truncated_file_is_reported(self, full, opened):
         with full.open("r+b") as file:
             file.truncate(full.stat().st_size // 2)
         with pytest.raises(IndexFormatError, match="is damaged"):

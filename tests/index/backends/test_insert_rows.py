@@ -24,7 +24,7 @@ def test_all_rows_are_stored(count, location, opened):
 
 
 @pytest.mark.parametrize("position", [0, 100, 299])
-def test_a_row_that_is_there_undoes_the_transaction(position, location, opened):
+def test_existing_row_undoes_the_transaction(position, location, opened):
     rows = [(key, 1, 0) for key in range(300)]
     database = opened(location)
     with database.writing() as connection:

@@ -64,7 +64,7 @@ def test_an_index_is_recognised_without_its_log(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_log_that_a_killed_process_left_is_taken(tmp_path):
+def test_log_of_a_killed_process_is_replayed(tmp_path):
     path = killed(tmp_path / "n.db", 15)
     with Index(path, must_exist=True) as index:
         assert len(index) >= 15
@@ -96,19 +96,16 @@ def test_a_backup_while_others_write(tmp_path):
             child.wait_for(5 * number)
             index.backup(tmp_path / f"{number}.db")
             assert len(check_consistent(str(tmp_path / f"{number}.db"))) >= 5 * number - 1
-        with pytest.raises(OutputError) as refusal:
+        with pytest.raises(OutputError, match=r"1\.db: exists already"):
             index.backup(tmp_path / "1.db")
-        assert refusal.value.message.code == "exists"
     assert child.end() == 0
     names = {"n.db", "1.db", "2.db", "3.db"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_a_server_is_not_backed_up_here(database_url, tmp_path):
-    with Index(database_url) as index:
-        with pytest.raises(ParameterError) as refusal:
-            index.backup(tmp_path / "copy.db")
-        assert refusal.value.code == "parameter"
+    with Index(database_url) as index, pytest.raises(ParameterError, match="pg_dump"):
+        index.backup(tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,9 +167,8 @@ def test_index_next_to_a_left_log_is_refused_until_it_is_restored(tmp_path, name
     shutil.copy(home / file, tmp_path / "backup.db")
     place(home / file, path)
     before = path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()
-    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it belongs to") as refusal:
+    with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it belongs to"):
         Index(path)
-    assert refusal.value.message.code == "log_of_another_file"
     assert (path.exists() and path.read_bytes(), beside(path, "-wal").read_bytes()) == before
     restore(tmp_path / "backup.db", path, force=True)
     assert not beside(path, "-wal").exists()
@@ -220,7 +216,7 @@ def test_log_is_known_in_every_state_of_its_file(tmp_path, opened):
                 connection.exec_driver_sql("DELETE FROM counters WHERE name LIKE 'other%'")
 
 
-def test_journal_of_an_index_that_was_being_made_is_refused(tmp_path):
+def test_journal_of_an_unfinished_index_is_refused(tmp_path):
     path = tmp_path / "n.db"
     Index(path, **OPTIONS).close()
     journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + struct.pack(">5I", 0, 1, 0, 512, 4096)
@@ -241,9 +237,8 @@ def test_writer_of_a_replaced_file_says_where_its_changes_are(tmp_path, name):
             path.rename(tmp_path / name)
         other.replace(path)
         words = "until then went with" if name is None else f"until then are in .*{name}"
-        with pytest.raises(IndexUnavailableError, match=words) as refusal:
+        with pytest.raises(IndexUnavailableError, match=words):
             index.add(MANY[5]["id"], MANY[5]["text"])
-        assert refusal.value.message.code == "index_replaced"
     with Index(path, must_exist=True) as index:
         index.check()
         assert [document.id for document in index.documents()] == ["other"]
@@ -251,7 +246,7 @@ def test_writer_of_a_replaced_file_says_where_its_changes_are(tmp_path, name):
         assert len(check_consistent(str(tmp_path / name))) == 5
 
 
-def test_writer_that_waits_for_a_restore_stores_nothing(tmp_path, monkeypatch):
+def test_writer_waiting_for_a_restore_stores_nothing(tmp_path, monkeypatch):
     path, copy = tmp_path / "n.db", tmp_path / "copy.db"
     failures = []
     with Index(path, **OPTIONS) as index:
@@ -278,7 +273,7 @@ def test_writer_that_waits_for_a_restore_stores_nothing(tmp_path, monkeypatch):
     assert list(check_consistent(str(path))) == ["a"]
 
 
-def test_kill_while_a_backup_is_put_back_leaves_a_log_that_is_refused(tmp_path, monkeypatch):
+def test_kill_during_a_restore_leaves_a_refused_log(tmp_path, monkeypatch):
     path = tmp_path / "n.db"
     home = left_by_a_kill(path, 0, 5)
     with monkeypatch.context() as patch:
@@ -329,7 +324,7 @@ def test_refused_restore_changes_nothing(tmp_path, monkeypatch, name):
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_log_that_is_left_of_a_deleted_index(tmp_path):
+def test_log_of_a_deleted_index_is_refused(tmp_path):
     path = killed(tmp_path / "n.db", 15)
     path.unlink()
     with pytest.raises(IndexFormatError, match=r"n\.db-wal next to it"):
@@ -385,7 +380,7 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
     assert sizes == [1, 1, 3]
 
 
-def test_a_writer_that_closes_empties_the_log(tmp_path):
+def test_closing_writer_empties_the_log(tmp_path):
     path = tmp_path / "n.db"
     with Index(path, **OPTIONS) as reader:
         with Index(path, **OPTIONS) as writer:

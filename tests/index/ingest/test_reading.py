@@ -69,7 +69,7 @@ def test_an_interrupted_import_goes_on_as_it_began(tmp_path, monkeypatch):
         assert index.stats().background_texts == len(many)
 
 
-def test_the_command_says_what_to_do_where_it_cannot_count_first(tmp_path):
+def test_command_names_the_way_out_for_unrepeatable_input(tmp_path):
     many = shuffled()
     old = [{"id": "old", "text": "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"}]
     place = str(tmp_path / "index.db")
