@@ -130,7 +130,7 @@ def test_scores_by_hand(planted, name):
 
 
 @pytest.mark.parametrize("distance", [1, 3, 6])
-def test_near_pairs_are_those_of_brute_force(module, distance):
+def test_near_pairs_equal_brute_force(module, distance):
     rng = np.random.default_rng(1)
     base = rng.integers(0, 2**64, 300, dtype=np.uint64)
     flips = np.uint64(1) << rng.integers(0, 64, (4, 300), dtype=np.uint64)
@@ -140,7 +140,7 @@ def test_near_pairs_are_those_of_brute_force(module, distance):
     assert np.array_equal(module("truth").near_pairs(points, distance), expected)
 
 
-def test_resembling_pairs_are_those_of_brute_force(module):
+def test_resembling_pairs_equal_brute_force(module):
     draw = random.Random(0)
     texts = ["".join(draw.choices("船到码头货物上岸。", k=60)) for _ in range(30)]
     texts += [text[: draw.randint(40, 60)] for text in texts]

@@ -168,7 +168,7 @@ def test_golden_values_of_the_methods_page():
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_the_bundled_frequencies_are_those_of_jieba():
+def test_bundled_frequencies_equal_jieba():
     """The table of the Python jieba; a word it lacks has its median."""
     from jieba.analyse.tfidf import TFIDF
 

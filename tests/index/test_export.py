@@ -122,7 +122,7 @@ def states(index, state=None):
     return {document.id: (document.state, document.repeats) for document in index.documents(state)}
 
 
-def test_names_like_those_of_clashes_stay(location, tmp_path):
+def test_names_like_clashes_stay(location, tmp_path):
     with Index(location) as index:
         index.add("a", BRIDGE, extra={"id": 1, "extra_id": 2, "extra_extra_id": 3, "extra_n": 4})
         index.export(tmp_path / "kept.jsonl")

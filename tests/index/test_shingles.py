@@ -99,7 +99,7 @@ def test_the_second_opening_reads_no_row(place, in_memory, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_stored_shingles_equal_those_in_memory_after_changes(place, in_memory, seed, monkeypatch):
+def test_stored_shingles_equal_memory_after_changes(place, in_memory, seed, monkeypatch):
     # Several sorted parts in one go, and pieces of what is merged that are smaller than a part.
     monkeypatch.setattr(shingles, "_TOGETHER", 60)
     monkeypatch.setattr(shingles, "_MERGED", 25)

@@ -245,7 +245,7 @@ def graphs(crate):
 
 
 @pytest.mark.parametrize("crate", LAYERS)
-def test_crate_uses_those_below_and_its_modules_make_no_circle(crate):
+def test_crate_uses_lower_crates_without_circles(crate):
     folder = CRATES / f"neardup-{crate}"
     table = tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))["dependencies"]
     declared = {name.removeprefix("neardup-") for name in table if name.startswith("neardup-")}

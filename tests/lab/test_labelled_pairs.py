@@ -65,7 +65,7 @@ def test_the_files(result):
 
 
 @pytest.mark.slow
-def test_values_are_those_of_the_rest_of_the_package(result):
+def test_values_equal_the_rest_of_the_package(result):
     core = compiled(neardup.load_recipe("general"))
     texts = dict(zip(result.cases.documents.ids, result.cases.documents.texts, strict=True))
     for index, pair in enumerate(result.cases.truth.pairs):

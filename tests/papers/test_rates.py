@@ -203,7 +203,7 @@ some_sources = st.sets(st.integers(0, 3), max_size=2)
     excluded=st.sets(part_numbers, max_size=2),
     left_out=some_sources,
 )
-def test_rates_are_those_of_the_known_pieces(blocks, holders, excluded, left_out):
+def test_rates_equal_the_known_pieces(blocks, holders, excluded, left_out):
     """A paper is made of new text and of parts, of which each is in some sources."""
     texts = [
         unrelated(1000 + number, 40) if part is None else PARTS[part]

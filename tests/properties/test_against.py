@@ -93,7 +93,7 @@ def test_pairs_across_are_all_of_them(many, share, threshold, bits):
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_pairs_across_are_those_of_both(recipe):
+def test_pairs_across_join_both_collections(recipe):
     many = hard_texts.mixed(random.Random(7), 300)
     rule = {} if recipe in ("classic", "improved") else {"threshold": 0.5}
     both = pairs(many, recipe=recipe, **rule).table.to_pylist()

@@ -162,10 +162,10 @@ class TestEnds:
 
 class TestFoldings:
     @given(LETTERS)
-    def test_look_alikes_are_those_of_the_twin(self, text):
+    def test_look_alikes_equal_the_twin(self, text):
         assert _core.unmask(text) == look_alikes.unmask(text)
 
-    def test_single_letters_are_those_of_the_twin(self):
+    def test_single_letters_equal_the_twin(self):
         """The table is OpenCC's; points are those of Unicode."""
         for fold in FOLDINGS:
             core = native(**ALL_OFF | {"fold": (fold,)})
@@ -295,7 +295,7 @@ def test_units_of_named_texts(name, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @given(text=texts() | st.text(st.sampled_from("雨é ab1。🙂━\u1e01"), max_size=60))
-def test_units_are_those_of_the_twin(way, text):
+def test_units_equal_the_twin(way, text):
     check_units(text, way)
 
 

@@ -86,7 +86,7 @@ def test_a_name_of_the_data_comes_before_a_path(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_unknown_field_names_those_there_are(kind):
+def test_unknown_field_lists_the_existing_ones(kind):
     for name, missing in {
         "instruction,ouput": "'ouput'.*Did you mean 'output'",
         "doc.txt": "'doc.txt'.*'doc.text'.*Did you mean 'doc.text'",

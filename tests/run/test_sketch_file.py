@@ -75,7 +75,7 @@ def run(against, name, **options):
 
 @pytest.mark.parametrize("recipe", BY_THEMSELVES)
 @pytest.mark.parametrize("name", COLLECTIONS)
-def test_the_decisions_are_those_against_the_texts(name, recipe, request):
+def test_decisions_equal_a_run_against_the_texts(name, recipe, request):
     write(COLLECTIONS[name]())
     rule = {} if recipe == "classic" else {"threshold": 0.5}
     summary = sketch_files(["b.jsonl"], "b.sketches", recipe=recipe)

@@ -452,7 +452,7 @@ def test_sign_in_by_keyboard(visit, keyed_service):
     page.wait_for_url("**/login")
 
 
-def test_times_are_those_of_the_reader(visit):
+def test_times_are_in_the_zone_of_the_reader(visit):
     for zone, scripts, text in (
         ("Asia/Shanghai", True, "2026-03-01 16:00"),
         ("America/New_York", True, "2026-03-01 03:00"),

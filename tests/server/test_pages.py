@@ -361,7 +361,7 @@ class TestRemovals:
         assert file.text.count("\r\n") == 4
         assert client.get("/removals.csv?state=all").text.count("\r\n") == 91
 
-    def test_empty_fields_and_those_of_others_are_ignored(self, client):
+    def test_empty_and_foreign_fields_are_ignored(self, client):
         query = "search=%00&since=&until=&from=&to=&source=&zone=x"
         page = client.get(f"/removals?{query}", headers=ENGLISH)
         assert page.status_code == 200

@@ -13,7 +13,7 @@ BY_WORDS = ("classic", "keywords", "improved", "news")
 
 
 @pytest.mark.parametrize("recipe", BY_WORDS)
-def test_the_sums_are_those_of_the_twin_and_give_the_fingerprint(recipe):
+def test_sums_equal_the_twin_and_give_the_fingerprint(recipe):
     text = explain(A, recipe=recipe).a
     weights = {feature.word: feature.weight for feature in text.features}
     hashes = {feature.word: feature.hash for feature in text.features}
@@ -54,7 +54,7 @@ def test_two_texts(recipe):
     json.dumps(result.to_dict())
 
 
-def test_the_share_of_a_word_is_over_all_features_also_those_left_out():
+def test_share_of_a_word_is_over_all_features():
     few = load_recipe("keywords").replace(weigh={"top": 3})
     all_of_them = load_recipe("keywords").replace(weigh={"top": 1000})
     left, every = (explain(A, recipe=recipe).a.features for recipe in (few, all_of_them))

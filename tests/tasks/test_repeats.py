@@ -76,7 +76,7 @@ def assert_as_the_twin(result, spans, least, documents):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("documents", [2, 5])
-def test_sentences_are_those_of_the_twin(seed, documents):
+def test_sentences_equal_the_twin(seed, documents):
     texts, spans = collection(seed)
     result = repeats(texts, documents=documents)
     assert_as_the_twin(result, spans, 20, documents)
@@ -88,7 +88,7 @@ line = texts().filter(lambda text: not set(text) & set(twin.LINE_ENDS)).map("{}ã
 
 
 @given(st.lists(st.lists(line, max_size=4).map("\n".join), max_size=6), st.integers(1, 8))
-def test_paragraphs_are_those_of_the_twin(texts, least):
+def test_paragraphs_equal_the_twin(texts, least):
     result = repeats(texts * 2, unit="paragraph", min_unit_length=least)
     assert_as_the_twin(result, [twin.lines(text) for text in texts * 2], 2 * least, 2)
 

@@ -355,7 +355,7 @@ def test_ties_stay_in_input_order_in_both_directions():
         assert priority_order(priority, readable, [], values).tolist() == wanted
 
 
-def test_the_longest_of_those_with_the_best_value_stays():
+def test_longest_with_the_best_value_stays():
     records = [
         {"id": 0, "text": "渡船早上八点从东码头开出", "rank": 1},
         {"id": 1, "text": "渡船早上八点从东码头开出。", "rank": 2},

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.index.decide import make_corpus
 from neardup.index.settings import Settings
 from neardup.readers import Batch

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from neardup import _core
 from neardup.base.arrays import word_count
+from neardup.base.lazy import _core
 from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match

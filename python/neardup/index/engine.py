@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from neardup import _core
 from neardup.base import __version__
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.exceptions import (
     IndexFormatError,

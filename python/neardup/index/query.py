@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 import pyarrow as pa
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.base.validation import bad, check_flag, check_string, check_whole
 from neardup.index.decide import restore
 from neardup.index.ingest.incoming import IncomingBatch, check_optional, check_text

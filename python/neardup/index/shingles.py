@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import RowMapping
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexUnavailableError, OutputError
 from neardup.index.engine import Engine

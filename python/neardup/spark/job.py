@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup import _core
 from neardup.base.display import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
 from neardup.base.validation import check_whole

@@ -35,8 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup import _core
-from neardup.base.lazy import NDArray
+from neardup.base.lazy import NDArray, _core
 from neardup.spark.blobs import Blob, Inbox, unpack_array
 from neardup.spark.ordering import PLACE_BITS
 from neardup.spark.rows import FILED, NUMBER, PAIR, REPEAT, TEXT_ROW, are_new, divide_rows

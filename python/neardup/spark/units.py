@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup import _core
-from neardup.base.lazy import NDArray
+from neardup.base.lazy import NDArray, _core
 from neardup.spark.blobs import Blob, Inbox, pack, unpack, unpack_array
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.rows import JUDGED, NEED, PAIR, are_new, divide_rows, find_distinct

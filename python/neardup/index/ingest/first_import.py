@@ -21,9 +21,9 @@ import pyarrow as pa
 import zstandard
 from numpy.typing import NDArray
 
-from neardup import _core
 from neardup.base.arrays import texts_array
 from neardup.base.files import writing_temporary_files
+from neardup.base.lazy import _core
 from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import N_
 from neardup.base.progress import Progress

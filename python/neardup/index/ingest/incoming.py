@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup import _core
 from neardup.base.arrays import texts_array
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_flag, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from neardup import _core
+from neardup.base.lazy import _core
 from neardup.base.messages import Message
 from neardup.index.background import plan_next_count, recount
 from neardup.index.ingest.incoming import IncomingBatch

@@ -20,7 +20,7 @@ from neardup.papers.steps import check_paper
 from neardup.readers.sandbox import other_side
 
 if TYPE_CHECKING:
-    from neardup import _core
+    from neardup.base.lazy import _core
 
 
 class _RemoteLibrary(Library):

@@ -20,7 +20,7 @@ from neardup.readers.sandboxed_reader import read_sandboxed
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
-    from neardup import _core
+    from neardup.base.lazy import _core
     from neardup.papers.settings import CheckSettings, Paper
     from neardup.readers.sandbox import Exchange
     from neardup.server.jobs.libraries import OpenLibrary
