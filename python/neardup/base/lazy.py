@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup import _core
+    import neardup._core as _core
 else:
 
     class _Lazy:
