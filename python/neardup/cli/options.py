@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from neardup.base.messages import Language
 from neardup.base.validation import bad
 from neardup.options import options as o
+from neardup.readers.formats import SHOWN_EXTENSIONS
 from neardup.recipe import AnyRecipe, Recipe, load_recipe
 from neardup.recipe.rule import with_bits
 from neardup.recipe.stages import STAGES
@@ -22,8 +23,8 @@ def declare_file(help: str, short: str | None = None, default: str | None = None
 Inputs = Annotated[
     list[str],
     o.Argument(
-        "Files (.jsonl .parquet .arrow .csv .tsv .txt .md .html .docx .pdf); the same with .gz, "
-        ".zst, .xz or .bz2; folders or archives (.zip, .tar, .tar.gz) of such files; patterns in "
+        f"Files ({SHOWN_EXTENSIONS}); the same with .gz, .zst, .xz or .bz2; folders or archives "
+        "(.zip, .tar, .tar.gz) of such files; patterns in "
         "quotes ('dump/**/*.jsonl*'); or - for standard input.",
         metavar="INPUT...",
     ),

@@ -29,7 +29,7 @@ from neardup.options.index_groups import (
     ExportParameters,
     IndexParameters,
 )
-from neardup.options.shared import ProgressParameters
+from neardup.options.shared_groups import ProgressParameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.writers import OutputSet
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypedDict
 from neardup.base.memory import check_memory
 from neardup.base.validation import check_path, check_threshold
 from neardup.options import options as o
-from neardup.options.shared import (
+from neardup.options.shared_groups import (
     FieldParameters,
     FileParameters,
     InputParameters,

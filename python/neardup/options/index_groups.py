@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 from neardup.base.validation import check_fields, check_zone
 from neardup.options import options as o
-from neardup.options.shared import InputParameters, OutputParameters, TextParameters
+from neardup.options.shared_groups import InputParameters, OutputParameters, TextParameters
 from neardup.recipe import AnyRecipe
 from neardup.recipe.ignored import check_ignored
 

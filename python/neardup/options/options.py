@@ -6,7 +6,7 @@ documentation, and `neardup.cli.commands` what a command takes.
 """
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,10 +24,10 @@ from neardup.base.validation import (
     check_whole,
     check_workers,
 )
-from neardup.readers.formats import FormatName
+from neardup.readers.formats import FORMATS, FormatName
 from neardup.recipe import AnyRecipe
 from neardup.recipe.ignored import check_ignored
-from neardup.recipe.measures import MeasureName
+from neardup.recipe.measures import MEASURES_OF_TEXTS, MeasureName
 
 # Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
@@ -89,6 +89,12 @@ class Argument(Option):
 def field(help: str) -> Option:
     """Return an option that names a field of a record."""
     return Option(help, INPUT, check=check_field)
+
+
+def _list(names: Iterable[str]) -> str:
+    """Return names as a list of alternatives: ``a, b or c``."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
 
 
 def whole(least: int, most: int | None = None) -> Callable[[Any, str], Any]:
@@ -210,8 +216,8 @@ Threshold = Annotated[
 Measure = Annotated[
     MeasureName | None,
     Option(
-        "The similarity that decides, instead of the recipe's: content, resemblance, containment "
-        "or aligned, which compare texts; or sketch, for fingerprints the share of equal bits. "
+        f"The similarity that decides, instead of the recipe's: {_list(MEASURES_OF_TEXTS)}, which "
+        "compare texts; or sketch, for fingerprints the share of equal bits. "
         "Without a threshold it has its own default.",
         MATCHING,
     ),
@@ -246,8 +252,8 @@ GroupField = Annotated[
 Format = Annotated[
     FormatName | None,
     Option(
-        "Format of the inputs: jsonl, parquet, arrow, csv, tsv or text. By default detected from "
-        "each file's name and content. In a folder, only files of this format are read; for text, "
+        f"Format of the inputs: {_list(FORMATS)}. By default detected from each file's name and "
+        "content. In a folder, only files of this format are read; for text, "
         "also texts with unknown extensions, such as source code.",
         INPUT,
     ),

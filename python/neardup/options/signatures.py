@@ -71,7 +71,7 @@ def options_of(parameters: Any) -> dict[str, tuple[Any, Option]]:
 
     Examples
     --------
-    >>> from neardup.options.shared import MatchParameters
+    >>> from neardup.options.shared_groups import MatchParameters
     >>> kind, option = options_of(MatchParameters)["threshold"]
     >>> kind, option.flags("threshold")
     (float | None, ['--threshold', '-t'])

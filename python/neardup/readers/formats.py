@@ -37,6 +37,8 @@ _FORMAT_OF = {
     ".docm": "text",
     ".pdf": "text",
 }
+#: The extensions that help lists, one or two of each kind of file.
+SHOWN_EXTENSIONS = ".jsonl .parquet .arrow .csv .tsv .txt .md .html .docx .pdf"
 _COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
 # Read as folders are; a .tar may be compressed, too.
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")

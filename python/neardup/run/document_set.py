@@ -65,9 +65,8 @@ class DocumentSet:
     ids: Ids = field(default_factory=Ids)
     #: Readable documents that are compared, in priority order.
     order: Any = None
-    #: Documents of the input that are left alone for their length.
-    too_short: int = 0
-    too_long: int = 0
+    #: Counts of the documents of the input that are left alone, by their names in the summary.
+    left_alone: dict[str, int] = field(default_factory=dict)
     #: Hashes of the groups of the documents read so far, by batches; empty without groups.
     groups: list[NDArray[np.uint64]] = field(default_factory=list)
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.

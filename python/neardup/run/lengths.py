@@ -36,29 +36,31 @@ def leave_alone(
     """Return the order without the documents that are left alone, and count these in the input."""
     sides = sides[order]
     of_input = sides[order >= collected.against]
-    collected.too_short = int((of_input < 0).sum())
-    collected.too_long = int((of_input > 0).sum())
+    collected.left_alone = {
+        "too_short": int((of_input < 0).sum()),
+        "too_long": int((of_input > 0).sum()),
+    }
     compared: NDArray[np.uint32] = order[sides == 0]
     return compared
 
 
 def note_left_alone(collected: DocumentSet, options: RunOptions, progress: Progress) -> None:
     """Report how many documents are left alone."""
-    if collected.too_short:
+    if too_short := collected.left_alone.get("too_short"):
         progress.note(
             Message.counted(
                 "{count:,} text of fewer than {least:,} letters and digits is left alone.",
                 "{count:,} texts of fewer than {least:,} letters and digits are left alone.",
-                count=collected.too_short,
+                count=too_short,
                 least=options.min_length,
             )
         )
-    if collected.too_long:
+    if too_long := collected.left_alone.get("too_long"):
         progress.note(
             Message.counted(
                 "{count:,} text of more than {most:,} letters and digits is left alone.",
                 "{count:,} texts of more than {most:,} letters and digits are left alone.",
-                count=collected.too_long,
+                count=too_long,
                 most=options.max_length,
             )
         )

@@ -223,8 +223,7 @@ class Pipeline(Run):
             "frequencies": collected.frequencies,
             "bytes_read": self.bytes_read,
             "bytes_against": self.bytes_against,
-            "too_short": collected.too_short,
-            "too_long": collected.too_long,
+            "left_alone": collected.left_alone,
             "against": collected.against,
             "sources": [side.found() for side in _select_files(source, against)],
         }
@@ -241,7 +240,7 @@ class Pipeline(Run):
         collected.corpus.finish()
         collected.against, collected.frequencies = facts["against"], facts["frequencies"]
         collected.order = self._shards.order()
-        collected.too_short, collected.too_long = facts["too_short"], facts["too_long"]
+        collected.left_alone = facts["left_alone"]
         self.bytes_read, self.bytes_against = facts["bytes_read"], facts["bytes_against"]
         for side, state in zip(_select_files(source, against), facts["sources"], strict=True):
             side.recall(state)
@@ -333,13 +332,11 @@ class Pipeline(Run):
             against=against,
             unreadable=unreadable,
             without_features=without_features,
-            too_short=collected.too_short,
-            too_long=collected.too_long,
             budgets={
                 part: {"limit": limit, "memory": memory, "file": file}
                 for part, limit, memory, file in collected.corpus.usage()
             },
-            **counts,
+            **(counts | collected.left_alone),
         )
         self.measure(summary)
         for note in template_notes(summary, self.options.rule):
