@@ -16,7 +16,7 @@ from neardup.base.messages import N_, Message, in_language
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 from neardup.writers import Output, OutputSet
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import write_spreadsheet
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _escaped(text: str) -> str:
 
 def csv_table(rows: Sequence[Mapping[str, object]]) -> bytes:
     """Return rows of equal columns as CSV for a spreadsheet; a number has six digits at most."""
-    return spreadsheet_bytes([rows[0], *(map(_cell, row.values()) for row in rows)])
+    return write_spreadsheet([rows[0], *(map(_cell, row.values()) for row in rows)])
 
 
 def _cell(value: object) -> object:

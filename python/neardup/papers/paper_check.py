@@ -135,8 +135,8 @@ def _library_of(papers: Iterable[tuple[Reading, FileText]], settings: CheckSetti
 
 def tell_nothing_compared(report: Report, progress: Progress) -> None:
     """Report a paper that was compared with nothing as a problem."""
-    from neardup.readers.batch import code_of  # imported late, for a fast `import neardup.lab`
+    from neardup.readers.batch import find_code  # imported late, for a fast `import neardup.lab`
 
     if report.no_verdict == "nothing_compared":
-        note = next(n for n in report.notes if code_of(n) == report.no_verdict)
+        note = next(n for n in report.notes if find_code(n) == report.no_verdict)
         progress.problem(Message("{file}: {said:inside}", file=report.paper, said=note))

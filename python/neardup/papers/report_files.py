@@ -27,7 +27,7 @@ from neardup.papers.report import (
 from neardup.papers.results import HIDING
 from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.writers import OutputSet
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import write_spreadsheet
 from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def summary_table(papers: Sequence[CheckResult], language: str) -> bytes:
         else:
             row.append(words(VERDICTS[verdict.result]) if verdict else None)
         rows.append([*row, None])
-    return spreadsheet_bytes(rows)
+    return write_spreadsheet(rows)
 
 
 def split_notes(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:

@@ -245,7 +245,7 @@ class _Group:
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
         """Yield the blobs of a batch."""
-        read = self._settings.fields.bounded(_read(records, self._settings), Problems())
+        read = self._settings.fields.bound(_read(records, self._settings), Problems())
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         rows = self._corpus.rows(begin, self._documents)

@@ -79,7 +79,7 @@ class TextLibrary(Library):
             yield LibraryDocument(position, self._ids[position], self._titles[position], text)
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
-        from neardup.readers.archives import archive_of
+        from neardup.readers.archives import find_archive
 
         # A record of a table is no file, and equal names may be in different folders.
         try:
@@ -92,7 +92,7 @@ class TextLibrary(Library):
                 and (
                     os.path.samefile(file, path)
                     if os.path.exists(file)
-                    else file == path and archive_of(file) is not None
+                    else file == path and find_archive(file) is not None
                 )
             }
         except OSError:
@@ -121,7 +121,7 @@ class FileLibrary(TextLibrary):
 
     def _read(self, inputs: Sequence[str | Path], progress: Progress, **reading: Any) -> None:
         from neardup.readers import open_sources
-        from neardup.readers.batch import strings
+        from neardup.readers.batch import list_texts
         from neardup.readers.problem_groups import ProblemGroups
 
         unreadable: list[str] = []
@@ -140,7 +140,7 @@ class FileLibrary(TextLibrary):
             files: list[str | None] = [None] * len(batch)
             for row, source, _ in batch.runs:
                 files[row] = source
-            self.add(batch.texts, strings(batch.ids), titles, files)
+            self.add(batch.texts, list_texts(batch.ids), titles, files)
             progress.advance(len(batch), batch.bytes_read)
         lines = (line for line, _ in lost.lines())
         self.notes += [*lines, *(problem.message for problem in sources.problems), *sources.notes]

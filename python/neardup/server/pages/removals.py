@@ -22,7 +22,7 @@ from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
 from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.security import auth
 from neardup.tasks.compare import compare
-from neardup.writers.cells import spreadsheet_parts
+from neardup.writers.cells import write_spreadsheet_parts
 
 if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
@@ -191,7 +191,7 @@ async def export(request: Request, view: Asked) -> Response:
     # An index that is away is found before the response begins.
     rows = await store.run(lambda: _rows(store.index, view))
     headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
-    return StreamingResponse(spreadsheet_parts(rows), headers=headers, media_type="text/csv")
+    return StreamingResponse(write_spreadsheet_parts(rows), headers=headers, media_type="text/csv")
 
 
 def _rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
