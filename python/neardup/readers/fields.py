@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice
@@ -103,22 +103,24 @@ class Fields:
         reason = Message("must have at most {most:,} bytes", code="too_long", most=self.max_text)
         return Problem(source, record, None, reason, size, Message("Raise {given[max_text]}."))
 
-    def bound(self, batch: Batch, problems: Problems) -> Batch:
-        """Return a batch whose texts are at most `max_text` long; others are null, and problems.
+    def bound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Yield batches whose texts are at most `max_text` long; others are null, and problems.
 
-        It has all extra fields that a table may lack. `found` are the problems of the same pass.
+        They have all extra fields that a table may lack.
         """
-        if self.optional:
-            batch.extra = {name: batch.values(name) for name in self.extra}
-        if batch.columns[0].nbytes <= self.max_text:
-            return batch
-        texts, too_long = self.drop_oversized(batch.texts, batch.runs)
-        for row, source, problem in too_long:
-            problems.add(row, source, problem)
-        if too_long:
-            batch = batch.with_texts(texts)
-            batch.row_problems = sorted([*batch.row_problems, *problems.take()], key=itemgetter(0))
-        return batch
+        problems = Problems()
+        for batch in batches:
+            if self.optional:
+                batch.extra = {name: batch.values(name) for name in self.extra}
+            if batch.columns[0].nbytes > self.max_text:
+                texts, too_long = self.drop_oversized(batch.texts, batch.runs)
+                for row, source, problem in too_long:
+                    problems.add(row, source, problem)
+                if too_long:
+                    batch = batch.with_texts(texts)
+                    batch.row_problems += problems.take()
+                    batch.row_problems.sort(key=itemgetter(0))
+            yield batch
 
     def drop_oversized(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]
@@ -137,13 +139,12 @@ class Fields:
         problems: list[tuple[int, str, Callable[[], Problem]]] = []
         for row, size in zip(rows, sizes.filter(over).to_pylist(), strict=True):
             source, record = find_place(runs, row)
-            problems.append((row, source, partial(self._make_size_problem, source, record, size)))
+            content = Message("{count:,} bytes", count=size)
+            problem = partial(self.make_length_problem, source, record, content)
+            problems.append((row, source, problem))
         if problems:
             texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
         return texts, problems
-
-    def _make_size_problem(self, source: str, record: int | None, size: int) -> Problem:
-        return self.make_length_problem(source, record, Message("{count:,} bytes", count=size))
 
     def make_title_problem(self, source: str, records: int) -> Problem:
         """Return the problem of a source none of whose records has the named title field."""

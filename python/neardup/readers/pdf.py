@@ -176,13 +176,8 @@ def _refuse_unopened(name: str, error: str) -> None:
 
 
 def _refuse_damaged(name: str) -> NoReturn:
-    reason, content = Message("must be a whole PDF", code="damaged_file"), Message("a damaged file")
-    refuse(
-        name,
-        reason,
-        content,
-        Message(_PRINT),
-    )
+    reason = Message("must be a whole PDF", code="damaged_file")
+    refuse(name, reason, Message("a damaged file"), Message(_PRINT))
 
 
 class _Page(NamedTuple):

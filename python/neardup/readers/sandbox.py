@@ -79,17 +79,14 @@ class Exchange:
 
     def __init__(self, program: Path, look: Callable[[], None]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process, self._to, self._from = self._start_process(program, self._errors)
+        self._process = _start(program, (), subprocess.PIPE, subprocess.PIPE, self._errors)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
         self._raised: BaseException | None = None
         self._ends = threading.Event()
         self._watch = threading.Thread(target=self._look, args=(look,), daemon=True)
         self._watch.start()
-
-    def _start_process(self, program: Path, errors: IO[bytes]) -> tuple[Any, IO[bytes], IO[bytes]]:
-        process = _start(program, (), subprocess.PIPE, subprocess.PIPE, errors)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        return process, process.stdin, process.stdout
 
     def _look(self, look: Callable[[], None]) -> None:
         while not self._ends.wait(_TURN):

@@ -24,7 +24,6 @@ from neardup.readers.batch import (
     BATCH_RECORDS,
     Batch,
     Problem,
-    Problems,
     make_empty_batch,
     regroup,
     split_refusal,
@@ -164,10 +163,8 @@ class Sources(Collection):
             if value < 1:
                 raise bad(name, "at least {least}", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        too_long = Problems()
-        unbounded = self._read(wanted, batch_bytes)
-        batches = (self.fields.bound(batch, too_long) for batch in unbounded)
-        return regroup(batches, batch_bytes, batch_records)
+        batches = self._read(wanted, batch_bytes)
+        return regroup(self.fields.bound(batches), batch_bytes, batch_records)
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []

@@ -75,46 +75,54 @@ class ReopenableFile:
         self._checksums: dict[tuple[int, int] | None, int] = {}
         #: Stored bytes, and how many of them the latest `read_chunks` has read.
         self.size = self.done = 0
-        if handle is None and is_address(path):
-            with open_address(path) as (file, size):
-                copied = self._copy(file)
-            if size is not None and copied != size:
-                raise InputError(
-                    Message(
-                        "{file}: the transfer ended early: {found} of {size} bytes. Run it again.",
-                        code="transfer_failed",
-                        file=self.name,
-                        found=copied,
-                        size=size,
-                    )
-                )
-            self.identity = path
-        elif handle is None:
-            status = self._stat()
-            if stat.S_ISREG(status.st_mode):
-                self.identity = (status.st_dev, status.st_ino)
-                self._state = _identify_state(status)
-                self.size = status.st_size
-                with self.open():
-                    return
-            with refuse_errors(self.name):
-                pipe = open_input(path)
-            with pipe:
-                self._copy(pipe)
-        else:
-            if isinstance(handle, io.BufferedReader) and handle.isatty():
-                # What fails here fails again in the copy, which reports it.
-                with (
-                    announce_wait(
-                        Message(
-                            "reading records from the terminal, since the input is standard "
-                            "input. End them with Ctrl-D."
-                        )
-                    ),
-                    suppress(OSError),
-                ):
-                    handle.peek(1)
+        if handle is not None:
+            self._wait_for_terminal(handle)
             self._copy(handle)
+        elif is_address(path):
+            self.identity = path
+            self._fetch(path)
+        else:
+            self._read_here(path)
+
+    def _read_here(self, path: str) -> None:
+        status = self._stat()
+        if stat.S_ISREG(status.st_mode):
+            self.identity = (status.st_dev, status.st_ino)
+            self._state = _identify_state(status)
+            self.size = status.st_size
+            # Opened here, where an error is an error of the file.
+            self.open().close()
+            return
+        with refuse_errors(self.name):
+            pipe = open_input(path)
+        with pipe:
+            self._copy(pipe)
+
+    def _fetch(self, address: str) -> None:
+        with open_address(address) as (file, size):
+            copied = self._copy(file)
+        if size is not None and copied != size:
+            raise InputError(
+                Message(
+                    "{file}: the transfer ended early: {found} of {size} bytes. Run it again.",
+                    code="transfer_failed",
+                    file=self.name,
+                    found=copied,
+                    size=size,
+                )
+            )
+
+    def _wait_for_terminal(self, handle: IO[bytes]) -> None:
+        """Tell a person at a terminal that neardup waits for records."""
+        if not isinstance(handle, io.BufferedReader) or not handle.isatty():
+            return
+        message = Message(
+            "reading records from the terminal, since the input is standard input. End them with "
+            "Ctrl-D."
+        )
+        # What fails here fails again in the copy, which reports it.
+        with announce_wait(message), suppress(OSError):
+            handle.peek(1)
 
     def _copy(self, handle: IO[bytes]) -> int:
         """Copy all bytes, and return their number."""

@@ -26,7 +26,6 @@ from neardup.readers.batch import (
     BATCH_RECORDS,
     Batch,
     Problem,
-    Problems,
     make_empty_batch,
     regroup,
     show,
@@ -81,9 +80,7 @@ class TableSource(Collection):
     ) -> Iterator[Batch]:
         """Read the table from its beginning; see `Sources.batches`."""
         wanted = self._fields.title is not None if titles is None else titles
-        too_long = Problems()
-        chunks = (self._fields.bound(chunk, too_long) for chunk in self._chunks(wanted))
-        return regroup(chunks, batch_bytes, batch_records)
+        return regroup(self._fields.bound(self._chunks(wanted)), batch_bytes, batch_records)
 
     def with_extra(self, names: Sequence[str]) -> Self:
         """Return the same table with other extra fields, None where it lacks them."""

@@ -204,26 +204,23 @@ def _check_links(folders: list[_Place], outputs: list[_Place], whole: list[_Plac
     linked = {key: output for output in every for key in output.keys if isinstance(key, tuple)}
     for filled in whole:
         if filled.is_folder:
-            linked |= dict.fromkeys(_list_numbers(filled.path), filled)
+            linked |= {number: filled for _, number in _walk_files(filled.path)}
     if not linked:
         return
     for folder in folders:
-        for inside, _, names in os.walk(folder.path):
-            for name in names:
-                path = os.path.join(inside, name)
-                status = _read_status(path)
-                output = None if status is None else linked.get(_identify(status))
-                if output is not None:
-                    raise _make_conflict(printable(path), output.name)
+        for path, number in _walk_files(folder.path):
+            if number in linked:
+                raise _make_conflict(printable(path), linked[number].name)
 
 
-def _list_numbers(folder: str) -> Iterator[tuple[int, int]]:
-    """Yield what identifies the files of a folder, which may become outputs."""
+def _walk_files(folder: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the files of a folder, each with what identifies it."""
     for inside, _, names in os.walk(folder):
         for name in names:
-            status = _read_status(os.path.join(inside, name))
+            path = os.path.join(inside, name)
+            status = _read_status(path)
             if status is not None:
-                yield _identify(status)
+                yield path, _identify(status)
 
 
 def _read_status(path: str) -> os.stat_result | None:
