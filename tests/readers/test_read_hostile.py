@@ -22,7 +22,7 @@ from neardup.readers.delimited import DelimitedSource, TabSeparatedSource
 from neardup.readers.fields import Fields
 from neardup.readers.formats import ARROW_FILE, ARROW_STREAM, FEATHER_1
 from neardup.readers.paths import as_text
-from neardup.readers.source import Keep
+from neardup.readers.source import KeepMask
 from neardup.readers.streams import ReopenableFile
 
 TEXT = st.text(max_size=20)
@@ -237,7 +237,7 @@ def check_rows(data, max_text):
     rows = [row for some in source.read_rows() for row in some]
     assert [row["text"] if isinstance(row, dict) else None for row in rows] == texts
     for keep in (np.array([text is not None for text in texts], bool), np.ones(len(texts), bool)):
-        parts = source.copy_kept(Keep(keep, "-", lambda _: None))
+        parts = source.copy_kept(KeepMask(keep, "-", lambda _: None))
         kept = b"".join(part if isinstance(part, bytes) else b"".join(part) for part in parts)
         raws = [raw for (_, raw), is_kept in zip(expected, keep, strict=True) if is_kept]
         assert kept.decode() == "".join(raws)
@@ -282,7 +282,7 @@ def test_too_long_row_is_never_held(line, monkeypatch):
     monkeypatch.setattr(ReopenableFile, "read_chunks", lambda *_: iter(pieces))
     source = DelimitedSource(ReopenableFile("-", io.BytesIO(b"")), None, Fields(max_text=1000))
     texts = []
-    for part in source.copy_kept(Keep(np.ones(2, bool), "-", lambda _: None)):
+    for part in source.copy_kept(KeepMask(np.ones(2, bool), "-", lambda _: None)):
         for piece in [part] if isinstance(part, bytes) else part:
             most = max(most, len(piece))
             texts.append(piece)

@@ -20,7 +20,7 @@ from neardup.readers.batch import NAME_ENCODING, Batch, Problem, make_refusal, s
 from neardup.readers.encodings import make_invalid_reason
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.lines import cut_blocks, read_whole_lines
-from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
+from neardup.readers.source import KEPT_BYTES, KeepMask, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 _BLOCK = 4 << 20
@@ -360,7 +360,7 @@ class DelimitedSource(LineSource):
         if rows:
             yield rows
 
-    def copy_kept(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
+    def copy_kept(self, keep: KeepMask) -> Iterator[bytes | Iterator[bytes]]:
         raws: list[bytes] = []
         held = 0
         try:

@@ -257,7 +257,7 @@ def read_record(
 def _check_language(file: FileText, name: str, remedy: str) -> FileText:
     """Return a file whose text is in a language, with a note if parts are not; refuse others."""
     # Imports NumPy.
-    from neardup.readers.garbled import measure_garbling
+    from neardup.readers.garbling import measure_garbling
 
     garbling = measure_garbling(file.text)
     if not garbling.share:

@@ -43,7 +43,7 @@ from neardup.readers.formats import find_extension
 from neardup.readers.json_faults import NOT_UTF8, parse
 from neardup.readers.lines import cut_blocks, read_whole_lines
 from neardup.readers.paths import MISSING, find_value, list_heads, list_paths
-from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
+from neardup.readers.source import KEPT_BYTES, KeepMask, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 _BLOCK = 4 << 20
@@ -183,7 +183,7 @@ class JsonLines(LineSource):
             return record
         return Problem(self.name, number, None, why, None)
 
-    def copy_kept(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
+    def copy_kept(self, keep: KeepMask) -> Iterator[bytes | Iterator[bytes]]:
         try:
             for block in self._read_blocks(KEPT_BYTES):
                 if not isinstance(block, bytes):

@@ -83,7 +83,7 @@ class Source(ABC):
         """Return the fields that all records have; None if that depends on the record."""
         return None
 
-    def copy_kept(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
+    def copy_kept(self, keep: KeepMask) -> Iterator[bytes | Iterator[bytes]]:
         """Yield the kept records as they are; one too long to be held as an iterator of parts."""
         raise NotImplementedError
 
@@ -147,7 +147,7 @@ class LineSource(Source):
         return chunks if self._recoded is None else recode(chunks, self._recoded)
 
 
-class Keep:
+class KeepMask:
     """The part of a keep mask that belongs to one source, taken in order.
 
     Raises ChangedError as soon as the number of records differs from the first pass. `advance` is

@@ -15,7 +15,7 @@ from neardup.readers.fields import Fields
 from neardup.readers.file_text import Limits, UnreadableFileError, read_contents, read_record
 from neardup.readers.input_files import InputFile
 from neardup.readers.problem_groups import ProblemGroups
-from neardup.readers.source import Keep, Row, Source
+from neardup.readers.source import KeepMask, Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
 _FILES = 1024
@@ -111,7 +111,7 @@ class TextFiles(Source):
                 for file in files
             ]
 
-    def find_kept(self, keep: Keep) -> Iterator[TextFile]:
+    def find_kept(self, keep: KeepMask) -> Iterator[TextFile]:
         """Yield the kept files, whose records are read again to tell which files have one."""
         for file in self.texts:
             text = file.read(self._fields).text

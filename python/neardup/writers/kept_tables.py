@@ -14,7 +14,7 @@ from neardup.exceptions import OutputError
 from neardup.readers.batch import Problem, show
 from neardup.readers.columnar import ColumnarFile, cut_first_line
 from neardup.readers.delimited import DelimitedSource
-from neardup.readers.source import Keep, Source
+from neardup.readers.source import KeepMask, Source
 from neardup.writers.cells import format_plain
 from neardup.writers.edits import Cuts
 from neardup.writers.kept_writer import Writer, check_names
@@ -55,7 +55,7 @@ class Cells(Writer):
             and source.list_fields() == self._names
         )
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         is_same = self._edits is None and self._has_format(source)
         if is_same or (isinstance(source, DelimitedSource) and not source.header):
             self._copy(source, keep)
@@ -101,7 +101,7 @@ class Tables(Writer):
                 )
             ) from error
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         if isinstance(source, ColumnarFile):
             for batch in source.read_batches():
                 if isinstance(batch, Problem):

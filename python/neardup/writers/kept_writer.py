@@ -11,7 +11,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import REMEMBERED, Problem, make_refusal
 from neardup.readers.fields import list_names
-from neardup.readers.source import Keep, Source
+from neardup.readers.source import KeepMask, Source
 from neardup.writers.cells import write_jsonl
 from neardup.writers.edits import Edits
 from neardup.writers.output import Output
@@ -72,10 +72,10 @@ class Writer(ABC):
         """Write what comes before the records of a file."""
 
     @abstractmethod
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         """Write the kept records of a source."""
 
-    def _kept_rows(self, source: Source, keep: Keep) -> Iterator[list[dict[str, Any]]]:
+    def _kept_rows(self, source: Source, keep: KeepMask) -> Iterator[list[dict[str, Any]]]:
         """Yield kept records to convert; count and report those that cannot be converted."""
         check_names(source)
         for rows in source.read_rows():
@@ -106,7 +106,7 @@ class Writer(ABC):
             )
             self.report.problems.append(replace(problem, reason=reason))
 
-    def _copy(self, source: Source, keep: Keep) -> None:
+    def _copy(self, source: Source, keep: KeepMask) -> None:
         """Write raw records."""
         for data in source.copy_kept(keep):
             self._change_file()
@@ -123,7 +123,7 @@ class Writer(ABC):
 class Lines(Writer):
     """Writes JSON Lines, without a schema."""
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         if source.format == "jsonl":
             self._copy(source, keep)
             return

@@ -16,7 +16,7 @@ from neardup.base.lazy import np
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.exceptions import ParameterError
-from neardup.readers.source import Keep, Source, count_kept
+from neardup.readers.source import KeepMask, Source, count_kept
 from neardup.readers.sources import Sources, is_of_texts
 from neardup.readers.streams import ReopenableFile
 from neardup.writers.edits import Edits
@@ -80,7 +80,7 @@ def write_kept(
         writer = _open_writer(sources.sources, partial(output.at, 0), edits, report)
     begin = 0
     for number, (source, count) in enumerate(zip(sources.sources, counts, strict=True)):
-        part = Keep(mask[begin : begin + count], source.name, progress.advance)
+        part = KeepMask(mask[begin : begin + count], source.name, progress.advance)
         begin += count
         if writer is not None:
             writer.write(source, part)
@@ -118,7 +118,7 @@ def _open_writer(
     return kind(sources, at, edits, report)
 
 
-def _copy_texts(source: TextFiles, keep: Keep, folder: OutputFolder) -> None:
+def _copy_texts(source: TextFiles, keep: KeepMask, folder: OutputFolder) -> None:
     """Copy the kept files as they are stored, compressed or not."""
     for text in source.find_kept(keep):
         assert isinstance(text.file, ReopenableFile)
