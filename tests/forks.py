@@ -160,7 +160,8 @@ def run_in_sandbox(
         finally:
             process.kill()
             process.wait()
-        return sandbox.ProcessResult(code, output.read_bytes(), sandbox._place(errors.read_bytes()))
+        place = sandbox._find_place(errors.read_bytes())
+        return sandbox.ProcessResult(code, output.read_bytes(), place)
 
 
 class Exchange(sandbox.Exchange):

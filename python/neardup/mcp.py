@@ -40,7 +40,7 @@ from neardup.options.signatures import complete_options, suggestions
 from neardup.papers.paper_check import check
 from neardup.readers import Sources, TableSource, open_sources, open_table
 from neardup.readers.file_text import read_bytes
-from neardup.readers.input_files import files_below
+from neardup.readers.input_files import list_files_below
 from neardup.recipe.recipe import BuiltIn
 from neardup.recipe.text_inputs import checked_text
 from neardup.run.documents import describe_documents
@@ -264,7 +264,7 @@ class Tools:
         for place in (base / check_path(path, name) for base in self._bases):
             # Nobody may write to a pipe, and the call would wait for ever.
             if is_inside(place) and (os.path.isfile(place) or os.path.isdir(place)):
-                below = files_below(str(place)) if place.is_dir() else []
+                below = list_files_below(str(place)) if place.is_dir() else []
                 # Readers follow links to files, but not those to folders.
                 if all(is_inside(place / file) for file in below):
                     return os.path.realpath(place)

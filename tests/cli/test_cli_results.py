@@ -13,7 +13,7 @@ from tests import needs
 from tests.cli.conftest import LINES, A, B, table
 
 from neardup import load_recipe
-from neardup.readers.formats import known
+from neardup.readers.formats import list_known
 from neardup.recipe.assets import compiled
 
 LETTERS = sum(map(str.isalnum, compiled(load_recipe("characters")).normalize(A)))
@@ -249,7 +249,7 @@ def test_commit_hook_runs(run):
         re.search(rf"^  {name}: (.*)$", (root / ".pre-commit-hooks.yaml").read_text(), re.M)[1]
         for name in ("entry", "args", "files")
     )
-    for name in str(known()).split(" (")[0].split(", "):
+    for name in str(list_known()).split(" (")[0].split(", "):
         assert all(re.search(files.strip("'"), f"a{name}{more}") for more in ("", ".gz", ".zst"))
     assert not re.search(files.strip("'"), "a.py")
     program, *words = [*shlex.split(entry), *json.loads(arguments)]

@@ -14,7 +14,7 @@ from neardup.papers import among, check_files
 from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import ReportFolder, render_summary
 from neardup.readers import read_bytes
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import write_spreadsheet
 
 RNG = random.Random(5)
 PARTS = [letters(RNG, 100) for _ in range(3)]
@@ -214,6 +214,6 @@ class TestTable:
     )
     def test_no_cell_is_a_formula(self, begin, shown):
         rest = 'cmd|"/c calc"!A1'
-        data = spreadsheet_bytes([["a", begin + rest, None, "\udcff"]])
+        data = write_spreadsheet([["a", begin + rest, None, "\udcff"]])
         (row,) = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         assert row == ["a", shown + rest, "", "?"]

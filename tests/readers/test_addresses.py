@@ -234,10 +234,10 @@ def test_without_fsspec(monkeypatch):
 
 
 def test_a_run_in_a_work_folder_sees_a_change(memory):
-    state = addresses.address_state("memory://dump/a.jsonl")
-    assert state == addresses.address_state("memory://dump/a.jsonl")
+    state = addresses.read_address_state("memory://dump/a.jsonl")
+    assert state == addresses.read_address_state("memory://dump/a.jsonl")
     memory.pipe_file("/dump/a.jsonl", LINES)
-    assert state != addresses.address_state("memory://dump/a.jsonl")
+    assert state != addresses.read_address_state("memory://dump/a.jsonl")
     result = dedup_files(["memory://dump/"], "out.jsonl", work="work")
     assert result.summary.read > len(ROWS)
 

@@ -77,7 +77,8 @@ def test_files_are_read_in_the_order_of_their_names(read, make, archived, kind, 
     ]
     sources = open_sources([name])
     list(sources.batches())
-    rows = [row["text"] for source in sources.sources for part in source.rows() for row in part]
+    parts = [part for source in sources.sources for part in source.read_rows()]
+    rows = [row["text"] for part in parts for row in part]
     assert rows == sorted(FILES)
 
 

@@ -16,8 +16,8 @@ from neardup import ParameterError, dedup, dedup_files
 from neardup.base.progress import share_of
 from neardup.options.signatures import complete_options
 from neardup.readers import open_sources, open_table
-from neardup.readers.batch import place_of
-from neardup.readers.lines import whole_lines
+from neardup.readers.batch import find_place
+from neardup.readers.lines import read_whole_lines
 
 
 def lines(count=3000):
@@ -96,14 +96,14 @@ def test_rows_know_their_files(tmp_path, monkeypatch):
     sources = open_sources(["a.jsonl", "b.csv", "c", "d.parquet"])
     for size, records in ((4 << 20, 8192), (1, 8192), (1 << 20, 1), (1 << 20, 3)):
         batches = sources.batches(batch_bytes=size, batch_records=records)
-        places = [place_of(batch.runs, row) for batch in batches for row in range(len(batch))]
+        places = [find_place(batch.runs, row) for batch in batches for row in range(len(batch))]
         assert places == expected
-    assert place_of([], 0) == ("input", None)
+    assert find_place([], 0) == ("input", None)
 
 
 def test_rows_of_tables_know_their_positions():
     data = open_table([{"text": str(number)} for number in range(5000)])
-    places = [place_of(b.runs, row) for b in data.batches() for row in range(len(b))]
+    places = [find_place(b.runs, row) for b in data.batches() for row in range(len(b))]
     assert places == [("input", number) for number in range(1, 5001)]
 
 
@@ -184,7 +184,7 @@ def test_too_long_line_is_never_held():
 
     result = [
         block if isinstance(block, bytes) else [len(part) for part in block]
-        for block in whole_lines(chunks(), 1000)
+        for block in read_whole_lines(chunks(), 1000)
     ]
     assert result == [b"1\n2", [*[1], *[100] * 50, 1], b"4", b"5"]
 

@@ -7,7 +7,7 @@ from tests.papers.texts import letters
 from tests.readers.making import column, docx, paragraph, pdf, run
 
 from neardup.readers import document_text, read_bytes
-from neardup.readers.document_text import plain
+from neardup.readers.document_text import clean_text
 
 THEME = (
     '<a:dk1><a:sysClr val="windowText" lastClr="000000"/></a:dk1>'
@@ -190,7 +190,9 @@ def test_hidden_text_has_its_beginning():
 
 def test_places_of_many_hidden_runs_take_linear_time(monkeypatch):
     read = []
-    monkeypatch.setattr(document_text, "plain", lambda text: read.append(len(text)) or plain(text))
+    monkeypatch.setattr(
+        document_text, "clean_text", lambda text: read.append(len(text)) or clean_text(text)
+    )
     body = (run("白\r\n", f"<w:rPr>{coloured('bg1')}</w:rPr>") + run("黑")) * 2000
     document = read_bytes(docx(f"<w:p>{body}</w:p>"), "a.docx")
     assert sum(read) < 20 * len(document.text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup.exceptions import InputError, NeardupError, ParameterError
 from neardup.readers import UnreadableFileError, open_sources, read_bytes, read_file
-from neardup.readers.encodings import codec_of, decode
+from neardup.readers.encodings import decode, find_codec
 
 # Sentences of everyday text; a text of some of them in any order is one of many.
 SIMPLIFIED = (
@@ -198,7 +198,7 @@ def test_a_named_encoding(make):
     for wrong in ("klingon", "base64", "idna", "punycode", "", 7):
         with pytest.raises(ParameterError, match="name of an encoding"):
             read_file(name, encoding=wrong)
-    assert codec_of("utf-8-sig") == "utf-8"
+    assert find_codec("utf-8-sig") == "utf-8"
 
 
 def test_short_text_is_a_guess():

@@ -15,7 +15,7 @@ import neardup
 from neardup import _core
 from neardup.exceptions import InputError
 from neardup.readers import open_sources, open_table
-from neardup.readers.paths import MISSING, text_at, value_at, with_texts
+from neardup.readers.paths import MISSING, change_texts, find_text, find_value
 
 ROWS = [
     {
@@ -170,21 +170,21 @@ VALUES = st.recursive(
 
 @given(st.dictionaries(NAMES, VALUES), st.sampled_from(["a", "a,b", "a.b", "b[*].a", "a[*],b.a"]))
 def test_a_text_is_changed_where_it_was_read(record, name):
-    text = text_at(record, name)
+    text = find_text(record, name)
     if isinstance(text, str):
         seen = []
-        same = with_texts(record, name, lambda part: seen.append(part) or part)
+        same = change_texts(record, name, lambda part: seen.append(part) or part)
         assert same == record
         assert "\n".join(filter(None, seen)) == text
-        changed = with_texts(record, name, str.upper)
-        assert text_at(changed, name) == text.upper()
+        changed = change_texts(record, name, str.upper)
+        assert find_text(changed, name) == text.upper()
 
 
 def test_a_path_of_nothing_is_missing():
-    assert value_at({"a": {"b": 1}}, "a.c") is MISSING
-    assert value_at({"a": [1]}, "a.b") is MISSING
-    assert value_at("a", "a") is MISSING
-    assert value_at({"a": [{"b": [{"c": 1}, {}]}, 2]}, "a[*].b[*].c") == [[1]]
+    assert find_value({"a": {"b": 1}}, "a.c") is MISSING
+    assert find_value({"a": [1]}, "a.b") is MISSING
+    assert find_value("a", "a") is MISSING
+    assert find_value({"a": [{"b": [{"c": 1}, {}]}, 2]}, "a[*].b[*].c") == [[1]]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -201,7 +201,7 @@ def test_repeats_are_cut_out_of_their_field(kind):
     opened(kind, rows, text_field="q,doc.a")
     out = f"out.{kind}"
     neardup.repeats_files([f"a.{kind}"], remove=out, text_field="q,doc.a", keep="none", documents=3)
-    written = next(iter(open_sources([out], text_field="q").sources[0].rows()))
+    written = next(iter(open_sources([out], text_field="q").sources[0].read_rows()))
     wanted = [{**row, "doc": {"a": [f"答{row['id']}", "好"]}} for row in rows]
     assert written == wanted
 

@@ -10,7 +10,7 @@ from tests.readers.making import column, docx, paragraph, pdf
 
 from neardup.readers import UnreadableFileError
 from neardup.readers.file_text import read_bytes
-from neardup.readers.garbled import measure_garbling
+from neardup.readers.garbling import measure_garbling
 
 CHINESE = (
     "清晨的雾气从湖面上慢慢散开，渔船一只接一只地回到岸边。老人把网挂在竹竿上，坐下来抽了一袋烟，"

@@ -255,7 +255,7 @@ def test_columns_with_any_byte_changed(read, make, format):
         name = make(f"a.{format}", data[:index] + bytes([data[index] ^ 0xFF]) + data[index + 1 :])
         try:
             problems += bool(read(name, titles=True, **fields)["problems"])
-            list(open_sources([name]).sources[0].rows())
+            list(open_sources([name]).sources[0].read_rows())
         except InputError:
             refused += 1
     assert refused > 50

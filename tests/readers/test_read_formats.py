@@ -198,7 +198,7 @@ def test_kept_files_are_written_as_they_were_read(make):
     sources = open_sources(["t"])
     list(sources.batches())
     (source,) = sources.sources
-    assert list(source.rows()) == [
+    assert list(source.read_rows()) == [
         [{"id": "a.txt", "text": text}, {"id": "b.docx", "text": "另一篇。"}]
     ]
 

@@ -21,7 +21,7 @@ from neardup.readers.delimited import DelimitedSource, TabSeparatedSource
 from neardup.readers.fields import Fields
 from neardup.readers.formats import ARROW_FILE, ARROW_STREAM, FEATHER_1
 from neardup.readers.paths import as_text
-from neardup.readers.source import Keep
+from neardup.readers.source import KeepMask
 from neardup.readers.streams import ReopenableFile
 
 TEXT = st.text(max_size=20)
@@ -225,7 +225,7 @@ def check_rows(data, max_text):
     file = ReopenableFile("-", io.BytesIO(data.encode()))
     source = DelimitedSource(file, None, Fields(max_text=max_text))
     for size in SIZES:
-        batches = list(source.chunks(Fields(max_text=max_text), False, size))
+        batches = list(source.read_texts(Fields(max_text=max_text), False, size))
         assert [text for batch in batches for text in batch.texts.to_pylist()] == texts
         problems = [problem for batch in batches for problem in batch.problems]
         assert [problem.record for problem in problems] == [
@@ -236,10 +236,10 @@ def check_rows(data, max_text):
             for (_, raw), text in zip(expected, texts, strict=True)
             if text is None
         ]
-    rows = [row for some in source.rows() for row in some]
+    rows = [row for some in source.read_rows() for row in some]
     assert [row["text"] if isinstance(row, dict) else None for row in rows] == texts
     for keep in (np.array([text is not None for text in texts], bool), np.ones(len(texts), bool)):
-        parts = source.kept_bytes(Keep(keep, "-", lambda _: None))
+        parts = source.copy_kept(KeepMask(keep, "-", lambda _: None))
         kept = b"".join(part if isinstance(part, bytes) else b"".join(part) for part in parts)
         raws = [raw for (_, raw), is_kept in zip(expected, keep, strict=True) if is_kept]
         assert kept.decode() == "".join(raws)
@@ -271,7 +271,7 @@ def test_rows_end_where_the_csv_module_ends_them(data, max_text):
 def test_unclosed_quote_is_named():
     data = b'text\tid\n"' + b"a line\n" * 9
     source = TabSeparatedSource(ReopenableFile("-", io.BytesIO(data)), None, Fields(max_text=20))
-    (batch,) = source.chunks(Fields(max_text=20), False, 1 << 20)
+    (batch,) = source.read_texts(Fields(max_text=20), False, 1 << 20)
     (problem,) = batch.problems
     assert problem.found == "a quote that is never closed"
 
@@ -281,10 +281,10 @@ def test_too_long_row_is_never_held(line, monkeypatch):
     most = 0
     pieces = [b"text,id\n", b'"', *[line + b"\n"] * 200, b'",1\nb,2\n']
 
-    monkeypatch.setattr(ReopenableFile, "chunks", lambda *_: iter(pieces))
+    monkeypatch.setattr(ReopenableFile, "read_chunks", lambda *_: iter(pieces))
     source = DelimitedSource(ReopenableFile("-", io.BytesIO(b"")), None, Fields(max_text=1000))
     texts = []
-    for part in source.kept_bytes(Keep(np.ones(2, bool), "-", lambda _: None)):
+    for part in source.copy_kept(KeepMask(np.ones(2, bool), "-", lambda _: None)):
         for piece in [part] if isinstance(part, bytes) else part:
             most = max(most, len(piece))
             texts.append(piece)

@@ -211,7 +211,7 @@ def test_waiting_for_a_pipe_or_a_terminal_is_announced(make, monkeypatch, kind):
         monkeypatch.setattr(sys, "stderr", stderr)
         source = ReopenableFile(*(["pipe.jsonl"] if kind == "pipe" else ["-", end]))
     os.close(terminal)
-    assert source.head() == b"{}"
+    assert source.read_head() == b"{}"
     assert len(announced) == 1
     assert ("pipe.jsonl" in announced[0]) is (kind == "pipe")
 

@@ -208,7 +208,7 @@ def test_type_covers_all_parts(values, kind, want):
         shape = InferredType()
         for value in values[::order]:
             shape.observe([value])
-        assert shape.arrow() == kind or pa.types.is_struct(kind)
+        assert shape.find_type() == kind or pa.types.is_struct(kind)
         assert shape.column(values).to_pylist() == want
 
 

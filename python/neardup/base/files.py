@@ -74,7 +74,7 @@ def open_input(path: str | Path) -> BinaryIO:
     ):
         file.close()
         found = Message("a device")
-        # In the parts of every refused file; see `readers.batch.refusal`.
+        # In the parts of every refused file; see `readers.batch.make_refusal`.
         raise InputError(
             Message(
                 "{file}: {reason}.{got}{way_out}",

@@ -9,7 +9,7 @@ from neardup.papers.copies import SAME_TEXT
 from neardup.papers.report import Report, explain_outcome, name_outcome, select_notes
 from neardup.papers.report_files import name_largest_source, split_notes
 from neardup.papers.results import HIDING, WORDING
-from neardup.readers.batch import code_of, show
+from neardup.readers.batch import find_code, show
 
 #: Columns of the labels.
 _WIDTH = 18
@@ -146,11 +146,11 @@ def _print_notes(reports: list[Report]) -> None:
     # The first two are problems, which were told.
     printed = ("damaged_page", "nothing_compared", SAME_TEXT)
     shown = [
-        [note for note in select_notes(report.notes) if code_of(note) not in printed]
+        [note for note in select_notes(report.notes) if find_code(note) not in printed]
         for report in reports
     ]
     common, other_notes = split_notes(shown)
-    if same := sum(SAME_TEXT in map(code_of, report.notes) for report in reports):
+    if same := sum(SAME_TEXT in map(find_code, report.notes) for report in reports):
         common.append(Message("{count:,} papers have the text of another paper.", count=same))
     for note in common:
         print_line(Message("note: {note}", note=note))

@@ -231,13 +231,13 @@ def read_texts(paths: Sequence[str], encoding: str | None) -> list[str]:
     """Read files of text, or standard input for ``-``; notes on them go to standard error."""
     from neardup.readers import read_record
     from neardup.readers.encodings import Encodings
-    from neardup.readers.streams import ReopenableFile, stored_bytes
+    from neardup.readers.streams import ReopenableFile, read_stored
 
     files = (partial(ReopenableFile, path) for path in paths if os.path.isfile(path))
     encodings = Encodings(encoding, files)
     texts = []
     for path in paths:
-        data = sys.stdin.buffer.read() if path == "-" else stored_bytes(path)
+        data = sys.stdin.buffer.read() if path == "-" else read_stored(path)
         # Read as `dedup` reads a record, so that both agree on two texts.
         record = read_record(data, path, encodings=encodings)
         for note in record.notes:

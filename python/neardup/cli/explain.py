@@ -14,7 +14,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
 from neardup.readers.batch import show
-from neardup.readers.formats import extension_of
+from neardup.readers.formats import find_extension
 from neardup.recipe import Recipe
 from neardup.recipe.stages import BUNDLED, CORPUS
 from neardup.recipe.text_inputs import check_tagged
@@ -65,7 +65,7 @@ def run(
 def _read_text(value: str, encoding: str | None, recipe: Recipe) -> str:
     if value == "-" or os.path.lexists(value):
         text = read_texts([value], encoding)[0]
-    elif extension_of(value) and " " not in value:
+    elif find_extension(value) and " " not in value:
         raise InputError(
             Message(
                 "{file}: no such file. Name a text file, or give the text itself in quotes.",

@@ -12,9 +12,9 @@ from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, MissingDependencyError
 from neardup.options.reader_parameters import reader_parameters
 from neardup.readers import Problem, open_sources
-from neardup.readers.batch import code_of, parts_of, place_of
-from neardup.readers.formats import by_name
-from neardup.readers.input_files import skipped
+from neardup.readers.batch import find_code, find_place, split_refusal
+from neardup.readers.formats import detect_by_name
+from neardup.readers.input_files import make_skip_problem
 
 
 def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: Any) -> int:
@@ -28,7 +28,7 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
     # The id of a copied record says where it is.
     read = reader_parameters(options) | {"id_field": None}
     for path in paths:
-        named = by_name(path)
+        named = detect_by_name(path)
         format = named.format and (options.get("format") or named.format)
         # What git tracks of a link is its target.
         if format is None or os.path.islink(path) or not os.path.isfile(path):
@@ -47,7 +47,7 @@ def write_tracked(paths: Sequence[str], file: IO[bytes], options: Any, watch: An
         except MissingDependencyError as error:
             watch.note(Message("{file}: left out: {reason}", file=path, reason=error.args[0]))
         except InputError as error:
-            watch.problem(skipped(path, *parts_of(error)))
+            watch.problem(make_skip_problem(path, *split_refusal(error)))
     if without:
         watch.note(
             Message.counted(
@@ -74,7 +74,7 @@ def _read_documents(
         source = open_sources([path], **read)
     except InputError as error:
         # A settings file such as package.json is one object on several lines.
-        if not is_text and code_of(error.values["reason"]) in ("no_text_field", "invalid_json"):
+        if not is_text and find_code(error.values["reason"]) in ("no_text_field", "invalid_json"):
             raise _NoTextFieldError from None
         raise
     batches = source.batches()
@@ -87,7 +87,7 @@ def _read_documents(
                 continue
             record = {"id": path, "text": text}
             if not is_text:
-                record["id"] = f"{path}:{place_of(batch.runs, row)[1]}"
+                record["id"] = f"{path}:{find_place(batch.runs, row)[1]}"
             if batch.titles is not None and (title := batch.titles[row].as_py()) is not None:
                 record["title"] = title
             records.append(record)

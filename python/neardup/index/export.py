@@ -11,7 +11,7 @@ import pyarrow as pa
 from neardup.base.progress import Progress
 from neardup.index.store.rows import parse_extra
 from neardup.index.values import IDENTICAL, KEPT, convert_stamp
-from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.cells import format_plain, write_jsonl
 from neardup.writers.output import Output
 from neardup.writers.rows import removed_schema, write_rows
 
@@ -68,7 +68,7 @@ def _write_documents(
     if output.format == "jsonl":
         count = 0
         for records in _read_records(session, state):
-            output.write(jsonl_bytes(records))
+            output.write(write_jsonl(records))
             count += len(records)
             progress.advance(len(records))
         return count
@@ -83,7 +83,7 @@ def _write_documents(
                 for name, kind in more.items():
                     value = record.get(name)
                     if value is not None and kind == pa.large_string():
-                        record[name] = plain_text(value)
+                        record[name] = format_plain(value)
                     elif value is not None and kind == pa.float64():
                         record[name] = float(value)
                 yield record

@@ -16,7 +16,7 @@ from neardup.base.messages import N_, Message, in_language
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 from neardup.writers import Output, OutputSet
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import write_spreadsheet
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _escape(text: str) -> str:
 
 def format_csv(rows: Sequence[Mapping[str, object]]) -> bytes:
     """Return rows of equal columns as CSV for a spreadsheet; a number has six digits at most."""
-    return spreadsheet_bytes([rows[0], *(map(_format_cell, row.values()) for row in rows)])
+    return write_spreadsheet([rows[0], *(map(_format_cell, row.values()) for row in rows)])
 
 
 def _format_cell(value: object) -> object:

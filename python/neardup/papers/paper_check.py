@@ -33,7 +33,7 @@ from neardup.papers.report import Report
 from neardup.papers.settings import CheckSettings, Paper
 from neardup.papers.steps import check_paper
 from neardup.papers.verdict import Thresholds
-from neardup.readers.batch import code_of
+from neardup.readers.batch import find_code
 from neardup.readers.document_text import FileText
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _make_library(papers: Iterable[tuple[Reading, FileText]], settings: CheckSet
 def tell_nothing_compared(report: Report, progress: Progress) -> None:
     """Report a paper that was compared with nothing as a problem."""
     if report.no_verdict == "nothing_compared":
-        note = next(n for n in report.notes if code_of(n) == report.no_verdict)
+        note = next(n for n in report.notes if find_code(n) == report.no_verdict)
         progress.problem(Message("{file}: {said:inside}", file=report.paper, said=note))
 
 

@@ -28,7 +28,7 @@ from neardup.papers.report import (
 from neardup.papers.results import HIDING
 from neardup.papers.verdict import NO_VERDICT, VERDICTS
 from neardup.writers import OutputSet
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import write_spreadsheet
 from neardup.writers.output_conflicts import refuse_input_as_output
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def tabulate_papers(papers: Sequence[CheckResult], language: str) -> bytes:
         shares = [None] * 3 if rates is None else astuple(rates)
         row += [None if share is None else f"{share:.2%}" for share in shares]
         rows.append([*row, name_largest_source(report), name_outcome(report, words), None])
-    return spreadsheet_bytes(rows)
+    return write_spreadsheet(rows)
 
 
 def split_notes(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:

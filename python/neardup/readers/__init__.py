@@ -16,8 +16,8 @@ text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
 Each format may be compressed (.gz, .zst, .xz, .bz2); a file's first bytes override its
-extension. The files in an archive (.zip, .tar, also compressed) are read as those of a folder.
-What a reader of a further format must implement is in `source`.
+extension. An archive (.zip, .tar, also compressed) is read as a folder of files.
+The interface of a reader is in `source`, for further formats.
 
 Text files may be in any encoding. `read_file` reads a text file with its headings, its
 pages and the certainty of its encoding.

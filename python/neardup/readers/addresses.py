@@ -1,7 +1,7 @@
 """Files at addresses, such as ``s3://bucket/news.jsonl``, by fsspec and what it finds installed.
 
-An input is copied to an unnamed temporary file when it is opened, since a run reads its input more
-than once. The library of the address finds the credentials.
+When an input is opened, it is copied to an unnamed temporary file: a run reads it more than once.
+The library of the address finds the credentials.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_web(address: str) -> bool:
     return address.lower().startswith(("http://", "https://"))
 
 
-def file_system(address: str) -> tuple[Any, str]:
+def find_file_system(address: str) -> tuple[Any, str]:
     """Return the file system of an address, and the path there."""
     try:
         from fsspec.core import url_to_fs
@@ -64,7 +64,7 @@ def file_system(address: str) -> tuple[Any, str]:
             Message(
                 "{file}: the library for such addresses is not installed: {said}",
                 file=printable(address),
-                said=words_of_error(error, address),
+                said=describe_error(error, address),
             )
         ) from None
     except ValueError as error:
@@ -72,7 +72,7 @@ def file_system(address: str) -> tuple[Any, str]:
             Message(
                 "{file}: there is no library for such addresses: {said}",
                 file=printable(address),
-                said=words_of_error(error, address),
+                said=describe_error(error, address),
             )
         ) from None
     return system_and_path
@@ -84,20 +84,20 @@ def names_several_at(address: str) -> bool:
         return False
     if has_magic(address):
         return True
-    system, path = file_system(address)
-    with _refusing(address):
+    system, path = find_file_system(address)
+    with _refuse_errors(address):
         return bool(system.isdir(path))
 
 
-def files_at(address: str) -> list[tuple[str, str, bool]]:
+def list_files_at(address: str) -> list[tuple[str, str, bool]]:
     """Return the files of a folder or of a pattern.
 
-    Each has its address, its path in the folder or its whole address, and whether the pattern
-    names the file itself.
+    Each is its address, its path in the folder or its whole address, and a flag. The flag tells
+    whether the pattern names the file itself.
     """
-    system, path = file_system(address)
+    system, path = find_file_system(address)
     files: dict[str, tuple[str, str, bool]] = {}
-    with _refusing(address):
+    with _refuse_errors(address):
         is_pattern = has_magic(address)
         for name in system.glob(path) if is_pattern else [path]:
             inside = system.find(name)
@@ -116,31 +116,31 @@ class _Reader:
         self._address, self._file = address, file
 
     def read(self, size: int) -> bytes:
-        with _refusing(self._address):
+        with _refuse_errors(self._address):
             data: bytes = self._file.read(size)
             return data
 
 
 @contextlib.contextmanager
-def opened(address: str) -> Iterator[tuple[Any, int | None]]:
+def open_address(address: str) -> Iterator[tuple[Any, int | None]]:
     """Open a file; yield it, and its size, None if the server does not tell it."""
-    system, path = file_system(address)
-    with _refusing(address):
+    system, path = find_file_system(address)
+    with _refuse_errors(address):
         size = system.info(path).get("size")
         with system.open(path, "rb", block_size=_BLOCK) as file:
             yield _Reader(address, file), size
 
 
-def address_state(address: str) -> tuple[str, int, int]:
+def read_address_state(address: str) -> tuple[str, int, int]:
     """Return the name, the size, and a number that changes when the file does."""
-    system, path = file_system(address)
-    with _refusing(address):
+    system, path = find_file_system(address)
+    with _refuse_errors(address):
         size = system.info(path).get("size") or 0
         return printable(address), int(size), zlib.crc32(str(system.ukey(path)).encode())
 
 
 @contextlib.contextmanager
-def _refusing(address: str) -> Iterator[None]:
+def _refuse_errors(address: str) -> Iterator[None]:
     """Turn errors of the library, which may be of any kind, into an InputError."""
     try:
         yield
@@ -163,14 +163,14 @@ def _refusing(address: str) -> Iterator[None]:
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
                 file=file,
-                said=words_of_error(cause, address),
+                said=describe_error(cause, address),
             )
         ) from error
 
 
-def words_of_error(error: BaseException, address: str) -> str:
+def describe_error(error: BaseException, address: str) -> str:
     """Return what an error of a library says about an address, on one line, without its secrets."""
-    said = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if user := _USER.search(address):
-        said = said.replace(user[0], "***")
-    return without_secrets(said) or type(error).__name__
+        text = text.replace(user[0], "***")
+    return without_secrets(text) or type(error).__name__

@@ -23,10 +23,10 @@ from typing import IO, BinaryIO, cast
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Problem, refusal
+from neardup.readers.batch import Problem, make_refusal
 from neardup.readers.document_text import refuse
-from neardup.readers.formats import by_name, is_archive
-from neardup.readers.streams import Part, ReopenableFile, refusing
+from neardup.readers.formats import is_archive
+from neardup.readers.streams import Part, ReopenableFile, refuse_errors
 
 #: Most members of an archive that is unpacked as a whole: a Word document, or papers.
 MEMBERS = 20_000
@@ -56,7 +56,7 @@ class Archive:
         self.problem: Problem | None = None
         self._file = file = ReopenableFile(path)
         damage = None
-        if compression := file.format(by_name(path)).compression:
+        if compression := file.detect_format().compression:
             damage = file.unpack(compression, partial(_check_ratio, file.name, file.size))
         reason = Message("must be a whole archive (.zip or .tar)", code="damaged_file")
         with file.open() as opened:
@@ -68,22 +68,23 @@ class Archive:
             except (tarfile.TarError, *_DAMAGED) as error:
                 is_whole = False
                 if not self.files:
-                    found, remedy = Message("a damaged file"), Message("Download or copy it again.")
-                    raise InputError(refusal(file.name, reason, found, remedy)) from error
+                    content = Message("a damaged file")
+                    remedy = Message("Download or copy it again.")
+                    raise InputError(make_refusal(file.name, reason, content, remedy)) from error
         if damage is not None or not is_whole:
-            found = Message.counted(
+            content = Message.counted(
                 "1 file and then damaged data",
                 "{count} files and then damaged data",
                 count=len(self.files),
             )
             reason = reason if damage is None else damage.args[0]
-            self.problem = Problem(file.name, None, None, reason, found)
+            self.problem = Problem(file.name, None, None, reason, content)
 
     def _add_zip(self, file: BinaryIO) -> bool:
         """Add what a .zip has; return whether there is nothing else in the file."""
-        members = zip_members(file, self._file.name)
+        members = list_zip_members(file, self._file.name)
         for member in members:
-            name = _inside(name_of(member))
+            name = _normalize_path(decode_name(member))
             if stat.S_ISLNK(member.external_attr >> 16):
                 self.others.append(name)
             elif not member.is_dir():
@@ -107,7 +108,7 @@ class Archive:
             zeros = file.read(tarfile.BLOCKSIZE)
             if not zeros or zeros.strip(b"\0"):
                 return False
-            begin = _next_block(file, end + len(zeros))
+            begin = _find_next_block(file, end + len(zeros))
         return True
 
     def _add_one_tar(self, file: BinaryIO, length: int) -> int | None:
@@ -117,7 +118,7 @@ class Archive:
             while (member := tar.next()) is not None:
                 # It would remember them all.
                 tar.members = []  # type: ignore[attr-defined]
-                name = _inside(_decoded(member.name.encode(encoding, errors), member.name))
+                name = _normalize_path(_decode(member.name.encode(encoding, errors), member.name))
                 if not member.isreg() or member.issparse():
                     self.others += [] if member.isdir() else [name]
                 elif member.offset_data + member.size > length:
@@ -128,10 +129,10 @@ class Archive:
 
     def _add(self, name: str, begin: int, size: int, member: zipfile.ZipInfo | None = None) -> None:
         path = f"{self._file.path}/{name}"
-        self.files[name] = partial(_File, self._file, path, begin, size, member)
+        self.files[name] = partial(_ArchivedFile, self._file, path, begin, size, member)
 
 
-def archive_of(path: str) -> str | None:
+def find_archive(path: str) -> str | None:
     """Return the archive that a path leads into, such as ``crawl.zip/a/b.txt``, or None."""
     parts = path.split("/")
     above = ("/".join(parts[:count]) for count in range(1, len(parts)))
@@ -140,21 +141,22 @@ def archive_of(path: str) -> str | None:
 
 def open_file(path: str) -> ReopenableFile:
     """Open a file, or one in an archive by its path there."""
-    archive = archive_of(path)
-    found = None
+    archive = find_archive(path)
     if archive is not None:
-        found = _opened(archive, os.stat(archive).st_mtime_ns).files.get(path[len(archive) + 1 :])
-    return ReopenableFile(path) if found is None else found()
+        files = _open_archive(archive, os.stat(archive).st_mtime_ns).files
+        if opener := files.get(path[len(archive) + 1 :]):
+            return opener()
+    return ReopenableFile(path)
 
 
 @lru_cache(1)
-def _opened(path: str, changed: int) -> Archive:
+def _open_archive(path: str, changed: int) -> Archive:
     """Open an archive, whose files are often opened one after the other."""
     del changed
     return Archive(path)
 
 
-def _next_block(file: BinaryIO, at: int) -> int | None:
+def _find_next_block(file: BinaryIO, at: int) -> int | None:
     """Return where the next block of a .tar begins that is not all zeros, None at the end."""
     file.seek(at)
     while data := file.read(_BLOCK):
@@ -174,7 +176,7 @@ def _ends_as_zip(file: BinaryIO) -> bool:
     return at >= 0 and not tail[at + _ZIP_END + comment :].strip(b"\0")
 
 
-class _File(ReopenableFile):
+class _ArchivedFile(ReopenableFile):
     """A file in an archive, from a place on; of a zip with its entry in the directory."""
 
     def __init__(
@@ -200,12 +202,12 @@ class _File(ReopenableFile):
         if self._member is None:
             part = Part(file, self._begin, self.size, owned=True)
             return io.BufferedReader(part, 1 << 16)
-        with refusing(self.name):
+        with refuse_errors(self.name):
             file.seek(self._begin)
             header = file.read(30)
             if len(header) < 30 or not header.startswith(b"PK\3\4"):
                 file.close()
-                raise _damaged()
+                raise _make_damage_error()
             lengths = header[26:28], header[28:30]
             file.seek(sum(int.from_bytes(length, "little") for length in lengths), io.SEEK_CUR)
         return cast(BinaryIO, _MemberReader(file, "r", self._member, close_fileobj=True))
@@ -221,14 +223,14 @@ class _MemberReader(zipfile.ZipExtFile):
         try:
             return super().read(n)
         except (zlib.error, zipfile.BadZipFile, EOFError) as error:
-            raise _damaged() from error
+            raise _make_damage_error() from error
 
 
-def _damaged() -> OSError:
+def _make_damage_error() -> OSError:
     return OSError(errno.EIO, "Damaged data")
 
 
-def zip_members(file: IO[bytes], name: str) -> list[zipfile.ZipInfo]:
+def list_zip_members(file: IO[bytes], name: str) -> list[zipfile.ZipInfo]:
     """Return the members of a zip; refuse a bomb. BadZipFile if its directory cannot be read."""
     size = file.seek(0, io.SEEK_END)
     try:
@@ -240,7 +242,9 @@ def zip_members(file: IO[bytes], name: str) -> list[zipfile.ZipInfo]:
     return members
 
 
-def check_zip(file: IO[bytes], name: str, most: int, remedy: str = "") -> list[zipfile.ZipInfo]:
+def check_zip(
+    file: IO[bytes], name: str, max_bytes: int, remedy: str = ""
+) -> list[zipfile.ZipInfo]:
     """Return the members of a zip that is to be unpacked as a whole.
 
     Refused if it has more than `MEMBERS` members, one that cannot be read, or more than `most`
@@ -251,10 +255,10 @@ def check_zip(file: IO[bytes], name: str, most: int, remedy: str = "") -> list[z
     if count > MEMBERS:
         reason = Message("must have at most {most} parts", code="too_large", most=MEMBERS)
         refuse(name, reason, str(count))
-    members = zip_members(file, name)
+    members = list_zip_members(file, name)
     total = sum(member.file_size for member in members)
-    if total > most:
-        reason = Message("must unpack to at most {most} bytes", code="too_large", most=most)
+    if total > max_bytes:
+        reason = Message("must unpack to at most {most} bytes", code="too_large", most=max_bytes)
         refuse(name, reason, str(total), remedy)
     for member in members:
         _check_readable(member, name)
@@ -286,8 +290,8 @@ def _check_ratio(name: str, size: int, unpacked: int) -> None:
         reason = Message(
             "must unpack to at most {most} times its size", code="too_large", most=_MAX_RATIO
         )
-        found = Message("{count} bytes from {size}", count=unpacked, size=size)
-        refuse(name, reason, found, Message("It may be a zip bomb."))
+        content = Message("{count} bytes from {size}", count=unpacked, size=size)
+        refuse(name, reason, content, Message("It may be a zip bomb."))
 
 
 def _check_readable(member: zipfile.ZipInfo, name: str) -> None:
@@ -300,27 +304,27 @@ def _check_readable(member: zipfile.ZipInfo, name: str) -> None:
         refuse(name, reason, Message("method {number}", number=member.compress_type))
 
 
-def name_of(member: zipfile.ZipInfo) -> str:
+def decode_name(member: zipfile.ZipInfo) -> str:
     """Return the name of a file in a zip; without a flag it may be in UTF-8 or GBK."""
     if not member.flag_bits & _UTF8:
         with contextlib.suppress(UnicodeError):
-            return _decoded(member.filename.encode("cp437"), member.filename)
+            return _decode(member.filename.encode("cp437"), member.filename)
     return member.filename
 
 
-def _decoded(raw: bytes, otherwise: str) -> str:
+def _decode(raw: bytes, otherwise: str) -> str:
     for encoding in ("utf-8", "gb18030"):
         with contextlib.suppress(UnicodeError):
             return raw.decode(encoding)
     return otherwise
 
 
-def _inside(name: str) -> str:
+def _normalize_path(name: str) -> str:
     r"""Return a name as a path in the archive, as Unix writes it.
 
     Examples
     --------
-    >>> _inside("./a/b.txt"), _inside("../../b.txt"), _inside("C:\\a\\b.txt")
-    ('a/b.txt', 'b.txt', 'C:/a/b.txt')
+    >>> [_normalize_path(path) for path in ("./a/b.txt", "../../b.txt", "C:\\a\\b.txt")]
+    ['a/b.txt', 'b.txt', 'C:/a/b.txt']
     """
     return posixpath.normpath("/" + name.replace("\\", "/")).lstrip("/")

@@ -103,7 +103,7 @@ class Problem:
             place = Message("{source}: record {record}", source=self.source, record=self.record)
         elif self.field is not None:
             place = Message("{source}: field '{field}'", source=self.source, field=show(self.field))
-        ends = _ends(self.found, self.remedy)
+        ends = _make_ends(self.found, self.remedy)
         if self.count > 1:
             ends["way_out"] = Message.counted(
                 "{way_out} One more record has this problem.",
@@ -113,7 +113,7 @@ class Problem:
             )
         return Message(
             "{place}: {reason}.{got}{way_out}",
-            code=code_of(self.reason),
+            code=find_code(self.reason),
             place=place,
             reason=self.reason,
             **ends,
@@ -158,23 +158,23 @@ class Problems:
         return sorted(listed, key=itemgetter(0))
 
 
-def refusal(
+def make_refusal(
     file: str, reason: str, content: str | None = None, remedy: str = "", code: str | None = None
 ) -> Message:
     """Return the error message for a file that cannot be used at all; parts as of a `Problem`."""
-    ends = _ends(content, remedy)
+    ends = _make_ends(content, remedy)
     if content is not None:
         ends["found"] = content
-    code = code or code_of(reason)
+    code = code or find_code(reason)
     return Message("{file}: {reason}.{got}{way_out}", code=code, file=file, reason=reason, **ends)
 
 
-def code_of(message: str) -> str | None:
+def find_code(message: str) -> str | None:
     """Return the code of a message, None for other text."""
     return message.code if isinstance(message, Message) else None
 
 
-def stopped(problem: Problem) -> InputError:
+def make_stop_error(problem: Problem) -> InputError:
     """Return the error that ends a run at its first problem."""
     return InputError(
         Message(
@@ -185,21 +185,21 @@ def stopped(problem: Problem) -> InputError:
     )
 
 
-def parts_of(error: InputError) -> tuple[str, str | None, str]:
-    """Return reason, found value and remedy of an error whose message is from `refusal`."""
+def split_refusal(error: InputError) -> tuple[str, str | None, str]:
+    """Return reason, found value and remedy of an error whose message is from `make_refusal`."""
     way_out = error.values["way_out"]
     remedy = way_out.values["remedy"] if way_out else ""
     return error.values["reason"], error.values.get("found"), remedy
 
 
-def _ends(content: str | None, remedy: str) -> dict[str, str]:
+def _make_ends(content: str | None, remedy: str) -> dict[str, str]:
     got: str = ""
     if content is not None:
         got = Message(" Got {found} instead.", found=content or Message("nothing"))
     return {"got": got, "way_out": Message(" {remedy}", remedy=remedy) if remedy else ""}
 
 
-def text_of(column: Texts | None, row: int) -> str | None:
+def read_text(column: Texts | None, row: int) -> str | None:
     """Return a text of a column, None for null or without a column."""
     if column is None:
         return None
@@ -209,7 +209,7 @@ def text_of(column: Texts | None, row: int) -> str | None:
     return value
 
 
-def strings(column: pa.LargeStringArray) -> list[str]:
+def list_texts(column: pa.LargeStringArray) -> list[str]:
     """Return the values of a column without nulls."""
     values: list[Any] = column.to_pylist()
     return values
@@ -222,12 +222,12 @@ Run = tuple[int, str, int]
 """Consecutive rows of one source: the first row, the source, the record of that row."""
 
 
-def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
+def find_place(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
     """Return the source of a row, and the number of its record there.
 
     Examples
     --------
-    >>> place_of([(0, "a.jsonl", 7), (3, "b.jsonl", 1)], 4)
+    >>> find_place([(0, "a.jsonl", 7), (3, "b.jsonl", 1)], 4)
     ('b.jsonl', 2)
     """
     position = bisect_right(runs, row, key=itemgetter(0)) - 1
@@ -255,7 +255,7 @@ class Batch:
     bytes_read : int
         Uncompressed bytes of input that this batch was read from.
     runs : list of Run
-        The sources of the rows; see `place_of`. Empty for rows of no source.
+        The sources of the rows; see `find_place`. Empty for rows of no source.
     """
 
     __slots__ = ("_ids", "_texts", "_titles", "bytes_read", "extra", "row_problems", "runs")
@@ -321,7 +321,7 @@ class Batch:
         """Return the records ``begin:end``, with a proportional share of the bytes."""
         total, length = len(self), end - begin
         share = self.bytes_read * end // total - self.bytes_read * begin // total
-        source, record = place_of(self.runs, begin)
+        source, record = find_place(self.runs, begin)
         first: list[Run] = [] if record is None else [(0, source, record)]
         later = [(row - begin, name, of) for row, name, of in self.runs if begin < row < end]
         texts, ids, titles = self.columns
@@ -345,7 +345,7 @@ def in_pyarrow(column: Texts) -> pa.LargeStringArray:
     return column
 
 
-def without_records(problems: Iterable[Problem], extra: Iterable[str]) -> Batch:
+def make_empty_batch(problems: Iterable[Problem], extra: Iterable[str]) -> Batch:
     """Return a batch of problems alone, with the names of the extra fields."""
     none = pa.nulls(0, pa.large_string())
     return Batch(none, none, None, {name: [] for name in extra}, [(0, p) for p in problems])

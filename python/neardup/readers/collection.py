@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
-from neardup.readers.batch import Batch, text_of
+from neardup.readers.batch import Batch, read_text
 
 
 class Collection(ABC):
@@ -40,4 +40,4 @@ class Collection(ABC):
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:
         """Return the titles of documents by their numbers, which ascend; None for no title."""
-        return [text_of(b.columns[2], row) for _, b, row in self.rows(wanted)]
+        return [read_text(b.columns[2], row) for _, b, row in self.rows(wanted)]

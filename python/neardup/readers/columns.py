@@ -1,7 +1,7 @@
 """Texts and ids from Arrow columns, for Parquet files and tables in memory.
 
-Arrow does not check that a string column is UTF-8, and the core trusts Arrow, so
-every text is validated here first.
+Arrow does not check that a string column is UTF-8, and the core trusts Arrow.
+Every text is therefore validated here first.
 """
 
 from __future__ import annotations
@@ -18,9 +18,17 @@ import pyarrow as pa
 from neardup.base.arrays import texts_array
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Problems, refusal, show
+from neardup.readers.batch import Batch, Problem, Problems, make_refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
-from neardup.readers.paths import MISSING, as_text, is_list, parts_of, text_at, types_at, value_at
+from neardup.readers.paths import (
+    MISSING,
+    as_text,
+    find_text,
+    find_value,
+    is_list,
+    list_types,
+    split_name,
+)
 
 #: Rows, and bytes of text with dictionaries decoded, that are read together. The sizes are
 #: fixed, so that the records read before damage do not depend on the batch size.
@@ -73,58 +81,58 @@ def choose_columns(
 
     `mixed` are paths inside columns that are no Arrow columns.
     """
-    inside = {**types_at(schema), **dict.fromkeys(mixed, pa.null())}
+    inside = {**list_types(schema), **dict.fromkeys(mixed, pa.null())}
     columns = Columns.choose(schema.names, fields, source, inside)
 
-    def type_of(name: str) -> pa.DataType:
+    def find_type(name: str) -> pa.DataType:
         return schema.field(name).type if name in schema.names else inside[name]
 
     must_be_text = N_("column '{column}' must hold text"), "not_a_text"
     must_be_id = N_("column '{column}' must hold text or integers"), "not_an_id"
 
-    def refused(name: str, must: tuple[str, str]) -> InputError:
+    def make_error(name: str, must: tuple[str, str]) -> InputError:
         reason = Message(must[0], code=must[1], column=show(name))
-        return InputError(refusal(source, reason, str(type_of(name))))
+        return InputError(make_refusal(source, reason, str(find_type(name))))
 
-    for part in [columns.text] if columns.text in schema.names else parts_of(columns.text):
-        if not holds_text(type_of(part)):
-            raise refused(part, must_be_text)
+    for part in [columns.text] if columns.text in schema.names else split_name(columns.text):
+        if not holds_text(find_type(part)):
+            raise make_error(part, must_be_text)
     title, key = columns.title, columns.id
-    if title is not None and not is_text(type_of(title)):
+    if title is not None and not is_text(find_type(title)):
         if fields.title is not None:
-            raise refused(title, must_be_text)
+            raise make_error(title, must_be_text)
         title = None
     if key is not None:
-        kind = type_of(key)
+        kind = find_type(key)
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
-                raise refused(key, must_be_id)
+                raise make_error(key, must_be_id)
             key = None
     return replace(columns, title=title, id=key)
 
 
-def row_ranges(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
+def cut_rows(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
     """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row."""
     # A dictionary may repeat a large value in every row, and then decodes to any size.
     sizes = np.zeros(rows, np.int64)
     for column in columns:
-        sizes += _text_sizes(column)
+        sizes += _measure_texts(column)
     ends = np.cumsum(sizes)
     begin = 0
     while begin < rows:
-        most = ends[begin] - sizes[begin] + PART_BYTES
-        end = max(begin + 1, int(np.searchsorted(ends, most, "right")))
+        limit = ends[begin] - sizes[begin] + PART_BYTES
+        end = max(begin + 1, int(np.searchsorted(ends, limit, "right")))
         yield begin, end
         begin = end
 
 
-def _text_sizes(column: Any) -> Any:
+def _measure_texts(column: Any) -> Any:
     """Return the size of each text of a column; 0 for other values."""
     if isinstance(column, list):
         sizes = (len(value) if isinstance(value, str) else 0 for value in column)
         return np.fromiter(sizes, np.int64, len(column))
     if isinstance(column, pa.ChunkedArray):
-        return np.concatenate([np.zeros(0, np.int64), *map(_text_sizes, column.chunks)])
+        return np.concatenate([np.zeros(0, np.int64), *map(_measure_texts, column.chunks)])
     import pyarrow.compute as pc
 
     if not is_text(column.type) or pa.types.is_null(column.type):
@@ -148,7 +156,7 @@ _Column = Callable[[str], "pa.Array[Any] | list[Any]"]
 _Explain = Callable[[int, str, Any], tuple[Hashable, Callable[[], Problem]]]
 
 
-def text_column(
+def check_texts(
     column: pa.Array[Any] | list[Any],
 ) -> tuple[pa.LargeStringArray, list[_Wrong]]:
     """Return the column as valid texts, and each value that is not a text."""
@@ -158,25 +166,25 @@ def text_column(
                 return texts_array(column), []
             except UnicodeEncodeError:
                 pass
-        return _checked_texts(column)
+        return _check_each(column)
     import pyarrow.compute as pc
 
     if is_list(column.type):
-        return _checked_texts(list(map(as_text, _objects(column))))
+        return _check_each(list(map(as_text, _list_values(column))))
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     texts: Any = pc.cast(column, pa.large_string())
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        return _checked_texts(texts.view(pa.large_binary()).to_pylist(), encoded=True)
+        return _check_each(texts.view(pa.large_binary()).to_pylist(), encoded=True)
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
     return texts, [(index, _NOT_TEXT, None) for index in nulls]
 
 
-def _checked_texts(
+def _check_each(
     values: list[Any], *, encoded: bool = False
 ) -> tuple[pa.LargeStringArray, list[_Wrong]]:
     """Check values one by one; `encoded` ones are bytes that may be no UTF-8."""
@@ -201,7 +209,7 @@ def _checked_texts(
     return texts_array(texts), wrong
 
 
-def problem_of_text(source: str, number: int, field: str, code: str, value: Any) -> Problem:
+def make_text_problem(source: str, number: int, field: str, code: str, value: Any) -> Problem:
     """Return the problem of a value that is not a text."""
     if code == _NOT_TEXT:
         reason = Message("must be text", code=code)
@@ -209,12 +217,12 @@ def problem_of_text(source: str, number: int, field: str, code: str, value: Any)
         where = Message(" (\\ud800-\\udfff)")
         reason = Message("must be text without lone surrogates{where}", code=code, where=where)
     else:
-        where = Message(" (byte {byte} is not)", byte=_first_invalid(value))
+        where = Message(" (byte {byte} is not)", byte=_find_invalid(value))
         reason = Message("must be valid UTF-8{where}", code=code, where=where)
     return Problem(source, number, field, reason, show(value))
 
 
-def _first_invalid(value: bytes) -> int:
+def _find_invalid(value: bytes) -> int:
     """Return the number of the first byte that is not UTF-8."""
     try:
         value.decode()
@@ -256,55 +264,57 @@ class ColumnReader:
     ) -> Batch:
         """Read the next records; `column` returns a column by its name.
 
-        They take `size` bytes, by default those of their texts. `explain` returns the kind and
-        the problem of a row that has no text.
+        They take `size` bytes, by default the size of their texts. `explain` returns the kind
+        and the problem of a row that has no text.
         """
         columns, problems, first = self._columns, self._problems, self.done + 1
-        texts, wrong = text_column(self._values_at(columns.text, column, text_at))
+        texts, wrong = check_texts(self._find_values(columns.text, column, find_text))
         for row, code, value in wrong:
             if explain is not None:
                 problems.add(row, *explain(row, code, value))
             else:
                 place = self._source, first + row, columns.text
-                problems.add(row, code, partial(problem_of_text, *place, code, value))
+                problems.add(row, code, partial(make_text_problem, *place, code, value))
         titles = None
         if self._titles and columns.title is not None:
-            titles, _ = text_column(self._values_at(columns.title, column))
+            titles, _ = check_texts(self._find_values(columns.title, column))
         without_text = {row for row, _, _ in wrong}
         values: list[Any] = [None] * len(texts)
         if columns.id is not None:
-            values = _objects(self._values_at(columns.id, column), only_valid=True)
+            values = _list_values(self._find_values(columns.id, column), only_valid=True)
         ids = list(map(as_id, values))
         for row, key in enumerate(ids):
             if key is None:
                 ids[row] = self._id_of(first + row)
                 if self._fields.id is not None and row not in without_text:
-                    no_id = partial(_no_id, self._source, first + row, self._fields.id, values[row])
+                    no_id = partial(
+                        _make_id_problem, self._source, first + row, self._fields.id, values[row]
+                    )
                     problems.add(row, "id", no_id)
-        extra = {name: _objects(self._values_at(name, column)) for name in columns.extra}
+        extra = {name: _list_values(self._find_values(name, column)) for name in columns.extra}
         self.done += len(texts)
         size = texts.nbytes if size is None else size
         runs = [(0, self._source, first)]
         return Batch(texts, texts_array(ids), titles, extra, problems.take(), size, runs)
 
-    def _values_at(
-        self, name: str, column: _Column, at: Callable[[Any, str], Any] = value_at
+    def _find_values(
+        self, name: str, column: _Column, at: Callable[[Any, str], Any] = find_value
     ) -> pa.Array[Any] | list[Any]:
         """Return the column of a name, or the values at a path within columns."""
         roots = self._columns.roots.get(name)
         if roots is None:
             return column(name)
-        rows = zip(*(_objects(column(root)) for root in roots), strict=True)
-        found = (at(dict(zip(roots, row, strict=True)), name) for row in rows)
-        return [None if value is MISSING else value for value in found]
+        rows = zip(*(_list_values(column(root)) for root in roots), strict=True)
+        values = (at(dict(zip(roots, row, strict=True)), name) for row in rows)
+        return [None if value is MISSING else value for value in values]
 
 
-def _no_id(source: str, number: int, field: str, value: Any) -> Problem:
+def _make_id_problem(source: str, number: int, field: str, value: Any) -> Problem:
     reason = Message("must be text or an integer", code="not_an_id")
     return Problem(source, number, field, reason, show(value))
 
 
-def _objects(column: pa.Array[Any] | list[Any], *, only_valid: bool = False) -> list[Any]:
+def _list_values(column: pa.Array[Any] | list[Any], *, only_valid: bool = False) -> list[Any]:
     """Return the values of a column, None for one that Python has no object for.
 
     With `only_valid`, None also for a text that is not UTF-8.
@@ -314,7 +324,7 @@ def _objects(column: pa.Array[Any] | list[Any], *, only_valid: bool = False) -> 
             return [None if isinstance(v, str) and not _is_encodable(v) else v for v in column]
         return column
     if only_valid and is_text(column.type):
-        column, _ = text_column(column)
+        column, _ = check_texts(column)
     values: list[Any] = []
     try:
         values = column.to_pylist()

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import NAME_ENCODING, Batch, Problem, refusal, show
-from neardup.readers.encodings import invalid
+from neardup.readers.batch import NAME_ENCODING, Batch, Problem, make_refusal, show
+from neardup.readers.encodings import make_invalid_reason
 from neardup.readers.fields import Columns, Fields
-from neardup.readers.lines import short_blocks, whole_lines
-from neardup.readers.source import KEPT_BYTES, Keep, LineSource, Row
+from neardup.readers.lines import cut_blocks, read_whole_lines
+from neardup.readers.source import KEPT_BYTES, KeepMask, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 _BLOCK = 4 << 20
@@ -48,7 +48,7 @@ class _Row(NamedTuple):
     #: What follows the raw bytes of a row that is too long.
     rest: "_Rest | None" = None
 
-    def reason(self, width: int, format: str, encoding: str) -> Message:
+    def describe_fault(self, width: int, format: str, encoding: str) -> Message:
         """Return the reason why the row cannot be used, if it must have `width` fields."""
         if self.fault == _OTHER_WIDTH:
             return Message.counted(
@@ -58,7 +58,7 @@ class _Row(NamedTuple):
                 code="invalid_csv",
             )
         if self.fault == _NO_TEXT:
-            return invalid(encoding, self.raw)
+            return make_invalid_reason(encoding, self.raw)
         # The error contains the delimiter, which may be a tab.
         where = Message(" ({said})", said=printable(self.error))
         if format == "csv":
@@ -174,28 +174,28 @@ class DelimitedSource(LineSource):
 
     def _read_header(self) -> tuple[list[str], bytes]:
         try:
-            self.dialect = self._found_dialect()
-            first = next(self._rows(1 << 16), None)
+            self.dialect = self._detect_dialect()
+            first = next(self._read_rows(1 << 16), None)
         except DamagedStreamError as error:
-            raise InputError(refusal(self.name, error.args[0])) from error
+            raise InputError(make_refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
         if first.fault is not None:
-            content = show(self._shown(first.raw))
+            content = show(self._decode_part(first.raw))
             if first.fault == _TOO_LONG:
-                most = self._max_text
-                wrong = Message("must have at most {most:,} bytes", code="too_long", most=most)
+                limit = self._max_text
+                wrong = Message("must have at most {most:,} bytes", code="too_long", most=limit)
             else:
-                wrong = first.reason(0, self.format, self.encoding)
+                wrong = first.describe_fault(0, self.format, self.encoding)
             reason = Message("the header row {reason}", reason=wrong)
-            raise InputError(refusal(self.name, reason, content, _way_out(first.fault)))
+            raise InputError(make_refusal(self.name, reason, content, _advise(first.fault)))
         return [name.removeprefix("\ufeff").strip() for name in first.values], first.raw
 
-    def _found_dialect(self) -> Dialect:
+    def _detect_dialect(self) -> Dialect:
         """Return the dialect by the first line: commas, or else what is there more often."""
         if self.format == "tsv":
             return Dialect("\t", self.encoding)
-        first = next(self._lines(1 << 16), b"")
+        first = next(self._read_lines(1 << 16), b"")
         line = first if isinstance(first, bytes) else b""
         names = _QUOTED_NAME.sub("", line.decode(self.encoding, "replace"))
         delimiter = "," if "," in names else max(",;\t", key=names.count)
@@ -203,25 +203,25 @@ class DelimitedSource(LineSource):
         has_blanks = bool(later) and all(name.startswith(" ") for name in later)
         return Dialect(delimiter, self.encoding, has_blanks)
 
-    def names(self) -> list[str]:
+    def list_fields(self) -> list[str]:
         return self.header
 
     def check_fields(self, fields: Fields) -> None:
         if self.header:
             Columns.choose(self.header, fields, self.name)
 
-    def _lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
+    def _read_lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield all lines, one that is too long as an iterator of its parts."""
-        chunks = self._content(size)
-        for block in short_blocks(whole_lines(chunks, self._max_text)):
+        chunks = self._read_content(size)
+        for block in cut_blocks(read_whole_lines(chunks, self._max_text)):
             if isinstance(block, bytes):
                 yield from block.split(b"\n")
             else:
                 yield block
 
-    def _rows(self, size: int) -> Iterator[_Row]:
+    def _read_rows(self, size: int) -> Iterator[_Row]:
         """Yield all rows, the header row first; blank lines are skipped."""
-        all_lines = self._lines(size)
+        all_lines = self._read_lines(size)
         taken: list[bytes] = []
         held = 0
         long_line: Iterator[bytes] | None = None
@@ -244,7 +244,7 @@ class DelimitedSource(LineSource):
                     is_text = False
                     yield line.decode(self.encoding, "replace")
 
-        def reader_of_rest() -> Iterator[list[str]]:
+        def open_reader() -> Iterator[list[str]]:
             return csv.reader(
                 lines(),
                 delimiter=self.dialect.delimiter,
@@ -252,7 +252,7 @@ class DelimitedSource(LineSource):
                 strict=True,
             )
 
-        reader = reader_of_rest()
+        reader = open_reader()
         while True:
             try:
                 values = next(reader, None)
@@ -261,7 +261,7 @@ class DelimitedSource(LineSource):
                 values, fault, error_text = [], _INVALID, str(error)
             except _RowTooLong:
                 values, fault = [], _TOO_LONG
-                reader = reader_of_rest()
+                reader = open_reader()
             if values is None:
                 return
             raw = b"".join(taken)
@@ -282,16 +282,16 @@ class DelimitedSource(LineSource):
                 if rest is not None:
                     rest.skip()
 
-    def _records(self, size: int) -> Iterator[_Row]:
+    def _read_records(self, size: int) -> Iterator[_Row]:
         width = len(self.header)
-        rows = self._rows(size)
+        rows = self._read_rows(size)
         next(rows, None)
         for row in rows:
             if row.fault is None and len(row.values) != width:
                 row = _Row(row.values, row.raw, _OTHER_WIDTH)
             yield row
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
+    def read_texts(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         if not self.header:
             return
         from neardup.readers.columns import ColumnReader
@@ -308,11 +308,11 @@ class DelimitedSource(LineSource):
 
         def explain(at: int, code: str, _: Any) -> tuple[str, Callable[[], Problem]]:
             row = rows[at]
-            return row.fault or code, partial(self._problem, row, fields, reader.done + at + 1)
+            return row.fault or code, partial(self._make_problem, row, fields, reader.done + at + 1)
 
         damage = None
         try:
-            for row in self._records(size):
+            for row in self._read_records(size):
                 rows.append(row)
                 if row.rest is not None:
                     row.rest.skip()
@@ -325,29 +325,29 @@ class DelimitedSource(LineSource):
         if rows:
             yield reader.read(column, held, explain)
         if damage is not None:
-            yield self.unreadable_rest(reader.done, damage, fields)
+            yield self.report_rest(reader.done, damage, fields)
 
-    def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
+    def _make_problem(self, row: _Row, fields: Fields, number: int) -> Problem:
         if row.fault == _TOO_LONG:
             is_unclosed = row.rest is not None and row.rest.is_unclosed
             size = Message("a quote that is never closed") if is_unclosed else Message("more")
-            return fields.too_long(self.name, number, size)
-        reason = row.reason(len(self.header), self.format, self.encoding)
+            return fields.make_length_problem(self.name, number, size)
+        reason = row.describe_fault(len(self.header), self.format, self.encoding)
         content = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
-        content = show(content + self._shown(row.raw))
-        return Problem(self.name, number, None, reason, content, _way_out(row.fault))
+        content = show(content + self._decode_part(row.raw))
+        return Problem(self.name, number, None, reason, content, _advise(row.fault))
 
-    def _shown(self, raw: bytes) -> str:
+    def _decode_part(self, raw: bytes) -> str:
         return raw[:400].decode(self.encoding, "backslashreplace").rstrip("\r\n")
 
-    def rows(self) -> Iterator[list[Row]]:
+    def read_rows(self) -> Iterator[list[Row]]:
         rows: list[Row] = []
         if self.format == "csv":
             why = Message("only CSV with the same columns can store an invalid row")
         else:
             why = Message("only TSV with the same columns can store an invalid row")
         try:
-            for number, row in enumerate(self._records(_BLOCK), 1):
+            for number, row in enumerate(self._read_records(_BLOCK), 1):
                 if row.fault is None:
                     rows.append(dict(zip(self.header, row.values, strict=True)))
                 else:
@@ -360,11 +360,11 @@ class DelimitedSource(LineSource):
         if rows:
             yield rows
 
-    def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
+    def copy_kept(self, keep: KeepMask) -> Iterator[bytes | Iterator[bytes]]:
         raws: list[bytes] = []
         held = 0
         try:
-            for row in self._records(_BLOCK):
+            for row in self._read_records(_BLOCK):
                 raws.append(row.raw)
                 held += len(row.raw)
                 if held >= KEPT_BYTES or len(raws) >= _ROWS or row.rest is not None:
@@ -372,14 +372,14 @@ class DelimitedSource(LineSource):
                     yield b"".join(compress(raws, flags))
                     raws, held = [], 0
                     if row.rest is not None and flags[-1]:
-                        yield _with_line_end(row.rest)
+                        yield _end_line(row.rest)
         except DamagedStreamError:
             pass
         if raws:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
 
 
-def _with_line_end(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _end_line(parts: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from parts
     except DamagedStreamError:
@@ -392,5 +392,5 @@ class TabSeparatedSource(DelimitedSource):
     format = "tsv"
 
 
-def _way_out(fault: str | None) -> str:
+def _advise(fault: str | None) -> str:
     return Message(NAME_ENCODING) if fault == _NO_TEXT else ""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
-from neardup.readers.batch import Problem, refusal
+from neardup.readers.batch import Problem, make_refusal
 from neardup.readers.encodings import Certainty
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
@@ -183,33 +183,33 @@ class UnreadableFileError(InputError):
 
 
 def refuse(name: str, reason: str, content: str | None, remedy: str = "") -> NoReturn:
-    """Raise UnreadableFileError; for the message see `refusal`."""
-    message = refusal(name, reason, content, remedy)
+    """Raise UnreadableFileError; for the message see `make_refusal`."""
+    message = make_refusal(name, reason, content, remedy)
     raise UnreadableFileError(Problem(name, None, None, reason, content, remedy), message) from None
 
 
-def plain(text: str) -> str:
+def clean_text(text: str) -> str:
     r"""Return text with all line ends as ``\n`` and without control characters."""
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
 
 
-def _within_plain(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _map_offsets(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield offsets of a text, which are in order, each with that in the plain text."""
     within = last = 0
     for offset in offsets:
-        within += len(plain(text[last:offset]))
+        within += len(clean_text(text[last:offset]))
         # Both are one line end.
         within -= text[max(last - 1, 0) : last + 1] == "\r\n" and offset > last
         last = offset
         yield offset, within
 
 
-def ranges(numbers: Iterable[int]) -> str:
+def join_ranges(numbers: Iterable[int]) -> str:
     """Return numbers as ranges, and show only the first ones.
 
     Examples
     --------
-    >>> ranges([9, 2, 3, 4])
+    >>> join_ranges([9, 2, 3, 4])
     '2-4, 9'
     """
     parts: list[list[int]] = []
@@ -243,11 +243,11 @@ class Paragraphs:
         self.pictures: list[int] = []
         self.problems: list[Problem] = []
 
-    def state(self, properties: Iterable[tuple[str, str]]) -> None:
+    def add_properties(self, properties: Iterable[tuple[str, str]]) -> None:
         """Add what the file states of itself."""
         for name, value in properties:
             # JSON cannot represent half of a pair of code units.
-            text = plain(value.encode("utf-8", "replace").decode()).strip()
+            text = clean_text(value.encode("utf-8", "replace").decode()).strip()
             if text:
                 self.properties.setdefault(name, text)
 
@@ -266,7 +266,7 @@ class Paragraphs:
         `hidden` and `pictures` have offsets within the paragraph. The characters of `edges` are
         left out at its ends.
         """
-        original, text = text, plain(text)
+        original, text = text, clean_text(text)
         lead = len(text) - len(text.lstrip(edges))
         text = text.strip(edges)
         length = len(text) if text.strip() else 0
@@ -274,7 +274,7 @@ class Paragraphs:
         offsets = {*pictures, *(offset for part in hidden for offset in (part.begin, part.end))}
         places = {
             offset: self._length + min(max(within - lead, 0), length)
-            for offset, within in _within_plain(original, sorted(offsets))
+            for offset, within in _map_offsets(original, sorted(offsets))
         }
         self.hidden += [
             replace(part, begin=places[part.begin], end=places[part.end]) for part in hidden
@@ -292,7 +292,7 @@ class Paragraphs:
         elif quoted:
             self.quoted.append((begin, begin + len(text)))
 
-    def footnotes(self, first: int) -> None:
+    def mark_footnotes(self, first: int) -> None:
         """Mark a paragraph, by its number from 0, as the first of the footnotes, if it exists."""
         if first < len(self._parts):
             begin = sum(len(part) + 1 for part in self._parts[:first])
@@ -301,7 +301,7 @@ class Paragraphs:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def page(self, within: int) -> None:
+    def begin_page(self, within: int) -> None:
         """Begin a page `within` characters into the next paragraph."""
         self.pages.append(self._length + within)
 

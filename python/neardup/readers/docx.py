@@ -27,7 +27,7 @@ from neardup.readers.document_text import (
     refuse,
 )
 from neardup.readers.docx_paragraph import SKIPPED, Paragraph
-from neardup.readers.docx_unseen import Looks, W, is_on, row_formats, value_of
+from neardup.readers.docx_unseen import Looks, W, is_on, read_row_formats, read_value
 
 _MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
@@ -74,33 +74,36 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
 
     _check_archive(data, name, limits)
     try:
-        package = _opened(data)
+        package = _open_package(data)
         if _is_elsewhere(package):
             _refuse_document(name, Message("one whose text is in another file"))
         document = package.main_document_part.document
         body = getattr(document.element, "body", None)
         styles = _Styles.of(document)
-        notes = [*_related(document.part, "/footnotes"), *_related(document.part, "/endnotes")]
+        notes = [
+            *_read_related(document.part, "/footnotes"),
+            *_read_related(document.part, "/endnotes"),
+        ]
     except UnreadableFileError:
         raise
     except Exception as error:  # A parser may raise anything for a damaged file.
-        _refuse_document(name, _damage(data, error))
+        _refuse_document(name, _describe_damage(data, error))
     if body is None:
         _refuse_document(name, Message("one without a body"))
     has_background = document.element.find(f"{W}background") is not None
     reading = _TreeReader(styles, {"ground": "" if has_background else "FFFFFF"})
-    reading.blocks(body)
+    reading.add_blocks(body)
     first_note = len(reading.paragraphs)
     for root in notes:
-        reading.notes(root)
-    reading.paragraphs.footnotes(first_note)
+        reading.add_notes(root)
+    reading.paragraphs.mark_footnotes(first_note)
     # Properties are not worth a refusal, and a parser may raise anything for damaged ones.
     with contextlib.suppress(Exception):
-        reading.paragraphs.state(_properties(document))
+        reading.paragraphs.add_properties(_read_properties(document))
     return reading.paragraphs
 
 
-def _opened(data: bytes) -> Any:
+def _open_package(data: bytes) -> Any:
     """Open a package; `docx.Document` refuses those with macros and templates."""
     from docx.opc.part import PartFactory
     from docx.package import Package
@@ -117,7 +120,7 @@ def _is_elsewhere(package: Any) -> bool:
     return any(relation.is_external for relation in relations)
 
 
-def _damage(data: bytes, error: Exception) -> Message:
+def _describe_damage(data: bytes, error: Exception) -> Message:
     """Return what is wrong with an archive; other programs have their own words for it."""
     from docx.oxml.parser import parse_xml
 
@@ -154,9 +157,9 @@ def _check_archive(data: bytes, name: str, limits: Limits) -> None:
         if part not in names:
             _refuse_document(name, Message("one without {part}", part=part))
     xml = sum(m.file_size for m in members if m.filename.lower().endswith(_XML))
-    most = limits.max_unpacked_bytes // _XML_SHARE
-    if xml > most:
-        reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=most)
+    limit = limits.max_unpacked_bytes // _XML_SHARE
+    if xml > limit:
+        reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=limit)
         refuse(name, reason, str(xml), _TRUST)
 
 
@@ -181,9 +184,9 @@ class _Styles:
         # A damaged theme has no colours.
         with contextlib.suppress(Exception):
             looks = Looks.of(
-                _related(document.part, "/theme"), _related(document.part, "/settings")
+                _read_related(document.part, "/theme"), _read_related(document.part, "/settings")
             )
-        own = {"": looks.formats(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))}
+        direct = {"": looks.read_formats(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"))}
         quotes: set[str] = set()
         default = ""
         for style in root.iterchildren(f"{W}style"):
@@ -191,7 +194,7 @@ class _Styles:
             if key is None:
                 continue
             kind = style.get(f"{W}type", "paragraph")
-            name = value_of(style, "name").strip().lower()
+            name = read_value(style, "name").strip().lower()
             match = _HEADING.match(name)
             outline = style.find(f"{W}pPr/{W}outlineLvl")
             if match:
@@ -199,19 +202,19 @@ class _Styles:
             elif name in _TITLES:
                 stated[key] = 1
             elif outline is not None:
-                stated[key] = _outline(outline)
+                stated[key] = _read_outline(outline)
             if name in _QUOTES:
                 quotes.add(key)
             if kind == "paragraph" and style.get(f"{W}default") in ("1", "true", "on"):
                 default = key
-            base[key] = value_of(style, "basedOn") or ("" if kind == "paragraph" else key)
-            own[key] = looks.formats(style.find(f"{W}pPr"))
-            own[key] |= looks.formats(style.find(f"{W}rPr"))
+            base[key] = read_value(style, "basedOn") or ("" if kind == "paragraph" else key)
+            direct[key] = looks.read_formats(style.find(f"{W}pPr"))
+            direct[key] |= looks.read_formats(style.find(f"{W}rPr"))
             # A style of tables may colour some of the rows.
             if kind == "table" and any(
-                looks.fill(shading) is not None for shading in style.iter(f"{W}shd")
+                looks.read_fill(shading) is not None for shading in style.iter(f"{W}shd")
             ):
-                own[key]["ground"] = ""
+                direct[key]["ground"] = ""
         levels: dict[str, int] = {}
         quoted: set[str] = set()
         formats: dict[str, dict[str, str]] = {}
@@ -226,23 +229,23 @@ class _Styles:
                 quoted.add(key)
             formats[key] = {}
             for style in reversed(chain):
-                formats[key] |= own.get(style, {})
+                formats[key] |= direct.get(style, {})
         formats[""] = formats.get(default, formats[""])
         return cls(levels, frozenset(quoted), formats, looks)
 
-    def named(self, parent: Any, element: str) -> dict[str, str]:
+    def find_formats(self, parent: Any, element: str) -> dict[str, str]:
         """Return the formats of the style that an element of `parent` names; empty for none."""
-        name = value_of(parent, element)
+        name = read_value(parent, element)
         return self.formats.get(name, {}) if name else {}
 
 
-def _outline(element: Any) -> int:
+def _read_outline(element: Any) -> int:
     value = str(element.get(f"{W}val", ""))
     # Level 9 is body text.
     return int(value) + 1 if value in tuple("012345678") else 0
 
 
-def _related(part: Any, kind: str) -> Iterator[Any]:
+def _read_related(part: Any, kind: str) -> Iterator[Any]:
     """Yield the trees of the parts that a part refers to by a kind of relation."""
     from docx.oxml.parser import parse_xml
 
@@ -251,9 +254,12 @@ def _related(part: Any, kind: str) -> Iterator[Any]:
             yield parse_xml(relation.target_part.blob)
 
 
-def _properties(document: Any) -> Iterator[tuple[str, str]]:
+def _read_properties(document: Any) -> Iterator[tuple[str, str]]:
     """Yield what a document states of itself, each with the name of the property."""
-    roots = [*_related(document.part.package, "-properties"), *_related(document.part, "/settings")]
+    roots = [
+        *_read_related(document.part.package, "-properties"),
+        *_read_related(document.part, "/settings"),
+    ]
     for root in roots:
         for element in root.iter():
             if isinstance(element.tag, str):
@@ -276,33 +282,33 @@ class _TreeReader:
         #: For each open field: True while its code goes on, which nobody sees.
         self._fields: list[bool] = []
 
-    def blocks(self, parent: Any) -> None:
+    def add_blocks(self, parent: Any) -> None:
         """Add paragraphs and tables, also those inside wrapper elements."""
         open_: Paragraph | None = None
         for child in parent.iterchildren():
             if child.tag == f"{W}p":
-                open_ = self._paragraph(child, open_)
+                open_ = self._add_paragraph(child, open_)
             elif child.tag == f"{W}tbl":
-                self._table(child)
+                self._add_table(child)
             elif child.tag not in SKIPPED:
-                self.blocks(child)
+                self.add_blocks(child)
 
-    def _paragraph(self, element: Any, open_: Paragraph | None) -> Paragraph | None:
+    def _add_paragraph(self, element: Any, open_: Paragraph | None) -> Paragraph | None:
         """Add a paragraph to the open one before it, if any; return it if it remains open."""
-        style, level = _style(element), self._level(element)
+        style, level = _find_style(element), self._find_level(element)
         properties = element.find(f"{W}pPr")
         formats = self._around | self._styles.formats.get(style, {})
-        formats |= self._styles.looks.formats(properties)
-        reading = open_ or Paragraph(self._styles.named, self._styles.looks, self._fields)
+        formats |= self._styles.looks.read_formats(properties)
+        reading = open_ or Paragraph(self._styles.find_formats, self._styles.looks, self._fields)
         reading.collect(element, formats)
         # One that ends with a hidden mark goes on in the next one, as a reader sees it.
         mark = None if properties is None else properties.find(f"{W}rPr")
         after = element.getnext()
         if (
-            (is_on(self._styles.looks.formats(mark), "vanish") or _is_deleted(mark))
+            (is_on(self._styles.looks.read_formats(mark), "vanish") or _is_deleted(mark))
             and after is not None
             and after.tag == element.tag
-            and self._level(after) == level
+            and self._find_level(after) == level
         ):
             return reading
         self.paragraphs.add(
@@ -314,35 +320,35 @@ class _TreeReader:
         )
         for box in reading.boxes:
             around, self._around = self._around, self._around | {"ground": ""}
-            self.blocks(box)
+            self.add_blocks(box)
             self._around = around
         return None
 
-    def notes(self, root: Any) -> None:
+    def add_notes(self, root: Any) -> None:
         """Add footnotes or endnotes, without separators."""
         for note in root.iterchildren():
             if isinstance(note.tag, str) and note.get(f"{W}type") is None:
-                self.blocks(note)
+                self.add_blocks(note)
 
-    def _table(self, table: Any) -> None:
+    def _add_table(self, table: Any) -> None:
         """Add a table, one line per row; the paragraphs of a cell stay separate."""
         properties = table.find(f"{W}tblPr")
-        formats = self._styles.looks.formats(properties)
-        formats |= self._styles.named(properties, "tblStyle")
+        formats = self._styles.looks.read_formats(properties)
+        formats |= self._styles.find_formats(properties, "tblStyle")
         around = self._around | formats
         for row in table.iter(f"{W}tr"):
             if next(row.iterancestors(f"{W}tbl")) is not table:
                 continue
-            of_row = around | row_formats(row)
+            of_row = around | read_row_formats(row)
             cells: list[str] = []
             hidden: list[HiddenText] = []
             pictures: list[int] = []
             length = 0
             for cell in row.iter(f"{W}tc"):
                 if next(cell.iterancestors(f"{W}tr")) is row:
-                    of_cell = self._styles.looks.formats(cell.find(f"{W}tcPr"))
+                    of_cell = self._styles.looks.read_formats(cell.find(f"{W}tcPr"))
                     inside = _TreeReader(self._styles, of_row | of_cell)
-                    inside.blocks(cell)
+                    inside.add_blocks(cell)
                     cell_text = inside.paragraphs
                     hidden += [
                         replace(part, begin=length + part.begin, end=length + part.end)
@@ -353,15 +359,15 @@ class _TreeReader:
                     length += len(cells[-1]) + 1
             self.paragraphs.add("\t".join(cells), hidden=hidden, pictures=pictures, edges="\t\n")
 
-    def _level(self, paragraph: Any) -> int:
+    def _find_level(self, paragraph: Any) -> int:
         outline = paragraph.find(f"{W}pPr/{W}outlineLvl")
         if outline is not None:
-            return _outline(outline)
-        return self._styles.levels.get(_style(paragraph), 0)
+            return _read_outline(outline)
+        return self._styles.levels.get(_find_style(paragraph), 0)
 
 
-def _style(paragraph: Any) -> str:
-    return value_of(paragraph.find(f"{W}pPr"), "pStyle")
+def _find_style(paragraph: Any) -> str:
+    return read_value(paragraph.find(f"{W}pPr"), "pStyle")
 
 
 def _is_deleted(mark: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neardup.readers.document_text import HiddenText
-from neardup.readers.docx_unseen import Looks, W, reason_unseen
+from neardup.readers.docx_unseen import Looks, W, explain_unseen
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
@@ -119,19 +119,19 @@ class Paragraph:
             elif tag == f"{W}noBreakHyphen":
                 self._add("-")
             elif tag == f"{W}sym":
-                self._add(_symbol(child))
+                self._add(_read_symbol(child))
             elif tag == f"{W}fldChar":
-                self._field(child.get(f"{W}fldCharType"))
+                self._track_field(child.get(f"{W}fldCharType"))
             elif tag == f"{W}txbxContent":
                 self.boxes.append(child)
             elif tag == f"{W}r":
-                self._run(child)
+                self._add_run(child)
             elif mark := _DIRECTIONS.get((tag, child.get(f"{W}val", ""))):
                 self._add(mark)
                 self._collect(child)
                 self._add(_END)
             elif tag == f"{_MC}AlternateContent":
-                chosen = _chosen(child)
+                chosen = _choose_content(child)
                 if chosen is not None:
                     self._collect(chosen)
             else:
@@ -139,7 +139,7 @@ class Paragraph:
                     self.pictures.append(self._length)
                 self._collect(child)
 
-    def _field(self, kind: str | None) -> None:
+    def _track_field(self, kind: str | None) -> None:
         if kind == "begin":
             self._fields.append(True)
         elif kind == "separate" and self._fields:
@@ -147,10 +147,10 @@ class Paragraph:
         elif kind == "end" and self._fields:
             self._fields.pop()
 
-    def _run(self, run: Any) -> None:
+    def _add_run(self, run: Any) -> None:
         direct = run.find(f"{W}rPr")
-        formats = self._formats | self._named(direct, "rStyle") | self._looks.formats(direct)
-        kind = reason_unseen(formats)
+        formats = self._formats | self._named(direct, "rStyle") | self._looks.read_formats(direct)
+        kind = explain_unseen(formats)
         if kind == "hidden_text":
             self._hide("".join(text.text or "" for text in run.iter(f"{W}t")))
             return
@@ -161,7 +161,7 @@ class Paragraph:
             self.hidden.append(HiddenText(begin, self._length, kind, count))
 
 
-def _symbol(element: Any) -> str:
+def _read_symbol(element: Any) -> str:
     """Return the letter that a symbol shows; nothing for signs of a font of symbols."""
     code, font = str(element.get(f"{W}char", "")), str(element.get(f"{W}font", ""))
     if not re.fullmatch("[0-9A-Fa-f]{4}", code) or _SYMBOLS.search(font):
@@ -171,7 +171,7 @@ def _symbol(element: Any) -> str:
     return letter if letter.isprintable() else ""
 
 
-def _chosen(alternates: Any) -> Any:
+def _choose_content(alternates: Any) -> Any:
     """Return the first of alternate contents whose namespaces Word knows, else the fallback."""
     for choice in alternates.iterchildren(f"{_MC}Choice", f"{_MC}Fallback"):
         required = choice.get("Requires", "").split()

@@ -1,7 +1,7 @@
 """Text of a Word document that nobody sees: hidden, white, tiny, cut off, or off the page.
 
-Formats of a run are a mapping from names to values, so that those of a run, its style, its
-paragraph and the default are joined by `|`.
+The formats of a run are a mapping from names to values. The operator `|` joins the formats of a
+run, of its style and paragraph, and the default.
 """
 
 from __future__ import annotations
@@ -61,27 +61,27 @@ class Looks:
     def of(cls, themes: Iterable[Any], settings: Iterable[Any]) -> Looks:
         """Return the looks of a document by the roots of its theme and settings."""
         in_theme = dict(_USUAL)
-        for scheme in (found for root in themes for found in root.iter(f"{_A}clrScheme")):
+        for scheme in (part for root in themes for part in root.iter(f"{_A}clrScheme")):
             for colour in scheme.iterchildren():
-                for given in colour.iterchildren():
-                    value = given.get("lastClr") or given.get("val", "")
+                for entry in colour.iterchildren():
+                    value = entry.get("lastClr") or entry.get("val", "")
                     if isinstance(colour.tag, str) and _HEX.fullmatch(value):
                         in_theme[colour.tag.rpartition("}")[2]] = value
         colours = {name: in_theme[key] for name, key in _IN_THEME.items() if key in in_theme}
-        mappings = (found for root in settings for found in root.iter(f"{W}clrSchemeMapping"))
+        mappings = (part for root in settings for part in root.iter(f"{W}clrSchemeMapping"))
         mapped: Mapping[str, str] = next(mappings, {})
         for name, key in _MAPPED.items():
-            given = mapped.get(f"{W}{key}", "")
-            if given in colours:
-                colours[name] = in_theme[_IN_THEME[given]]
+            entry = mapped.get(f"{W}{key}", "")
+            if entry in colours:
+                colours[name] = in_theme[_IN_THEME[entry]]
         return cls({**in_theme, **colours})
 
-    def formats(self, properties: Any) -> dict[str, str]:
+    def read_formats(self, properties: Any) -> dict[str, str]:
         """Return the formats that may make letters unseen, and the colour below, "" if unknown."""
         if properties is None:
             return {}
         names = ("vanish", "sz", "w", "spacing")
-        named = {name: value_of(properties, name, "on") for name in names}
+        named = {name: read_value(properties, name, "on") for name in names}
         formats = {name: value for name, value in named.items() if value}
         # The spacing of a paragraph applies to its lines.
         line = properties.find(f"{W}spacing")
@@ -93,38 +93,42 @@ class Looks:
         indent = properties.find(f"{W}ind")
         if indent is not None:
             formats["indent"] = indent.get(f"{W}left") or indent.get(f"{W}start") or ""
-        if (colour := self._colour(properties)) is not None:
+        if (colour := self._read_colour(properties)) is not None:
             formats["color"] = colour
-        shading, highlight = properties.find(f"{W}shd"), value_of(properties, "highlight")
+        shading, highlight = properties.find(f"{W}shd"), read_value(properties, "highlight")
         if highlight not in ("", "none"):
             formats["ground"] = "FFFFFF" if highlight == "white" else ""
-        elif shading is not None and (fill := self.fill(shading)) is not None:
+        elif shading is not None and (fill := self.read_fill(shading)) is not None:
             formats["ground"] = fill
         return formats
 
-    def fill(self, shading: Any) -> str | None:
+    def read_fill(self, shading: Any) -> str | None:
         """Return the colour of a shading, "" for a pattern; None if what is below shows."""
-        fill = self._themed(shading, "Fill", str(shading.get(f"{W}fill", "auto")))
+        fill = self._apply_theme(shading, "Fill", str(shading.get(f"{W}fill", "auto")))
         if shading.get(f"{W}val") not in ("clear", "nil"):
             return ""
         return None if fill.lower() == "auto" else fill
 
-    def _colour(self, properties: Any) -> str | None:
+    def _read_colour(self, properties: Any) -> str | None:
         """Return the colour of letters, "clear" if what is below shows; None if none is given."""
         effect = properties.find(f"{_W14}textFill")
         if effect is not None:
             if effect.find(f"{_W14}noFill") is not None:
                 return "clear"
-            for given in effect.iterfind(f"{_W14}solidFill/*"):
-                alpha = given.find(f"{_W14}alpha")
-                if alpha is not None and _number(alpha.get(f"{_W14}val")) >= _CLEAR:
+            for fill in effect.iterfind(f"{_W14}solidFill/*"):
+                alpha = fill.find(f"{_W14}alpha")
+                if alpha is not None and _parse_number(alpha.get(f"{_W14}val")) >= _CLEAR:
                     return "clear"
-                value = str(given.get(f"{_W14}val", ""))
+                value = str(fill.get(f"{_W14}val", ""))
                 return self.colours.get(value, value)
         colour = properties.find(f"{W}color")
-        return None if colour is None else self._themed(colour, "Color", colour.get(f"{W}val", ""))
+        return (
+            None
+            if colour is None
+            else self._apply_theme(colour, "Color", colour.get(f"{W}val", ""))
+        )
 
-    def _themed(self, element: Any, kind: str, value: str) -> str:
+    def _apply_theme(self, element: Any, kind: str, value: str) -> str:
         """Return the colour of the theme that an element names, else its value."""
         named = self.colours.get(element.get(f"{W}theme{kind}", ""))
         if named is None:
@@ -139,13 +143,13 @@ class Looks:
         return parts.hex()
 
 
-def value_of(parent: Any, name: str, default: str = "") -> str:
+def read_value(parent: Any, name: str, default: str = "") -> str:
     """Return the value of an element's child; `default` if that has none, "" without a child."""
     element = None if parent is None else parent.find(f"{W}{name}")
     return "" if element is None else str(element.get(f"{W}val", default))
 
 
-def row_formats(row: Any) -> dict[str, str]:
+def read_row_formats(row: Any) -> dict[str, str]:
     """Return the height of a table's row that cuts off what is higher."""
     height = row.find(f"{W}trPr/{W}trHeight")
     is_exact = height is not None and height.get(f"{W}hRule") == "exact"
@@ -157,14 +161,14 @@ def is_on(formats: Mapping[str, str], name: str) -> bool:
     return formats.get(name, "off") not in ("0", "false", "off")
 
 
-def reason_unseen(formats: Mapping[str, str]) -> str | None:
+def explain_unseen(formats: Mapping[str, str]) -> str | None:
     """Return why nobody sees the text of a run; None if it is visible."""
-    if is_on(formats, "vanish") or abs(_number(formats.get("indent"))) > _OFF_PAGE:
+    if is_on(formats, "vanish") or abs(_parse_number(formats.get("indent"))) > _OFF_PAGE:
         return "hidden_text"
-    size = _number(formats.get("sz"), 2 * 10) / 2
-    width = _number(formats.get("w", "").removesuffix("%"), 100)
-    closer = -_number(formats.get("spacing")) / 20
-    lines = (_number(formats.get(name), _FLAT + 1) for name in ("line", "row"))
+    size = _parse_number(formats.get("sz"), 2 * 10) / 2
+    width = _parse_number(formats.get("w", "").removesuffix("%"), 100)
+    closer = -_parse_number(formats.get("spacing")) / 20
+    lines = (_parse_number(formats.get(name), _FLAT + 1) for name in ("line", "row"))
     is_cut = any(0 < line <= _FLAT for line in lines)
     if size <= TINY or 0 < width < _NARROW or closer > _PILED * size or is_cut:
         return "tiny_text"
@@ -177,5 +181,5 @@ def reason_unseen(formats: Mapping[str, str]) -> str | None:
     return "white_text" if len(letters) == 3 and is_like(letters, ground) else None
 
 
-def _number(value: str | None, default: int = 0) -> int:
+def _parse_number(value: str | None, default: int = 0) -> int:
     return int(value) if value is not None and _NUMBER.fullmatch(value) else default

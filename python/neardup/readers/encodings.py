@@ -1,10 +1,10 @@
 """Encoding detection: the text of a file, its encoding, and how certain it is.
 
-A byte order mark decides, and valid UTF-8 is UTF-8. Otherwise UTF-16 and UTF-32 are
-detected by the resulting characters, and the encodings of one and two bytes by
-chardetng (Firefox's detector) and the share of frequent characters. If there are only a few
-characters, what a page declares decides, else the encoding of the other files of the run,
-else GB18030 if they are common Chinese ones.
+A byte order mark decides, and valid UTF-8 is UTF-8. Otherwise the resulting characters
+reveal UTF-16 and UTF-32. An encoding of one or two bytes is detected by chardetng
+(Firefox's detector) and by the share of frequent characters. If there are only a few
+characters, the encoding that a page declares decides. Without one, the other files of the
+run decide by their encoding. Otherwise common Chinese characters are GB18030.
 
 Damage stays local: half a character at the end is left out, and bytes that the
 encoding does not explain become U+FFFD. The time is linear in the number of bytes.
@@ -21,17 +21,15 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
-from neardup.base.lazy import _core, np
+from neardup.base.lazy import _core
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError
 from neardup.readers.formats import SIGNATURES
 from neardup.readers.frequent_characters import (
-    common_count,
-    common_or_ascii,
-    common_share,
-    in_texts,
-    share_of,
+    count_common,
+    detect_wide_units,
+    measure_common_share,
 )
 from neardup.readers.streams import ReopenableFile
 
@@ -115,13 +113,17 @@ def decode(
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             body = data[len(mark) :]
-            whole = _whole(body, encoding)
+            whole = _decode_whole(body, encoding)
             if whole is not None:
                 return DecodedText(whole[0], encoding, "certain", whole[1])
             # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
-                return _replaced(body, encoding, "likely")
-    return _utf8(data, usual) or _wide_units(data) or _eight_bits(data, declared, usual)
+                return _decode_replacing(body, encoding, "likely")
+    return (
+        _decode_utf8(data, usual)
+        or _decode_wide_units(data)
+        or _decode_eight_bits(data, declared, usual)
+    )
 
 
 class Encodings:
@@ -138,10 +140,10 @@ class Encodings:
         """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
         if self.named is None:
             return decode(data, declared=declared, usual=lambda: self._usual)
-        encoding = _with_byte_order(self.named, data)
+        encoding = _find_byte_order(self.named, data)
         return DecodedText(data.decode(encoding).removeprefix("\ufeff"), encoding, "certain")
 
-    def notes_on(self, decoded: DecodedText) -> tuple[Message, ...]:
+    def make_notes(self, decoded: DecodedText) -> tuple[Message, ...]:
         """Return the notes on a text: how it was decoded, and its losses."""
         is_plain = decoded.encoding == "utf-8" and decoded.certainty == "certain"
         if self.named is not None or is_plain:
@@ -152,14 +154,14 @@ class Encodings:
         )
         return (note, *decoded.notes)
 
-    def of_table(self, head: bytes) -> DecodedText:
+    def detect_of_lines(self, head: bytes) -> DecodedText:
         """Return the beginning of a file of lines, of at most `BEGINNING` bytes.
 
         Without a name it is UTF-8 unless all lines are in another one: single lines are problems.
         UnicodeDecodeError if its byte order cannot be found.
         """
         if self.named is not None:
-            return DecodedText("", _with_byte_order(self.named, head), "certain")
+            return DecodedText("", _find_byte_order(self.named, head), "certain")
         whole_lines = head[: head.rfind(b"\n") + 1] or head
         decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
         is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
@@ -180,27 +182,31 @@ class Encodings:
                 head = file.read(_HEAD)
             # Half a character at the end would count against the right encoding.
             head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
-            if not head.startswith(_NOT_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
+            if (
+                not head.startswith(_NOT_TEXT)
+                and b"\0" not in head
+                and not _decode_whole(head, "utf-8")
+            ):
                 sample += head + b"\n"
             if len(sample) >= _SAMPLE:
                 break
         return decode(sample).encoding if sample else None
 
 
-def _with_byte_order(encoding: str, data: bytes) -> str:
+def _find_byte_order(encoding: str, data: bytes) -> str:
     """Return an encoding with the byte order of the data if its name has none."""
     if encoding not in ("utf-16", "utf-32") or not data:
         return encoding
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    found = marked if marked is not None else _looks_like(data[:_SAMPLE])
-    if found is None or not found.startswith(encoding):
+    detected = marked if marked is not None else detect_wide_units(data[:_SAMPLE])
+    if detected is None or not detected.startswith(encoding):
         raise UnicodeDecodeError(encoding, data[:4], 0, 1, "no byte order mark")
-    return found
+    return detected
 
 
 def check_encoding(value: object, name: str) -> str:
     """Return the codec of a named encoding; ParameterError if it is none for text."""
-    known = codec_of(value) if isinstance(value, str) else None
+    known = find_codec(value) if isinstance(value, str) else None
     if known is None:
         raise bad(name, "the name of an encoding, such as gb18030", value)
     return known
@@ -215,7 +221,7 @@ def extends_ascii(encoding: str) -> bool:
     return is_ascii and not encoding.startswith(("iso2022", "hz", "utf-7"))
 
 
-def invalid(encoding: str, raw: bytes = b"") -> Message:
+def make_invalid_reason(encoding: str, raw: bytes = b"") -> Message:
     """Return the reason why a record is not text; of raw bytes, with the place of the first."""
     where: str = ""
     try:
@@ -229,7 +235,7 @@ def invalid(encoding: str, raw: bytes = b"") -> Message:
     )
 
 
-def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
+def _decode_whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
     """Decode all but half a character at the end; return None on an error."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     try:
@@ -251,7 +257,7 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None
     )
 
 
-def _replaced(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
+def _decode_replacing(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
     text = data.decode(encoding, "replace")
     notes: tuple[Message, ...] = ()
     if lost := text.count(_LOST):
@@ -265,10 +271,10 @@ def _replaced(data: bytes, encoding: str, certainty: Certainty) -> DecodedText:
     return DecodedText(text, encoding, certainty, notes)
 
 
-def _utf8(data: bytes, usual: _Usual) -> DecodedText | None:
+def _decode_utf8(data: bytes, usual: _Usual) -> DecodedText | None:
     if data.isascii():
-        return None if b"\0" in data else _ascii(data)
-    whole = _whole(data, "utf-8")
+        return None if b"\0" in data else _decode_ascii(data)
+    whole = _decode_whole(data, "utf-8")
     if whole is None:
         return None
     text, notes = whole
@@ -288,23 +294,23 @@ def _utf8(data: bytes, usual: _Usual) -> DecodedText | None:
     return DecodedText(text, "utf-8", "certain" if sure else "likely", notes)
 
 
-def _ascii(data: bytes) -> DecodedText:
+def _decode_ascii(data: bytes) -> DecodedText:
     return DecodedText(data.decode(), "utf-8", "certain")
 
 
-def _wide_units(data: bytes) -> DecodedText | None:
+def _decode_wide_units(data: bytes) -> DecodedText | None:
     """Read UTF-16 or UTF-32 without a mark."""
-    encoding = _looks_like(data[:_SAMPLE])
+    encoding = detect_wide_units(data[:_SAMPLE])
     is_ascii = data.isascii()
     if encoding is None or (is_ascii and not _are_ascii_units(data[:_SAMPLE], encoding)):
         # ASCII with NULs that no encoding explains stays ASCII.
-        return _ascii(data) if is_ascii else None
+        return _decode_ascii(data) if is_ascii else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
     if certainty == "guessed" and _is_common_chinese(data, encoding):
         return None
-    whole = _whole(data, encoding)
+    whole = _decode_whole(data, encoding)
     if whole is None:
-        return _replaced(data, encoding, certainty)
+        return _decode_replacing(data, encoding, certainty)
     return DecodedText(whole[0], encoding, certainty, whole[1])
 
 
@@ -328,31 +334,31 @@ def _are_ascii_units(sample: bytes, encoding: str) -> bool:
     return shifted <= ends
 
 
-def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> DecodedText:
+def _decode_eight_bits(data: bytes, declared: str | None, usual: _Usual) -> DecodedText:
     """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
     wide = sum(map(len, (run.translate(None, _ASCII) for run in _WIDE.findall(data))))
     if len(readable) >= 0.9 * len(beyond) or (2 * wide >= len(beyond) and wide >= 12):
-        return _replaced(data, "utf-8", "likely")
-    encoding = _legacy(data)
+        return _decode_replacing(data, "utf-8", "likely")
+    encoding = _guess_legacy(data)
     certainty: Certainty = "guessed" if len(beyond) < 2 * _ENOUGH else "likely"
     if certainty == "guessed":
         encoding = (
-            _as_declared(data, declared)
-            or _as_declared(data, usual())
+            _find_declared(data, declared)
+            or _find_declared(data, usual())
             or ("gb18030" if _is_common_chinese(data, encoding) else encoding)
         )
-    whole = _whole(data, encoding)
+    whole = _decode_whole(data, encoding)
     if whole is None:
-        return _replaced(data, encoding, "guessed")
+        return _decode_replacing(data, encoding, "guessed")
     text, notes = whole
-    if encoding in _EAST_ASIAN and common_share(text[:_SAMPLE]) < 0.1:
+    if encoding in _EAST_ASIAN and measure_common_share(text[:_SAMPLE]) < 0.1:
         certainty = "guessed"
     return DecodedText(text, encoding, certainty, notes)
 
 
-def _legacy(data: bytes) -> str:
+def _guess_legacy(data: bytes) -> str:
     """Return the most likely encoding of one or two bytes per character."""
     beyond = re.search(rb"[\x80-\xff]", data)
     if beyond is None:
@@ -363,25 +369,25 @@ def _legacy(data: bytes) -> str:
     # Half a character at the end would count against the right encoding.
     cut = sample.rfind(b"\n") + 1 if len(sample) == _SAMPLE else 0
     sample = sample[:cut] if cut > _SAMPLE // 2 else sample
-    guess = codec_of(_core.guess_encoding(sample)) or "cp1252"
+    guess = find_codec(_core.guess_encoding(sample)) or "cp1252"
     if guess not in _EAST_ASIAN:
-        shorter = codec_of(_core.guess_encoding(sample[:-1]))
+        shorter = find_codec(_core.guess_encoding(sample[:-1]))
         guess = shorter if shorter in _EAST_ASIAN else guess
-    best, most = guess, _merit(sample, guess) if guess in _EAST_ASIAN else 0.1
+    best, best_merit = guess, _rate(sample, guess) if guess in _EAST_ASIAN else 0.1
     # One or two characters may be frequent by chance.
     few = len(sample.translate(None, _ASCII)) < 8
     for encoding in () if few else _EAST_ASIAN:
-        merit = _merit(sample, encoding)
-        if encoding != guess and merit > most + 0.05:
-            best, most = encoding, merit
+        merit = _rate(sample, encoding)
+        if encoding != guess and merit > best_merit + 0.05:
+            best, best_merit = encoding, merit
     return best
 
 
-def _merit(sample: bytes, encoding: str) -> float:
+def _rate(sample: bytes, encoding: str) -> float:
     """Return the share of frequent characters, less a penalty for undecodable ones."""
     text = sample.decode(encoding, "replace")
     beyond = sum(1 for c in text if c > "\x7f")
-    return common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
+    return measure_common_share(text) - 4 * text.count(_LOST) / max(beyond, 1)
 
 
 def _is_common_chinese(data: bytes, guess: str) -> bool:
@@ -395,11 +401,11 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
     if not all(map(_GB2312.fullmatch, runs)) or not leads or 2 * common < len(leads):
         return False
     # One frequent syllable may be chance.
-    korean, chinese = (common_count(data.decode(name, "replace")) for name in ("cp949", "gb18030"))
+    korean, chinese = (count_common(data.decode(name, "replace")) for name in ("cp949", "gb18030"))
     return guess != "cp949" or korean < chinese + 2
 
 
-def codec_of(name: str) -> str | None:
+def find_codec(name: str) -> str | None:
     """Return Python's name of an encoding of text, or of the larger set that contains it."""
     try:
         name = codecs.lookup(name).name
@@ -412,9 +418,9 @@ def codec_of(name: str) -> str | None:
     return _SUPERSETS.get(name, name if name.startswith("utf") else name.replace("-", "_"))
 
 
-def _as_declared(data: bytes, declared: str | None) -> str | None:
+def _find_declared(data: bytes, declared: str | None) -> str | None:
     """Return the codec of a declared encoding of one or two bytes, if the data are valid in it."""
-    name = codec_of(declared or "")
+    name = find_codec(declared or "")
     if name is None or name.startswith(("utf", "iso2022")):
         return None
     try:
@@ -422,21 +428,3 @@ def _as_declared(data: bytes, declared: str | None) -> str | None:
     except ValueError:
         return None
     return name
-
-
-def _looks_like(sample: bytes) -> str | None:
-    """Return the encoding of two or four bytes per character that explains a sample, or None."""
-    for encoding, kind in (("utf-32-le", "<u4"), ("utf-32-be", ">u4")):
-        wide = np.frombuffer(sample[: len(sample) // 4 * 4], kind)
-        if wide.size and share_of(wide[wide < 1 << 16], in_texts(), wide.size) >= 0.9:
-            return encoding
-    best, most = None, 0.0
-    for encoding, kind in (("utf-16-le", "<u2"), ("utf-16-be", ">u2")):
-        units = np.frombuffer(sample[: len(sample) // 2 * 2], kind)
-        if not units.size or share_of(units, in_texts(), units.size) < 0.9:
-            continue
-        # Other two-byte text may also decode to such units, but not to frequent ones.
-        merit = share_of(units, common_or_ascii(), units.size)
-        if merit >= 0.12 and merit > most:
-            best, most = encoding, merit
-    return best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice
@@ -15,9 +15,9 @@ from neardup.base.lazy import pa
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_field
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Problems, Run, place_of, refusal, show
+from neardup.readers.batch import Batch, Problem, Problems, Run, find_place, make_refusal, show
 from neardup.readers.encodings import Encodings
-from neardup.readers.paths import MISSING, parts_of, paths_in, roots_of, text_at, value_at
+from neardup.readers.paths import MISSING, find_roots, find_text, find_value, list_paths, split_name
 
 #: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
@@ -70,55 +70,57 @@ class Fields:
         """The names of the text field, in the order in which they are tried."""
         return TEXT_FIELDS if self.text is None else (self.text,)
 
-    def text_in(self, record: Mapping[str, Any]) -> tuple[str | None, Any]:
+    def find_text(self, record: Mapping[str, Any]) -> tuple[str | None, Any]:
         """Return the name of the text field that a record has, and its text, or what is there."""
         for name in self.texts:
-            text = text_at(record, name)
+            text = find_text(record, name)
             if text is not MISSING:
                 return name, text
         return None, None
 
-    def no_text(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
+    def make_text_problem(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
         """Return the problem of a record without text."""
-        name, value = self.text_in(record)
+        name, value = self.find_text(record)
         if name is not None:
             reason = Message("must be text", code="not_a_text")
             begins = (f"{name}.", f"{name}[")
-            inside = [path for path in paths_in(record) if path.startswith(begins)]
-            hint = nearest(TEXT_FIELDS, inside)
-            remedy = self._name_text(hint) if hint else ""
+            inside = [path for path in list_paths(record) if path.startswith(begins)]
+            hint = suggest_name(TEXT_FIELDS, inside)
+            remedy = self._advise(hint) if hint else ""
             return Problem(source, number, name, reason, show(value), remedy)
-        has = Message("a record with {names}", names=listing(paths_in(record)))
+        has = Message("a record with {names}", names=list_names(list_paths(record)))
         if self.text is not None:
             return Problem(
                 source, number, self.text, Message("must be present", code="no_such_field"), has
             )
         reason = Message(
-            "must have a text field {wanting}", code="no_text_field", wanting=self.wanting()
+            "must have a text field {wanting}", code="no_text_field", wanting=self.describe_wanted()
         )
         return Problem(source, number, None, reason, has)
 
-    def too_long(self, source: str, record: int | None, size: str) -> Problem:
+    def make_length_problem(self, source: str, record: int | None, size: str) -> Problem:
         """Return the problem of a record that is longer than `max_text`."""
         reason = Message("must have at most {most:,} bytes", code="too_long", most=self.max_text)
         return Problem(source, record, None, reason, size, Message("Raise {given[max_text]}."))
 
-    def bounded(self, batch: Batch, found: Problems) -> Batch:
-        """Return a batch whose texts are at most `max_text` long; others are null, and problems.
+    def bound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Yield batches whose texts are at most `max_text` long; others are null, and problems.
 
-        It has all extra fields that a table may lack. `found` are the problems of the same pass.
+        They have all extra fields that a table may lack.
         """
-        if self.optional:
-            batch.extra = {name: batch.values(name) for name in self.extra}
-        if batch.columns[0].nbytes <= self.max_text:
-            return batch
-        texts, too_long = self.drop_oversized(batch.texts, batch.runs)
-        for row, source, problem in too_long:
-            found.add(row, source, problem)
-        if too_long:
-            batch = batch.with_texts(texts)
-            batch.row_problems = sorted([*batch.row_problems, *found.take()], key=itemgetter(0))
-        return batch
+        problems = Problems()
+        for batch in batches:
+            if self.optional:
+                batch.extra = {name: batch.values(name) for name in self.extra}
+            if batch.columns[0].nbytes > self.max_text:
+                texts, too_long = self.drop_oversized(batch.texts, batch.runs)
+                for row, source, problem in too_long:
+                    problems.add(row, source, problem)
+                if too_long:
+                    batch = batch.with_texts(texts)
+                    batch.row_problems += problems.take()
+                    batch.row_problems.sort(key=itemgetter(0))
+            yield batch
 
     def drop_oversized(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]
@@ -136,16 +138,15 @@ class Fields:
         rows: list[int] = pc.indices_nonzero(over).to_pylist()
         problems: list[tuple[int, str, Callable[[], Problem]]] = []
         for row, size in zip(rows, sizes.filter(over).to_pylist(), strict=True):
-            source, record = place_of(runs, row)
-            problems.append((row, source, partial(self._too_long, source, record, size)))
+            source, record = find_place(runs, row)
+            content = Message("{count:,} bytes", count=size)
+            problem = partial(self.make_length_problem, source, record, content)
+            problems.append((row, source, problem))
         if problems:
             texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
         return texts, problems
 
-    def _too_long(self, source: str, record: int | None, size: int) -> Problem:
-        return self.too_long(source, record, Message("{count:,} bytes", count=size))
-
-    def no_title(self, source: str, records: int) -> Problem:
+    def make_title_problem(self, source: str, records: int) -> Problem:
         """Return the problem of a source none of whose records has the named title field."""
         reason = Message(
             "must be present in at least one record, since it was named as the title",
@@ -154,18 +155,18 @@ class Fields:
         count = Message.counted("1 record without it", "{count} records without it", count=records)
         return Problem(source, None, self.title, reason, count)
 
-    def wanting(self, missing: str | None = None) -> Message:
+    def describe_wanted(self, missing: str | None = None) -> Message:
         """Return the names of the expected text fields, or the missing one, for a message."""
         if self.text is not None:
             return Message("'{name}'", name=show(missing or self.text))
         *names, last = TEXT_FIELDS
         return Message("{names} or '{last}'", names=", ".join(map(repr, names)), last=last)
 
-    def name_text(self, names: Collection[str], missing: str | None = None) -> Message:
+    def advise_name(self, names: Collection[str], missing: str | None = None) -> Message:
         """Return the advice to name the text field, with the name most similar to it."""
-        return self._name_text(nearest(self.texts if missing is None else (missing,), names))
+        return self._advise(suggest_name(self.texts if missing is None else (missing,), names))
 
-    def _name_text(self, hint: str) -> Message:
+    def _advise(self, hint: str) -> Message:
         return Message(
             "Name the field with {parameter:given}.{hint}", parameter=self.text_parameter, hint=hint
         )
@@ -193,7 +194,7 @@ class Columns:
         columns = list(names)
         if len(columns) > _COLUMNS:
             reason = Message("must have at most {most:,} columns", code="too_large", most=_COLUMNS)
-            raise InputError(refusal(source, reason, f"{len(columns):,}"))
+            raise InputError(make_refusal(source, reason, f"{len(columns):,}"))
         in_table = set(columns)
         names = [*columns, *(path for path in inside if path not in in_table)]
         times = Counter(names)
@@ -209,16 +210,16 @@ class Columns:
         for name, must, advice in named:
             if name is not None and name not in times:
                 reason = Message(must, code="no_such_field", column=show(name))
-                remedy = Message(advice, hint=nearest([name], names)) if advice else ""
-                raise InputError(refusal(source, reason, listing(names), remedy))
+                remedy = Message(advice, hint=suggest_name([name], names)) if advice else ""
+                raise InputError(make_refusal(source, reason, list_names(names), remedy))
         for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *extra):
             if times[name] > 1:
                 reason = Message("must have one column '{column}'", column=show(name))
-                raise InputError(refusal(source, reason, listing(names)))
+                raise InputError(make_refusal(source, reason, list_names(names)))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in times else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in times else None)
         paths = [name for name in (text, title, key, *extra) if name and name not in in_table]
-        return cls(text, title, key, extra, {path: roots_of(path, columns) for path in paths})
+        return cls(text, title, key, extra, {path: find_roots(path, columns) for path in paths})
 
     @staticmethod
     def _choose_text(names: Collection[str], fields: Fields, source: str) -> str:
@@ -226,18 +227,18 @@ class Columns:
         text = next((name for name in fields.texts if name in names), None)
         missing = None
         if text is None and fields.text is not None:
-            missing = next((part for part in parts_of(fields.text) if part not in names), None)
+            missing = next((part for part in split_name(fields.text) if part not in names), None)
             text = fields.text if missing is None else None
         if text is None:
-            wanting = fields.wanting(missing)
+            wanting = fields.describe_wanted(missing)
             reason = Message(
                 "must have a text column {wanting}", code="no_text_field", wanting=wanting
             )
-            remedy = fields.name_text(names, missing)
-            raise InputError(refusal(source, reason, listing(names), remedy))
+            remedy = fields.advise_name(names, missing)
+            raise InputError(make_refusal(source, reason, list_names(names), remedy))
         return text
 
-    def needed(self, titles: bool) -> list[str]:
+    def list_needed(self, titles: bool) -> list[str]:
         """Return the names of the columns that are read."""
         names = [self.text, *self.extra, self.id, self.title if titles else None]
         read = (self.roots.get(name, (name,)) for name in names if name is not None)
@@ -248,45 +249,47 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
     """Raise InputError if there are records, and none of the first has the text field.
 
     Each of several paths of a field must be in one of them. Values that are not mappings are
-    skipped, and where they are the most, the run tells what is wrong with them. No more are taken
-    than needed.
+    skipped. If most values are not, this check passes, and the run reports them. No more records
+    are taken than needed.
     """
     names: dict[str, None] = {}
     count = others = 0
-    missing = [] if fields.text is None else list(parts_of(fields.text))
+    missing = [] if fields.text is None else list(split_name(fields.text))
     for record in islice(records, SAMPLED_RECORDS):
         if isinstance(record, Mapping):
-            missing = [part for part in missing if value_at(record, part) is MISSING]
-            if not missing and fields.text_in(record)[0] is not None:
+            missing = [part for part in missing if find_value(record, part) is MISSING]
+            if not missing and fields.find_text(record)[0] is not None:
                 return
             if fields.text in record:
                 return
             count += 1
-            names.update(dict.fromkeys(paths_in(record)))
+            names.update(dict.fromkeys(list_paths(record)))
         else:
             others += 1
     if not count or others > count:
         return
     part = missing[0] if missing else None
     reason = Message(
-        "must have a text field {wanting}", code="no_text_field", wanting=fields.wanting(part)
+        "must have a text field {wanting}",
+        code="no_text_field",
+        wanting=fields.describe_wanted(part),
     )
     if count < SAMPLED_RECORDS:
         content = Message.counted(
             "1 record with {names}",
             "{count} records with {names}",
             count=count,
-            names=listing(names),
+            names=list_names(names),
         )
     else:
         content = Message(
-            "{count:,} records at the beginning with {names}", count=count, names=listing(names)
+            "{count:,} records at the beginning with {names}", count=count, names=list_names(names)
         )
-    remedy = fields.name_text(names, part)
-    raise InputError(refusal(source, reason, content, remedy))
+    remedy = fields.advise_name(names, part)
+    raise InputError(make_refusal(source, reason, content, remedy))
 
 
-def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
+def suggest_name(wanted: Iterable[str], names: Collection[str]) -> str:
     """Return a hint at the name most similar to a wanted one; empty if there is none."""
     by_lower = {name.lower(): name for name in reversed(list(names))}
     for name in wanted:
@@ -304,7 +307,7 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
 _LISTED = 160
 
 
-def listing(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return field names for a message; long lists are cut."""
     names = [f"'{show(name)}'" for name in names]
     if not names:

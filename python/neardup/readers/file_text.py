@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from neardup.base.messages import N_, Message
 from neardup.base.validation import check_kind, check_path, check_string
-from neardup.readers.archives import open_file, zip_members
+from neardup.readers.archives import list_zip_members, open_file
 from neardup.readers.batch import NAME_ENCODING, show
 from neardup.readers.document_text import (
     FileText,
@@ -25,12 +25,12 @@ from neardup.readers.document_text import (
     Limits,
     Paragraphs,
     UnreadableFileError,
-    plain,
-    ranges,
+    clean_text,
+    join_ranges,
     refuse,
 )
-from neardup.readers.encodings import Encodings, invalid
-from neardup.readers.formats import SIGNATURES, by_name
+from neardup.readers.encodings import Encodings, make_invalid_reason
+from neardup.readers.formats import SIGNATURES
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
 __all__ = [
@@ -39,8 +39,8 @@ __all__ = [
     "HiddenText",
     "Limits",
     "UnreadableFileError",
-    "contents",
     "read_bytes",
+    "read_contents",
     "read_file",
     "read_record",
 ]
@@ -118,13 +118,13 @@ def read_file(
     """
     source_file = open_file(check_path(path, "path"))
     _check(limits)
-    compression = source_file.format(by_name(source_file.name)).compression
-    data = contents(source_file, compression, limits or Limits())
+    compression = source_file.detect_format().compression
+    data = read_contents(source_file, compression, limits or Limits())
     file = read_record(data, source_file.name, limits=limits, encodings=Encodings(encoding))
-    return _written_plainly(file)
+    return _clean(file)
 
 
-def contents(
+def read_contents(
     source_file: ReopenableFile,
     compression: str | None,
     limits: Limits,
@@ -134,11 +134,11 @@ def contents(
 
     `max_text` limits a record of a collection that is its own text, unlike a PDF or a .docx.
     """
-    most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
+    limit = limits.max_bytes if compression is None else limits.max_unpacked_bytes
     chunks: list[bytes] = []
     held = 0
     try:
-        for chunk in source_file.chunks(compression, _CHUNK):
+        for chunk in source_file.read_chunks(compression, _CHUNK):
             if not chunks and (chunk.startswith(_ZIP) or _is_pdf(chunk)):
                 max_text = None
             held += len(chunk)
@@ -146,19 +146,19 @@ def contents(
                 reason = Message("must have at most {most:,} bytes", code="too_long", most=max_text)
                 remedy = Message("Raise {given[max_text]}.")
                 refuse(source_file.name, reason, Message("more"), remedy)
-            if held > most:
-                _refuse_size(source_file.name, most, packed=compression is not None)
+            if held > limit:
+                _refuse_size(source_file.name, limit, packed=compression is not None)
             chunks.append(chunk)
     except DamagedStreamError as error:
         refuse(source_file.name, error.args[0], Message("a damaged file"))
     return b"".join(chunks)
 
 
-def _refuse_size(name: str, most: int, size: str | None = None, packed: bool = False) -> NoReturn:
+def _refuse_size(name: str, limit: int, size: str | None = None, packed: bool = False) -> NoReturn:
     if packed:
-        reason = Message("must unpack to at most {most} bytes", code="too_large", most=most)
+        reason = Message("must unpack to at most {most} bytes", code="too_large", most=limit)
     else:
-        reason = Message("must have at most {most} bytes", code="too_large", most=most)
+        reason = Message("must have at most {most} bytes", code="too_large", most=limit)
     remedy = Message("Raise {limit}.", limit="max_unpacked_bytes" if packed else "max_bytes")
     refuse(name, reason, size or Message("more"), remedy)
 
@@ -193,10 +193,10 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     ('# 前言\\n今天下雨。', (Heading(begin=2, end=4, level=1),))
     """
     _check(limits, data, name)
-    most = (limits or Limits()).max_bytes
-    if len(data) > most:
-        _refuse_size(name, most, str(len(data)))
-    return _written_plainly(read_record(data, name, limits=limits))
+    limit = (limits or Limits()).max_bytes
+    if len(data) > limit:
+        _refuse_size(name, limit, str(len(data)))
+    return _clean(read_record(data, name, limits=limits))
 
 
 def _check(limits: Any, data: Any = b"", name: Any = "") -> None:
@@ -206,10 +206,10 @@ def _check(limits: Any, data: Any = b"", name: Any = "") -> None:
         check_kind(limits, "limits", Limits, N_("Limits or None"))
 
 
-def _written_plainly(file: FileText) -> FileText:
+def _clean(file: FileText) -> FileText:
     if file.format not in ("text", "markdown"):
         return file
-    text = plain(file.text)
+    text = clean_text(file.text)
     nuls = file.text.count("\0")
     notes = file.notes
     if nuls:
@@ -221,7 +221,7 @@ def _written_plainly(file: FileText) -> FileText:
                 count=nuls,
             ),
         )
-    headings = _markdown_headings(text) if file.format == "markdown" else ()
+    headings = _find_markdown_headings(text) if file.format == "markdown" else ()
     return replace(file, text=text, headings=headings, notes=notes)
 
 
@@ -234,8 +234,7 @@ def read_record(
 ) -> FileText:
     """Read a file as a record of a collection, like `read_bytes`.
 
-    Line ends and NULs of plain text and Markdown are kept, since a kept record is written as it
-    was read.
+    Line ends and NULs of plain text and Markdown stay: a kept record is written as it was read.
     """
     _check(limits, data, name)
     if encodings is not None:
@@ -244,25 +243,27 @@ def read_record(
     if _is_pdf(data):
         from neardup.readers.pdf import OCR, read_pdf
 
-        file = _extracted("pdf", *read_pdf(data, name, bounds))
+        file = _make_file_text("pdf", *read_pdf(data, name, bounds))
         remedy = Message("Recognize the text first, for example: {command}", command=OCR)
-        return _in_language(file, name, remedy)
+        return _check_language(file, name, remedy)
     if data.startswith(_ZIP):
-        return _in_language(_archive(data, name, bounds), name, Message(_SAVE_AGAIN))
+        return _check_language(_read_archive(data, name, bounds), name, Message(_SAVE_AGAIN))
     _refuse_others(data, name)
-    return _in_language(_text(data, name, encodings or Encodings()), name, Message(_SAVE_AGAIN))
+    return _check_language(
+        _read_text(data, name, encodings or Encodings()), name, Message(_SAVE_AGAIN)
+    )
 
 
-def _in_language(file: FileText, name: str, remedy: str) -> FileText:
+def _check_language(file: FileText, name: str, remedy: str) -> FileText:
     """Return a file whose text is in a language, with a note if parts are not; refuse others."""
     # Imports NumPy.
-    from neardup.readers.garbled import measure_garbling
+    from neardup.readers.garbling import measure_garbling
 
-    found = measure_garbling(file.text)
-    if not found.share:
+    garbling = measure_garbling(file.text)
+    if not garbling.share:
         return file
-    parts = {"share": found.share, "kind": Message(found.kind)}
-    if found.share > _TOO_GARBLED:
+    parts = {"share": garbling.share, "kind": Message(garbling.kind)}
+    if garbling.share > _TOO_GARBLED:
         content = Message("an unusable text layer ({kind}, in {share:.1%} of it)", **parts)
         refuse(name, Message("must have text in a language", code="garbled"), content, remedy)
     note = Message("{share:.1%} of the text is in no language ({kind}).", **parts)
@@ -270,17 +271,17 @@ def _in_language(file: FileText, name: str, remedy: str) -> FileText:
         # A long span is on several pages.
         on = {
             page
-            for begin, end in found.spans
+            for begin, end in garbling.spans
             for page in range(bisect_right(file.pages, begin), bisect_left(file.pages, end) + 1)
         }
         note = Message(
             "{share:.1%} of the text is in no language ({kind}). Pages: {pages}.",
             **parts,
-            pages=ranges(on),
+            pages=join_ranges(on),
         )
-    letters = (span for span in found.spans if any(map(str.isalnum, file.text[slice(*span)])))
+    letters = (span for span in garbling.spans if any(map(str.isalnum, file.text[slice(*span)])))
     notes = (*file.notes, note)
-    return replace(file, notes=notes, garbled=found.share, garbled_spans=tuple(letters))
+    return replace(file, notes=notes, garbled=garbling.share, garbled_spans=tuple(letters))
 
 
 def _is_pdf(data: bytes) -> bool:
@@ -288,7 +289,7 @@ def _is_pdf(data: bytes) -> bool:
     return head.lstrip().startswith(b"%PDF-") or b"\n%PDF-" in head
 
 
-def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
+def _make_file_text(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     text = paragraphs.text
     length = len(text)
     if left_out := sum(part.count for part in paragraphs.hidden if part.begin == part.end):
@@ -316,9 +317,9 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
     )
 
 
-def _archive(data: bytes, name: str, limits: Limits) -> FileText:
+def _read_archive(data: bytes, name: str, limits: Limits) -> FileText:
     try:
-        names = {member.filename for member in zip_members(io.BytesIO(data), name)}
+        names = {member.filename for member in list_zip_members(io.BytesIO(data), name)}
     except zipfile.BadZipFile:
         # The directory is at the end of the archive: a truncated file lacks it.
         if _is_named_word(name):
@@ -327,7 +328,7 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
 
-        return _extracted("docx", read_docx(data, name, limits), ())
+        return _make_file_text("docx", read_docx(data, name, limits), ())
     kinds = (
         ("content.xml", N_("an OpenDocument file"), "", _DOCX),
         ("xl/workbook.xml", N_("an Excel workbook"), "", N_("Export it as .csv.")),
@@ -366,27 +367,27 @@ def _refuse_others(data: bytes, name: str) -> None:
             _refuse_other(name, *refusal)
 
 
-def _refuse_other(name: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
+def _refuse_other(name: str, content: str, kind: str = "", remedy: str = "") -> NoReturn:
     """Raise the error of a file that is not text."""
     refuse(
         name,
         Message(_DOCUMENT, code="not_a_document"),
-        Message(what, kind=kind) if kind else Message(what),
+        Message(content, kind=kind) if kind else Message(content),
         Message(remedy) if remedy else "",
     )
 
 
-def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
-    from neardup.readers.html import declared_encoding, is_html, read_html
+def _read_text(data: bytes, name: str, encodings: Encodings) -> FileText:
+    from neardup.readers.html import find_declared_encoding, is_html, read_html
 
     lower = name.lower()
     named_html = lower.endswith(_HTML)
     marked_up = data[:1024].lstrip()[:1] == b"<"
-    declared = declared_encoding(data) if named_html or marked_up else None
+    declared = find_declared_encoding(data) if named_html or marked_up else None
     try:
         decoded = encodings.decode(data, declared=declared)
     except UnicodeDecodeError:
-        refuse(name, invalid(encodings.named or "", data), None, Message(NAME_ENCODING))
+        refuse(name, make_invalid_reason(encodings.named or "", data), None, Message(NAME_ENCODING))
     if _is_named_word(name) and not decoded.text:
         _refuse_damaged_word(name, Message("an empty file"))
     if _is_named_word(name) and any(begin.startswith(data) for begin in _ZIP):
@@ -408,16 +409,16 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
         values = {"count": lost, "encoding": decoded.encoding}
         content = Message("{count:,} places that are not {encoding}", **values)
         refuse(name, reason, content, Message(_SAVE_AGAIN))
-    notes = encodings.notes_on(decoded)
+    notes = encodings.make_notes(decoded)
     if named_html or is_html(decoded.text):
         paragraphs, unsearched = read_html(decoded.text)
-        file = _extracted("html", paragraphs, (*notes, *unsearched))
+        file = _make_file_text("html", paragraphs, (*notes, *unsearched))
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
 
 
-def _markdown_headings(text: str) -> tuple[Heading, ...]:
+def _find_markdown_headings(text: str) -> tuple[Heading, ...]:
     """Return the headings that begin with ``#`` and are not in fenced code."""
     fences = [match.start() for match in _FENCE.finditer(text)]
     code = list(zip(fences[::2], [*fences[1::2], len(text)], strict=False))

@@ -80,9 +80,9 @@ class Format(NamedTuple):
     compression: str | None
 
 
-def by_name(name: str) -> Format:
+def detect_by_name(name: str) -> Format:
     """Return format and compression by a file name or an address, in any case."""
-    name = without_query(name.lower())
+    name = drop_query(name.lower())
     compression = None
     for extension, kind in _COMPRESSION_OF.items():
         if name.endswith(extension):
@@ -93,9 +93,9 @@ def by_name(name: str) -> Format:
     return Format(None, compression)
 
 
-def by_content(head: bytes, named: Format) -> Format:
+def detect_by_content(head: bytes, named: Format) -> Format:
     """Return the format by a file's first bytes, which override any extension, or the named one."""
-    if columnar := columnar_format(head):
+    if columnar := detect_columnar(head):
         return Format(columnar, None)
     if head.startswith(_PDF) and named.format is None:
         return Format("text", None)
@@ -111,32 +111,32 @@ def by_content(head: bytes, named: Format) -> Format:
     return named
 
 
-def extensions_of(format: str, compression: str | None) -> str:
+def make_extensions(format: str, compression: str | None) -> str:
     """Return the extensions of a format and a compression.
 
     Examples
     --------
-    >>> extensions_of("csv", None), extensions_of("jsonl", "gzip")
+    >>> make_extensions("csv", None), make_extensions("jsonl", "gzip")
     ('.csv', '.jsonl.gz')
     """
     packed = [extension for extension, kind in _COMPRESSION_OF.items() if kind == compression]
     return "".join([f".{format}", *packed])
 
 
-def columnar_format(head: bytes) -> str | None:
+def detect_columnar(head: bytes) -> str | None:
     """Return the format of a file of columns by its first bytes; None for other files."""
     return next((form for form, begin in _COLUMNAR.items() if begin.match(head)), None)
 
 
-def extension_of(name: str) -> str:
-    """Return the extension in lower case, before that of a compression.
+def find_extension(name: str) -> str:
+    """Return the extension in lower case, without the extension of a compression.
 
     Examples
     --------
-    >>> extension_of("dump/A.XML.gz"), extension_of("dump.gz")
+    >>> find_extension("dump/A.XML.gz"), find_extension("dump.gz")
     ('.xml', '')
     """
-    name = os.path.basename(without_query(name.lower()))
+    name = os.path.basename(drop_query(name.lower()))
     for extension in _COMPRESSION_OF:
         name = name.removesuffix(extension)
     return os.path.splitext(name)[1]
@@ -150,10 +150,10 @@ def is_archive(name: str) -> bool:
     >>> is_archive("crawl.zip"), is_archive("crawl.tar.gz"), is_archive("crawl.jsonl.gz")
     (True, True, False)
     """
-    return extension_of(name) in _ARCHIVES
+    return find_extension(name) in _ARCHIVES
 
 
-def without_query(name: str) -> str:
+def drop_query(name: str) -> str:
     """Return an address of a web server without what follows the path."""
     if name.startswith(("http://", "https://")):
         name = name.partition("?")[0].partition("#")[0]
@@ -173,7 +173,7 @@ def check_text_format(value: str | None) -> None:
         raise bad("format", "text, since each file is one document", value)
 
 
-def known() -> Message:
+def list_known() -> Message:
     """Return the known extensions for a message."""
     return Message("{names} (each also with .gz, .zst, .xz or .bz2)", names=", ".join(_FORMAT_OF))
 

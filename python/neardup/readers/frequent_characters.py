@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -41,48 +42,69 @@ _RANGES = (
 _FREQUENT_RANGES = ((0x3041, 0x3097), (0x0430, 0x0450), (0x30A2, 0x30F4))
 
 
-def _table(characters: str, codes: list[int], ranges: object) -> npt.NDArray[np.bool_]:
+def _make_table(
+    characters: str, codes: list[int], ranges: Iterable[tuple[int, int]]
+) -> npt.NDArray[np.bool_]:
     table = np.zeros(1 << 16, dtype=bool)
     table[[ord(c) for c in characters] + codes] = True
-    for begin, end in ranges:  # type: ignore[attr-defined]
+    for begin, end in ranges:
         table[begin:end] = True
     return table
 
 
 @cache
-def in_texts() -> npt.NDArray[np.bool_]:
+def _make_table_of_texts() -> npt.NDArray[np.bool_]:
     """Return a table of the characters of the first plane that texts have at all."""
-    return _table("", _ASCII_CODES, _RANGES)
+    return _make_table("", _ASCII_CODES, _RANGES)
 
 
 @cache
-def _common() -> npt.NDArray[np.bool_]:
-    return _table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
+def _make_common() -> npt.NDArray[np.bool_]:
+    return _make_table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
 
 
 @cache
-def common_or_ascii() -> npt.NDArray[np.bool_]:
+def _make_common_or_ascii() -> npt.NDArray[np.bool_]:
     """Return a table of the frequent characters and of ASCII."""
-    return _common() | _table("", [10, 13, *range(0x20, 0x7B)], ())
+    return _make_common() | _make_table("", [10, 13, *range(0x20, 0x7B)], ())
 
 
-def common_share(text: str) -> float:
+def measure_common_share(text: str) -> float:
     """Return the share of frequent characters among the non-ASCII ones, in [0, 1]."""
-    codes = _codes(text)
-    return float(_common()[codes].mean()) if codes.size else 0.0
+    codes = _list_codes(text)
+    return float(_make_common()[codes].mean()) if codes.size else 0.0
 
 
-def common_count(text: str) -> int:
+def count_common(text: str) -> int:
     """Return the number of frequent characters."""
-    return int(_common()[_codes(text)].sum())
+    return int(_make_common()[_list_codes(text)].sum())
 
 
-def _codes(text: str) -> npt.NDArray[np.uint32]:
+def _list_codes(text: str) -> npt.NDArray[np.uint32]:
     """Return the code points of the first plane that are not ASCII."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
     return codes[(codes > 0x7F) & (codes < 1 << 16)]
 
 
-def share_of(units: npt.NDArray[np.uint32], table: npt.NDArray[np.bool_], of: int) -> float:
+def _measure_share(units: npt.NDArray[np.uint32], table: npt.NDArray[np.bool_], of: int) -> float:
     """Return how many units a table has, as a share."""
     return float(np.count_nonzero(table[units])) / of
+
+
+def detect_wide_units(sample: bytes) -> str | None:
+    """Return the encoding of two or four bytes per character that explains a sample, or None."""
+    in_texts, common = _make_table_of_texts(), _make_common_or_ascii()
+    for encoding, kind in (("utf-32-le", "<u4"), ("utf-32-be", ">u4")):
+        wide = np.frombuffer(sample[: len(sample) // 4 * 4], kind)
+        if wide.size and _measure_share(wide[wide < 1 << 16], in_texts, wide.size) >= 0.9:
+            return encoding
+    best, best_merit = None, 0.0
+    for encoding, kind in (("utf-16-le", "<u2"), ("utf-16-be", ">u2")):
+        units = np.frombuffer(sample[: len(sample) // 2 * 2], kind)
+        if not units.size or _measure_share(units, in_texts, units.size) < 0.9:
+            continue
+        # Other two-byte text may also decode to such units, but not to frequent ones.
+        merit = _measure_share(units, common, units.size)
+        if merit >= 0.12 and merit > best_merit:
+            best, best_merit = encoding, merit
+    return best

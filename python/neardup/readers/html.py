@@ -56,7 +56,7 @@ def is_html(text: str) -> bool:
     return _HTML.match(text[:4096]) is not None
 
 
-def declared_encoding(data: bytes) -> str | None:
+def find_declared_encoding(data: bytes) -> str | None:
     """Return the encoding that a page declares, which may be wrong."""
     match = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
     return None if match is None else match[1].decode("ascii")
@@ -78,14 +78,14 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
             ),
         )
     elif parts:
-        main = _main_text(text, fast=tree.elements > _FAST)
+        main = _find_main_text(text, fast=tree.elements > _FAST)
     out = Paragraphs()
-    for part in _main_part(parts, main):
+    for part in _find_main_part(parts, main):
         out.add(part.text, part.level)
     return out, notes
 
 
-def _main_text(text: str, *, fast: bool) -> str:
+def _find_main_text(text: str, *, fast: bool) -> str:
     import trafilatura
 
     # If it fails on a page, the visible text can still be read.
@@ -147,7 +147,7 @@ class _Tree:
         """Return nothing: no tree is made."""
 
 
-def _main_part(shown: list[_Part], main: str) -> list[_Part]:
+def _find_main_part(shown: list[_Part], main: str) -> list[_Part]:
     """Return the parts between the first and the last paragraph of the main text."""
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
     if not lines:
@@ -196,12 +196,12 @@ class _Page:
         position = 0
         while (less := text.find("<", position)) >= 0:
             if less > position:
-                self._chunks.append(_unescaped(text[position:less]))
-            position = self._markup(less)
-        self._chunks.append(_unescaped(text[position:]))
-        self._end()
+                self._chunks.append(_unescape(text[position:less]))
+            position = self._read_markup(less)
+        self._chunks.append(_unescape(text[position:]))
+        self._end_part()
 
-    def _markup(self, begin: int) -> int:
+    def _read_markup(self, begin: int) -> int:
         """Read the markup that begins with ``<``, and return its end."""
         text = self._text
         tag = _TAG.match(text, begin)
@@ -214,7 +214,7 @@ class _Page:
                 return begin + 2 if end < 0 else end + 1
             self._chunks.append("<")
             return begin + 1
-        end = tag.end() if tag[3] else self._tag_end(tag.end())
+        end = tag.end() if tag[3] else self._find_tag_end(tag.end())
         if end < 0:
             return tag.end()
         name = tag[2].lower()
@@ -227,7 +227,7 @@ class _Page:
                 return end if close < 0 else close
         return end
 
-    def _tag_end(self, begin: int) -> int:
+    def _find_tag_end(self, begin: int) -> int:
         """Return the end of a tag; negative if it has none."""
         if self._find(">", begin) < 0:
             return -1
@@ -239,21 +239,21 @@ class _Page:
             self._quotes = False
         return self._find(">", begin) + 1 or -1
 
-    def _find(self, what: str, begin: int) -> int:
-        if what in self._absent:
+    def _find(self, mark: str, begin: int) -> int:
+        if mark in self._absent:
             return -1
-        if what.startswith("</"):
-            match = re.compile(what, re.I).search(self._text, begin)
+        if mark.startswith("</"):
+            match = re.compile(mark, re.I).search(self._text, begin)
             position = -1 if match is None else match.start()
         else:
-            position = self._text.find(what, begin)
+            position = self._text.find(mark, begin)
         if position < 0:
-            self._absent.add(what)
+            self._absent.add(mark)
         return position
 
     def _open(self, tag: str) -> None:
         if tag in _BLOCKS:
-            self._end()
+            self._end_part()
             self._aside += tag in _ASIDE
             if _HEADING.match(tag):
                 self._level = int(tag[1])
@@ -262,10 +262,10 @@ class _Page:
 
     def _close(self, tag: str) -> None:
         if tag in _BLOCKS:
-            self._end()
+            self._end_part()
             self._aside = max(0, self._aside - (tag in _ASIDE))
 
-    def _end(self) -> None:
+    def _end_part(self) -> None:
         self._level, level = 0, self._level
         if not self._chunks:
             return
@@ -278,6 +278,6 @@ class _Page:
         self._chunks = []
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Replace entities by characters, and numbers beyond Unicode by U+FFFD."""
     return unescape(_LONG_NUMBER.sub("\ufffd", text)) if "&" in text else text

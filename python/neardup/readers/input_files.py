@@ -8,8 +8,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
@@ -18,19 +17,25 @@ from neardup.base.confinement import walk
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
-from neardup.readers.addresses import files_at, has_magic, is_address, names_several_at
+from neardup.readers.addresses import has_magic, is_address, list_files_at, names_several_at
 from neardup.readers.archives import Archive
-from neardup.readers.batch import Problem, parts_of, show
-from neardup.readers.descriptions import descriptions, first, is_documentation, notes_on
+from neardup.readers.batch import Problem, split_refusal
+from neardup.readers.descriptions import (
+    count_kinds,
+    describe_skipped,
+    find_descriptions,
+    is_documentation,
+    list_first,
+)
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
     Format,
-    by_name,
     check_format,
-    columnar_format,
-    extension_of,
+    detect_by_name,
+    detect_columnar,
+    find_extension,
     is_archive,
-    known,
+    list_known,
 )
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
@@ -52,7 +57,6 @@ _UNREAD = (
 # A work folder has this file; it may be inside a folder of inputs.
 _WORK_MANIFEST = "neardup-work.json"
 _STARS = re.compile(r"\*\*+")
-_KINDS = 6
 #: Bytes by which a text is known, and how texts begin whose characters have null bytes.
 _HEAD = 4096
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -82,15 +86,16 @@ class InputFile:
         Any file may be a text that begins like one; one without extension, data of any format.
         """
         if format != "text" or (self.opener is None and is_address(self.path)):
-            return not extension_of(self.inside) and not is_documentation(self.inside)
+            return not find_extension(self.inside) and not is_documentation(self.inside)
         try:
             file = self.open()
-            head = next(file.chunks(file.format(self.format).compression, _HEAD), b"")[:_HEAD]
+            compression = file.detect_format(self.format).compression
+            head = next(file.read_chunks(compression, _HEAD), b"")[:_HEAD]
         except (InputError, DamagedStreamError):
             # Its reader tells what is wrong.
             return True
         # What packs data is full of null bytes, and texts have some in two encodings only.
-        return columnar_format(head) is None and (b"\0" not in head or head.startswith(_WIDE))
+        return detect_columnar(head) is None and (b"\0" not in head or head.startswith(_WIDE))
 
 
 @dataclass(slots=True)
@@ -118,7 +123,7 @@ def names_several(name: str) -> bool:
     return os.path.isdir(name) or _is_pattern(name)
 
 
-def matches_of(name: str) -> list[str]:
+def find_matches(name: str) -> list[str]:
     """Return the files and folders here that a pattern matches, or the name of something else."""
     if not _is_pattern(name):
         return [name]
@@ -144,7 +149,7 @@ def matches_of(name: str) -> list[str]:
     return sorted(matches)
 
 
-def path_in_outputs(name: str, file: InputFile) -> str:
+def find_output_path(name: str, file: InputFile) -> str:
     """Return the path that a file of an input has in a folder of outputs.
 
     It is that in the input folder, or below the fixed part of a pattern. An archive is a folder
@@ -158,7 +163,7 @@ def path_in_outputs(name: str, file: InputFile) -> str:
         inside = os.path.relpath(inside, base or os.curdir)
     *folders, last = inside.replace(os.sep, "/").split("/")
     stems = [
-        part[: part.lower().rfind(extension_of(part))] if is_archive(part) else part
+        part[: part.lower().rfind(find_extension(part))] if is_archive(part) else part
         for part in folders
     ]
     # A member of an archive must not leave the folder.
@@ -174,11 +179,11 @@ def select_files(
 ) -> Selection:
     """Return the files to read of a folder, archive or pattern, of all formats or of one.
 
-    In a pattern, ``*`` and ``?`` match within a name, ``[abc]`` matches one of some characters,
-    and ``**`` any number of folders. With a format, files without extension are read too, and
-    all files that a pattern matches; with the format text, all that begin like a text and have no
-    other known extension. With extensions, only files with these are read, as texts.
-    Archives are files themselves unless they are `opened`.
+    In a pattern, ``*`` and ``?`` match within a name, and ``[abc]`` matches one of some
+    characters. ``**`` matches any number of folders. With a format, files without extension are
+    read too, and all files that a pattern matches; with the format text, all that begin like a
+    text and have no other known extension. With extensions, only files with these are read, as
+    texts. Archives are files themselves unless they are `opened`.
     """
     check_format(format)
     selection = Selection(printable(name))
@@ -186,11 +191,11 @@ def select_files(
     texts: list[InputFile] = []
     others: list[InputFile] = []
     candidates = _find_candidates(name, selection)
-    for file, is_named in _with_members(candidates, selection, opened):
+    for file, is_named in _open_archives(candidates, selection, opened):
         if is_archive(file.inside) and opened:
             reason = Message("archives in archives are not read")
             remedy = Message("Unpack the outer one.")
-            selection.problems.append(skipped(file.path, reason, None, remedy))
+            selection.problems.append(make_skip_problem(file.path, reason, None, remedy))
         elif is_archive(file.inside):
             data.append(file)
         elif chosen := _choose_format(file, format, extensions, is_named=is_named):
@@ -198,19 +203,21 @@ def select_files(
                 file = replace(file, format=file.format._replace(format=chosen))
             (texts if chosen == "text" else data).append(file)
         elif format is None and not extensions and _is_data(file.inside):
-            selection.problems.append(skipped(file.path, Message("the format is not read")))
+            selection.problems.append(
+                make_skip_problem(file.path, Message("the format is not read"))
+            )
         else:
             others.append(file)
-    about = descriptions([file.path for file in data], [file.path for file in texts])
+    about = find_descriptions([file.path for file in data], [file.path for file in texts])
     skips = set(about)
     files = [file for file in (*data, *texts) if file.path not in skips]
-    selection.files = sorted(files, key=lambda file: _order(file.path))
-    selection.notes += notes_on(about, [file.path for file in selection.files])
+    selection.files = sorted(files, key=lambda file: _make_sort_key(file.path))
+    selection.notes += describe_skipped(about, [file.path for file in selection.files])
     is_of_texts = format is None and all(file.format.format == "text" for file in files)
     _note_others(selection, others, is_of_texts=is_of_texts)
     _note_unread(selection)
     if not selection.files:
-        raise _nothing(selection, others, format, extensions)
+        raise _make_nothing_error(selection, others, format, extensions)
     return selection
 
 
@@ -219,7 +226,7 @@ def _choose_format(
 ) -> str | None:
     """Return the format in which a file is read, None if it is not; see `select_files`."""
     by_extension = file.format.format
-    if extension_of(file.inside) in extensions:
+    if find_extension(file.inside) in extensions:
         return "text"
     if format is None:
         return None if extensions else by_extension
@@ -234,8 +241,8 @@ def _note_others(selection: Selection, others: list[InputFile], *, is_of_texts: 
         "1 file of another format is skipped: {kinds} ({names}).",
         "{count} files of other formats are skipped: {kinds} ({names}).",
         count=len(others),
-        kinds=_kinds(file.inside for file in others),
-        names=first([file.inside for file in others]),
+        kinds=count_kinds(file.inside for file in others),
+        names=list_first([file.inside for file in others]),
     )
     selection.notes.append(note)
     if is_of_texts and _has_texts(others):
@@ -244,19 +251,23 @@ def _note_others(selection: Selection, others: list[InputFile], *, is_of_texts: 
 
 def _has_texts(files: Sequence[InputFile]) -> bool:
     """Return whether one of the first files with an unknown extension begins like a text."""
-    unknown = (f for f in files if by_name(f.inside).format is None and extension_of(f.inside))
+    unknown = (
+        f for f in files if detect_by_name(f.inside).format is None and find_extension(f.inside)
+    )
     return any(file.may_be("text") for file in islice(unknown, _SAMPLED))
 
 
 def _note_unread(selection: Selection) -> None:
-    links, pipes = (sorted(paths, key=_order) for paths in (selection.links, selection.pipes))
+    links, pipes = (
+        sorted(paths, key=_make_sort_key) for paths in (selection.links, selection.pipes)
+    )
     if links:
         note = Message.counted(
             "1 link to a folder is not followed: {names}. To read it, name it as an input.",
             "{count} links to folders are not followed: {names}. To read them, "
             "name them as inputs.",
             count=len(links),
-            names=first(links),
+            names=list_first(links),
         )
         selection.notes.append(note)
     if pipes:
@@ -264,18 +275,20 @@ def _note_unread(selection: Selection) -> None:
             "1 link, pipe, socket or device is skipped: {names}.",
             "{count:,} links, pipes, sockets or devices are skipped: {names}.",
             count=len(pipes),
-            names=first(pipes),
+            names=list_first(pipes),
         )
         selection.notes.append(note)
 
 
-def skipped(path: str, reason: str, content: str | None = None, remedy: str = "") -> Problem:
+def make_skip_problem(
+    path: str, reason: str, content: str | None = None, remedy: str = ""
+) -> Problem:
     """Return the problem of a file that is not read."""
     reason = Message("skipped: {reason}", code="skipped", reason=reason)
     return Problem(printable(path), None, None, reason, content, remedy)
 
 
-def files_below(path: str) -> list[str]:
+def list_files_below(path: str) -> list[str]:
     """Return the files inside a folder."""
     return [inside for _, inside, _ in _find_in_folder(path, Selection(path))]
 
@@ -284,7 +297,7 @@ def files_below(path: str) -> list[str]:
 _Candidate = tuple[str, str, bool]
 
 
-def _with_members(
+def _open_archives(
     candidates: list[_Candidate], selection: Selection, opened: bool
 ) -> Iterator[tuple[InputFile, bool]]:
     """Yield files, each with whether a pattern names it; instead of an archive, the files in it."""
@@ -292,14 +305,14 @@ def _with_members(
     read = 0
     for path, inside, is_named in candidates:
         if not (opened and is_archive(inside)):
-            yield InputFile(path, inside, by_name(inside)), is_named
+            yield InputFile(path, inside, detect_by_name(inside)), is_named
             read += 1
             continue
         try:
             archive = Archive(path)
         except InputError as error:
             refused.append(error)
-            selection.problems.append(skipped(path, *parts_of(error)))
+            selection.problems.append(make_skip_problem(path, *split_refusal(error)))
             continue
         read += 1
         selection.pipes.update(f"{path}/{name}" for name in archive.others)
@@ -311,7 +324,7 @@ def _with_members(
         for name, opener in sorted(archive.files.items()):
             if not any(map(_HIDDEN.match, name.split("/"))):
                 member = f"{inside}/{name}"
-                yield InputFile(f"{path}/{name}", member, by_name(member), opener), False
+                yield InputFile(f"{path}/{name}", member, detect_by_name(member), opener), False
     if refused and not read:
         raise refused[0]
 
@@ -322,7 +335,7 @@ def _find_candidates(name: str, selection: Selection) -> list[_Candidate]:
         return [(name, name, False)]
     if os.path.isdir(name):
         return _find_in_folder(name, selection)
-    files = files_at(name) if is_address(name) else _find_matches(name, selection)
+    files = list_files_at(name) if is_address(name) else _find_matching_files(name, selection)
     if not files:
         raise InputError(Message("{file}: no file matches this pattern.", file=printable(name)))
     if is_address(name):
@@ -347,13 +360,13 @@ def _find_in_folder(path: str, selection: Selection) -> list[_Candidate]:
                 files.append((place, os.path.relpath(place, path), False))
             else:
                 selection.pipes.add(place)
-    return sorted(files, key=lambda file: _order(file[1]))
+    return sorted(files, key=lambda file: _make_sort_key(file[1]))
 
 
-def _find_matches(pattern: str, selection: Selection) -> list[_Candidate]:
-    """Return the files that match a pattern, each once, and those of matching folders."""
+def _find_matching_files(pattern: str, selection: Selection) -> list[_Candidate]:
+    """Return the files that match a pattern or are in a folder that does, each once."""
     files: dict[str, _Candidate] = {}
-    for path in matches_of(pattern):
+    for path in find_matches(pattern):
         if os.path.isdir(path):
             for place, _, _ in _find_in_folder(path, selection):
                 files.setdefault(place, (place, place, False))
@@ -361,7 +374,7 @@ def _find_matches(pattern: str, selection: Selection) -> list[_Candidate]:
             files[path] = (path, path, True)
         else:
             selection.pipes.add(path)
-    return sorted(files.values(), key=lambda file: _order(file[0]))
+    return sorted(files.values(), key=lambda file: _make_sort_key(file[0]))
 
 
 def _is_file(path: str) -> bool:
@@ -379,28 +392,30 @@ def _is_pattern(name: str) -> bool:
     return name != "-" and has_magic(name) and not os.path.lexists(name)
 
 
-def _order(path: str) -> str:
+def _make_sort_key(path: str) -> str:
     return path.replace(os.sep, "/")
 
 
 def _is_data(name: str) -> bool:
     """Return whether a file of an unknown format is probably data or a document."""
     base = os.path.basename(name).lower()
-    extension = extension_of(base)
+    extension = find_extension(base)
     if extension:
         return extension in _UNREAD
     # Files of Hadoop have no extension; `dump.gz` has only the extension of its compression.
-    return base.startswith("part-") or by_name(base).compression is not None
+    return base.startswith("part-") or detect_by_name(base).compression is not None
 
 
-def _nothing(
+def _make_nothing_error(
     selection: Selection, others: list[InputFile], format: str | None, extensions: Sequence[str]
 ) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*(file.inside for file in others), *(problem.source for problem in selection.problems)]
     content, way_out = Message("none"), Message("")
     if names:
-        content = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
+        content = Message(
+            "only other files ({kinds})", code="unknown_format", kinds=count_kinds(names)
+        )
     if format == "text":
         wanted = Message("texts")
     elif extensions:
@@ -408,7 +423,7 @@ def _nothing(
             "text files ({names}, also .gz, .zst, .xz or .bz2)", names=", ".join(TEXT_EXTENSIONS)
         )
     else:
-        wanted = Message("files with a known extension: {known}", known=known())
+        wanted = Message("files with a known extension: {known}", known=list_known())
     if format is None and _has_texts(others):
         way_out = Message(" To read any text, use {given[format='text']}.")
     elif names and format != "text" and not extensions:
@@ -424,17 +439,3 @@ def _nothing(
             way_out=way_out,
         )
     )
-
-
-def _kinds(names: Iterable[str]) -> str:
-    """Return the number of files by extension; those without extension come last."""
-    kinds = Counter(extension_of(name) for name in names)
-    bare = kinds.pop("", 0)
-    shown = ", ".join(f"{count} {show(kind)}" for kind, count in sorted(kinds.items())[:_KINDS])
-    if len(kinds) + bool(bare) > _KINDS:
-        return shown + ", …"
-    if not bare:
-        return shown
-    if not shown:
-        return Message("{bare} without extension", bare=bare)
-    return Message("{kinds}, {bare} without extension", kinds=shown, bare=bare)

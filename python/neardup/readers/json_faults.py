@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup.base.lazy import orjson
 from neardup.base.messages import Message
-from neardup.readers.encodings import invalid
+from neardup.readers.encodings import make_invalid_reason
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 NOT_UTF8 = "invalid_utf8"
@@ -31,7 +31,7 @@ def _find_fault(line: bytes, error: orjson.JSONDecodeError) -> Message:
     try:
         text = line.decode()
     except UnicodeDecodeError:
-        return invalid("utf-8", line)
+        return make_invalid_reason("utf-8", line)
     if _SURROGATE.search(line):
         # The standard library accepts lone surrogates: if it accepts the line, they were the error.
         with suppress(ValueError, RecursionError):

@@ -11,7 +11,7 @@ _LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
 
 
-def whole_lines(
+def read_whole_lines(
     chunks: Iterable[bytes], max_line: int = sys.maxsize
 ) -> Iterator[bytes | Iterator[bytes]]:
     r"""Yield blocks of complete lines, without the last ``\n`` of each block.
@@ -31,7 +31,7 @@ def whole_lines(
         end = chunk.find(b"\n")
         if held + (len(chunk) if end < 0 else end) > max_line:
             rest: list[bytes] = []
-            parts = _until_line_end(chain(tail, [chunk], chunks), rest)
+            parts = _read_until_line_end(chain(tail, [chunk], chunks), rest)
             yield parts
             for _ in parts:
                 pass
@@ -42,16 +42,16 @@ def whole_lines(
         end = chunk.rfind(b"\n")
         if end >= 0:
             # A view, so that only the join copies.
-            yield from _parted(b"".join([*tail, memoryview(chunk)[:end]]), max_line)
+            yield from _part_long_lines(b"".join([*tail, memoryview(chunk)[:end]]), max_line)
             tail, held = [], 0
         tail.append(chunk[end + 1 :])
         held += len(tail[-1])
     last = b"".join(tail)
     if last:
-        yield from _parted(last, max_line)
+        yield from _part_long_lines(last, max_line)
 
 
-def _until_line_end(chunks: Iterable[bytes], rest: list[bytes]) -> Iterator[bytes]:
+def _read_until_line_end(chunks: Iterable[bytes], rest: list[bytes]) -> Iterator[bytes]:
     """Yield the parts of one line, and put what follows it into `rest`."""
     for chunk in chunks:
         end = chunk.find(b"\n")
@@ -62,7 +62,7 @@ def _until_line_end(chunks: Iterable[bytes], rest: list[bytes]) -> Iterator[byte
         yield chunk
 
 
-def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
+def _part_long_lines(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
     """Yield lines that are too long apart from the others."""
     if len(block) <= max_line:
         yield block
@@ -74,7 +74,7 @@ def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
             yield b"\n".join(lines)
 
 
-def short_blocks(
+def cut_blocks(
     blocks: Iterable[bytes | Iterator[bytes]],
 ) -> Iterator[bytes | Iterator[bytes]]:
     """Cut blocks of very many lines, since each line costs more memory as a Python object."""

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.readers.columnar import DAMAGE, ColumnarFile, Validator
-from neardup.readers.columns import PART_BYTES, PART_ROWS, row_ranges
+from neardup.readers.columns import PART_BYTES, PART_ROWS, cut_rows
 from neardup.readers.fields import Fields
-from neardup.readers.paths import types_at
+from neardup.readers.paths import list_types
 from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
@@ -45,24 +45,24 @@ class Parquet(ColumnarFile):
 
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         super().__init__(file, compression, fields)
-        with file.unpacked(compression) as handle:
+        with file.open_unpacked(compression) as handle:
             try:
-                opened = _parquet_file(handle)
+                opened = _open_parquet(handle)
             except DAMAGE as error:
                 reason = Message("must be a Parquet file", code="damaged_file")
-                raise self._refused(reason, error, is_cut="magic bytes" in str(error)) from error
+                raise self._make_error(reason, error, is_cut="magic bytes" in str(error)) from error
             self.schema = opened.schema_arrow
             # Access it here, where an error is an error of the file.
-            _ = self.schema.names, types_at(self.schema)
+            _ = self.schema.names, list_types(self.schema)
             self._rows: int = opened.metadata.num_rows
 
-    def done(self, records: int) -> float:
+    def measure_share(self, records: int) -> float:
         return min(1.0, records / max(1, self._rows))
 
-    def layout(self) -> Layout | None:
+    def read_layout(self) -> Layout | None:
         """Return the layout of the largest row group; None if the file has none."""
-        with self._file.unpacked(self.compression) as handle:
-            metadata = _parquet_file(handle).metadata
+        with self._file.open_unpacked(self.compression) as handle:
+            metadata = _open_parquet(handle).metadata
             if not metadata.num_row_groups:
                 return None
             groups = map(metadata.row_group, range(metadata.num_row_groups))
@@ -77,22 +77,22 @@ class Parquet(ColumnarFile):
             kinds.pop() if len(kinds) == 1 else codecs,
         )
 
-    def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        with self._file.unpacked(self.compression) as handle:
-            file = _parquet_file(handle)
+    def _read_batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        with self._file.open_unpacked(self.compression) as handle:
+            file = _open_parquet(handle)
             valid = Validator()
             for group in range(file.num_row_groups):
-                rows = _rows_together(file, handle, group, columns)
+                rows = _choose_row_count(file, handle, group, columns)
                 # For a small file, threads take more time than they save.
                 is_large = file.metadata.row_group(group).total_byte_size > _SMALL
                 for batch in file.iter_batches(rows, [group], columns, use_threads=is_large):
                     # Arrow reads an index beyond a dictionary, and checks it only later.
                     valid.check_dictionaries(batch)
-                    for begin, end in row_ranges(batch.columns, batch.num_rows):
+                    for begin, end in cut_rows(batch.columns, batch.num_rows):
                         yield batch.slice(begin, end - begin)
 
 
-def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+def _open_parquet(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
     """Return a reader that does not decode the columns `dictionaries`."""
     import pyarrow.parquet as pq
 
@@ -101,7 +101,7 @@ def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.Parq
     return pq.ParquetFile(source, read_dictionary=list(dictionaries), pre_buffer=False)
 
 
-def _rows_together(
+def _choose_row_count(
     file: pq.ParquetFile, handle: BinaryIO, group: int, columns: list[str] | None
 ) -> int:
     """Return how many rows of a row group to read together, so that memory is bounded."""
@@ -129,7 +129,7 @@ def _rows_together(
     if encoded and rows * size > PART_BYTES:
         import pyarrow.compute as pc
 
-        undecoded = _parquet_file(handle, encoded)
+        undecoded = _open_parquet(handle, encoded)
         # The dictionary comes complete with the first row.
         first = next(undecoded.iter_batches(1, [group], encoded), None)
         columns_of_one: list[Any] = [] if first is None else first.columns

@@ -19,33 +19,33 @@ _EACH = "[*]"
 _LEVELS = 8
 
 
-def value_at(record: Any, path: str) -> Any:
+def find_value(record: Any, path: str) -> Any:
     """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values."""
     # Most names are not paths, and a million records may lack the field.
     if record.__class__ is dict:
         if path in record:
             return record[path]
-        if not _splits(path):
+        if not _list_splits(path):
             return MISSING
-    for name, is_each, rest in _ways(record, path):
+    for name, is_each, rest in _find_ways(record, path):
         value = record[name]
         if is_each and rest:
-            each = [value_at(item, rest) for item in value]
-            value = [found for found in each if found is not MISSING] or MISSING
+            each = [find_value(item, rest) for item in value]
+            value = [items for items in each if items is not MISSING] or MISSING
         elif rest:
-            value = value_at(value, rest)
+            value = find_value(value, rest)
         if value is not MISSING:
             return value
     return MISSING
 
 
-def _ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
+def _find_ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
     """Yield the fields in which a path may go on, whether in each of their items, and its rest."""
     if not isinstance(record, Mapping):
         return
     if path in record:
         yield path, False, ""
-    for head, rest in _splits(path):
+    for head, rest in _list_splits(path):
         if rest and head in record:
             yield head, False, rest
         elif head.endswith(_EACH) and isinstance(record.get(head[:-3]), list):
@@ -53,24 +53,24 @@ def _ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
 
 
 @lru_cache(256)
-def _splits(path: str) -> tuple[tuple[str, str], ...]:
+def _list_splits(path: str) -> tuple[tuple[str, str], ...]:
     """Return the heads that a path may go on from, each with its rest; none for a plain name."""
     ends = [at for at, letter in enumerate(path) if letter == "." and path[at + 1 :]]
     splits = [(path[:end], path[end + 1 :]) for end in [len(path), *ends]]
     return tuple((head, rest) for head, rest in splits if rest or head.endswith(_EACH))
 
 
-def text_at(record: Mapping[str, Any], name: str) -> Any:
+def find_text(record: Mapping[str, Any], name: str) -> Any:
     """Return the text of a field, a path, or several with commas between them.
 
-    Several texts, and those of a list, are joined by line breaks; missing and empty ones are left
-    out. A value that is no text is returned as it is, and MISSING where there is none.
+    Several texts, also of a list, are joined by line breaks; missing and empty ones are left out.
+    A value that is not a text is returned as it is, and MISSING where there is none.
     """
     if name in record:
         return as_text(record[name])
     if _is_plain(name):
         return MISSING
-    values = [value_at(record, part) for part in parts_of(name)]
+    values = [find_value(record, part) for part in split_name(name)]
     if len(values) == 1:
         return as_text(values[0])
     texts = [as_text(value) for value in values if value is not MISSING and value is not None]
@@ -80,32 +80,32 @@ def text_at(record: Mapping[str, Any], name: str) -> Any:
     return "\n".join(filter(None, texts)) if texts else MISSING
 
 
-def with_texts(
+def change_texts(
     record: Mapping[str, Any], name: str, change: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Return a record with its text changed: each of the texts that `text_at` joins, in order."""
+    """Return a record with its text changed: each of the texts that `find_text` joins, in order."""
     changed = dict(record)
-    for part in [name] if name in record else parts_of(name):
-        changed = _with_value(changed, part, change)
+    for part in [name] if name in record else split_name(name):
+        changed = _change_value(changed, part, change)
     return changed
 
 
-def _with_value(record: Any, path: str, change: Callable[[str], str]) -> Any:
-    for name, is_each, rest in _ways(record, path):
+def _change_value(record: Any, path: str, change: Callable[[str], str]) -> Any:
+    for name, is_each, rest in _find_ways(record, path):
         value = record[name]
         items = value if is_each else [value]
         if not rest:
-            return {**record, name: _changed(value, change)}
-        if any(value_at(item, rest) is not MISSING for item in items):
-            made = [_with_value(item, rest, change) for item in items]
+            return {**record, name: _change(value, change)}
+        if any(find_value(item, rest) is not MISSING for item in items):
+            made = [_change_value(item, rest, change) for item in items]
             return {**record, name: made if is_each else made[0]}
     return record
 
 
-def _changed(value: Any, change: Callable[[str], str]) -> Any:
+def _change(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
-    return [_changed(item, change) for item in value] if isinstance(value, list) else value
+    return [_change(item, change) for item in value] if isinstance(value, list) else value
 
 
 def as_text(value: Any, levels: int = _LEVELS) -> Any:
@@ -119,24 +119,24 @@ def as_text(value: Any, levels: int = _LEVELS) -> Any:
 @lru_cache(256)
 def _is_plain(name: str) -> bool:
     """Return whether only the field of this very name can have the text."""
-    return parts_of(name) == (name,) and not _splits(name)
+    return split_name(name) == (name,) and not _list_splits(name)
 
 
 @lru_cache(256)
-def parts_of(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """Return the paths of the name of a text field."""
     return tuple(dict.fromkeys(part.strip() for part in name.split(",")))
 
 
-def heads_of(path: str) -> list[str]:
+def list_heads(path: str) -> list[str]:
     """Return the fields of a record that a path may begin with, itself first."""
     heads = [path[:at] for at, letter in enumerate(path) if letter == "."]
     return list(dict.fromkeys([path, *heads, *(head.removesuffix(_EACH) for head in heads)]))
 
 
-def roots_of(name: str, columns: Iterable[str]) -> tuple[str, ...]:
+def find_roots(name: str, columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that the paths of a name may lead into."""
-    parts = parts_of(name)
+    parts = split_name(name)
 
     def is_root(column: str) -> bool:
         begins = (f"{column}.", column + _EACH)
@@ -145,12 +145,14 @@ def roots_of(name: str, columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(filter(is_root, dict.fromkeys(columns)))
 
 
-def types_at(schema: pa.Schema) -> dict[str, pa.DataType]:
+def list_types(schema: pa.Schema) -> dict[str, pa.DataType]:
     """Return the types of the fields inside columns, by their paths."""
-    return dict(_types(schema))
+    return dict(_walk_types(schema))
 
 
-def _types(fields: Iterable[pa.Field[Any]], before: str = "") -> Iterator[tuple[str, pa.DataType]]:
+def _walk_types(
+    fields: Iterable[pa.Field[Any]], before: str = ""
+) -> Iterator[tuple[str, pa.DataType]]:
     for field in fields:
         path, kind = before + field.name, field.type
         if before:
@@ -160,7 +162,7 @@ def _types(fields: Iterable[pa.Field[Any]], before: str = "") -> Iterator[tuple[
             if not pa.types.is_struct(kind):
                 yield path, kind
         if pa.types.is_struct(kind):
-            yield from _types((kind.field(i) for i in range(kind.num_fields)), f"{path}.")
+            yield from _walk_types((kind.field(i) for i in range(kind.num_fields)), f"{path}.")
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -170,7 +172,7 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
-def paths_in(record: Mapping[Any, Any], levels: int = _LEVELS) -> Iterator[str]:
+def list_paths(record: Mapping[Any, Any], levels: int = _LEVELS) -> Iterator[str]:
     """Yield the names of a record's fields, and the paths of those inside them."""
     yield from map(str, record)
     for name, value in record.items() if levels else ():
@@ -178,4 +180,4 @@ def paths_in(record: Mapping[Any, Any], levels: int = _LEVELS) -> Iterator[str]:
         inner = value[0] if is_each else value
         if isinstance(inner, Mapping):
             before = f"{name}{_EACH}" if is_each else str(name)
-            yield from (f"{before}.{path}" for path in paths_in(inner, levels - 1))
+            yield from (f"{before}.{path}" for path in list_paths(inner, levels - 1))

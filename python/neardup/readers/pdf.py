@@ -19,9 +19,16 @@ from typing import Any, NamedTuple, NoReturn
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.readers.batch import Problem
-from neardup.readers.document_text import HiddenText, Limits, Paragraphs, plain, ranges, refuse
+from neardup.readers.document_text import (
+    HiddenText,
+    Limits,
+    Paragraphs,
+    clean_text,
+    join_ranges,
+    refuse,
+)
 from neardup.readers.pdf_layout import Line, lay_out
-from neardup.readers.running_lines import without_running_lines
+from neardup.readers.running_lines import drop_running_lines
 
 # pdfium may run in one thread of a process at a time.
 _ALONE = threading.Lock()
@@ -49,7 +56,7 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a PDF, and notes."""
     require(N_("Reading PDF files"), "papers", "pypdfium2")
-    read_pages, properties = _pages(data, name, limits)
+    read_pages, properties = _read_pages(data, name, limits)
     count = len(read_pages)
     lost = [number for number, page in enumerate(read_pages, 1) if page is None]
     damaged = len(lost)
@@ -73,12 +80,12 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
                 count=count,
             )
         )
-    kept, dropped = without_running_lines(read)
+    kept, dropped = drop_running_lines(read)
     if dropped:
         lines = ", ".join(f"'{line}'" for line in dropped[:3]) + (", …" if dropped[3:] else "")
         notes.append(Message("Running headers and footers are left out: {lines}.", lines=lines))
     paragraphs = lay_out(kept)
-    paragraphs.state(properties)
+    paragraphs.add_properties(properties)
     if lost:
         reason = Message.counted(
             "page {pages} of {total} is damaged and left out",
@@ -86,7 +93,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             code="damaged_page",
             count=damaged,
             total=count,
-            pages=ranges(lost),
+            pages=join_ranges(lost),
         )
         again = Message("Download or copy it again.")
         paragraphs.problems.append(Problem(name, None, None, reason, None, again))
@@ -101,7 +108,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     return paragraphs, tuple(notes)
 
 
-def _pages(
+def _read_pages(
     data: bytes, name: str, limits: Limits
 ) -> tuple[list[_Page | None], list[tuple[str, str]]]:
     """Return the pages of a PDF, None for a damaged one, and what the document states of itself."""
@@ -119,13 +126,13 @@ def _pages(
                 )
                 remedy = Message("Raise {limit}, or split it.", limit="max_pages")
                 refuse(name, reason, str(count), remedy)
-            pages = [_page(document, number) for number in range(count)]
-            return pages, list(_properties(document))
+            pages = [_read_page(document, number) for number in range(count)]
+            return pages, list(_read_properties(document))
         finally:
             document.close()
 
 
-def _properties(document: Any) -> Iterator[tuple[str, str]]:
+def _read_properties(document: Any) -> Iterator[tuple[str, str]]:
     """Yield what a document states of itself, each with the name of the property."""
     import pypdfium2.raw as pdfium
 
@@ -133,14 +140,14 @@ def _properties(document: Any) -> Iterator[tuple[str, str]]:
     for key, name in _PROPERTIES.items():
         with contextlib.suppress(Exception):
             value = str(document.get_metadata_value(key))
-            yield name, _moment(value) if key.endswith("Date") else value
+            yield name, _convert_date(value) if key.endswith("Date") else value
     with contextlib.suppress(Exception):
         id = ctypes.create_string_buffer(_ID_BYTES)
         size = pdfium.FPDF_GetFileIdentifier(document, pdfium.FILEIDTYPE_PERMANENT, id, len(id))
         yield "id", id.raw[: max(size - 1, 0)].hex()
 
 
-def _moment(value: str) -> str:
+def _convert_date(value: str) -> str:
     """Return a date of a PDF as Word writes it, in UTC; unchanged if it is none."""
     match = _DATE.match(value)
     if match is None:
@@ -169,13 +176,8 @@ def _refuse_unopened(name: str, error: str) -> None:
 
 
 def _refuse_damaged(name: str) -> NoReturn:
-    reason, content = Message("must be a whole PDF", code="damaged_file"), Message("a damaged file")
-    refuse(
-        name,
-        reason,
-        content,
-        Message(_PRINT),
-    )
+    reason = Message("must be a whole PDF", code="damaged_file")
+    refuse(name, reason, Message("a damaged file"), Message(_PRINT))
 
 
 class _Page(NamedTuple):
@@ -185,7 +187,7 @@ class _Page(NamedTuple):
     left_out: Mapping[str, str]
 
 
-def _page(document: Any, number: int) -> _Page | None:
+def _read_page(document: Any, number: int) -> _Page | None:
     """Return what is on one page; None if it is damaged."""
     import pypdfium2
 
@@ -197,8 +199,8 @@ def _page(document: Any, number: int) -> _Page | None:
             sheet = page.get_textpage()
             try:
                 kinds, pictures = find_unseen(page)
-                text, units, left_out = _seen(sheet, sheet.get_text_range(), kinds)
-                return _Page(_placed(sheet, text, units), pictures, left_out)
+                text, units, left_out = _drop_unseen(sheet, sheet.get_text_range(), kinds)
+                return _Page(_place_lines(sheet, text, units), pictures, left_out)
             finally:
                 sheet.close()
         finally:
@@ -207,7 +209,7 @@ def _page(document: Any, number: int) -> _Page | None:
         return None
 
 
-def _seen(
+def _drop_unseen(
     sheet: Any, text: str, kinds: Mapping[int, str]
 ) -> tuple[str, Sequence[int], dict[str, str]]:
     """Return a text without pieces of some kinds, where its letters are, and what is left out."""
@@ -229,11 +231,11 @@ def _seen(
             kept.append(place)
         else:
             left_out[kind].append(" " if letter.isspace() else letter)
-    hidden = {kind: plain("".join(letters)) for kind, letters in left_out.items()}
+    hidden = {kind: clean_text("".join(letters)) for kind, letters in left_out.items()}
     return "".join(text[place] for place in kept), [units[place] for place in kept], hidden
 
 
-def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
+def _place_lines(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
     import pypdfium2.raw as pdfium
 
     box = pdfium.FS_RECTF()
@@ -262,7 +264,7 @@ def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
             trail = len(shown) - len(shown.rstrip(" \t" + _HYPHENS))
             first, last = place(units[begin + lead]), place(units[stop - trail - 1])
             hyphen = "-" if shown[-1] in _HYPHENS else ""
-            kept = plain(shown.rstrip(_HYPHENS) + hyphen).strip()
+            kept = clean_text(shown.rstrip(_HYPHENS) + hyphen).strip()
             if kept and first is not None and last is not None:
                 lines.append(Line(kept, first[0], last[1], first[2], first[3]))
             elif kept:

@@ -1,7 +1,7 @@
 """Layout of PDF pages: positioned lines to paragraphs.
 
 A PDF has no paragraphs. A line continues in the next line if it reaches the right
-edge of its column and the next line begins at the left edge, in the same size and at
+edge of its column. The next line must begin at the left edge, in the same size and at
 the usual distance. `running_lines` has left out headers and footers.
 """
 
@@ -66,10 +66,10 @@ class _Column:
 
 def lay_out(pages: list[list[Line]]) -> Paragraphs:
     """Join lines to paragraphs, and recognize headings by their size."""
-    pages = [_join_parts(page, _between_letters) for page in pages]
-    pages = [_join_parts(page, _before_page_number) for page in pages]
-    body, leading = body_of(pages)
-    levels = _levels(pages, body)
+    pages = [_join_parts(page, _separate_letters) for page in pages]
+    pages = [_join_parts(page, _separate_page_number) for page in pages]
+    body, leading = measure_body(pages)
+    levels = _rank_sizes(pages, body)
     out = Paragraphs()
     parts: list[str] = []
     size = 0.0
@@ -77,20 +77,22 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
     last_is_entry = False
     begins: list[int] = []
 
-    def end() -> None:
+    def end_paragraph() -> None:
         text = "".join(parts)
         for begin in begins:
-            out.page(begin)
+            out.begin_page(begin)
         # An entry of a table of contents may be as large, but is no heading.
         listed = last_is_entry or _LEADERS.search(text)
         is_heading = len(text) <= _LONGEST_HEADING and not listed
-        out.add(text, levels.get(step(size), 0) if is_heading else 0)
+        out.add(text, levels.get(round_size(size), 0) if is_heading else 0)
         parts.clear()
         begins.clear()
 
     for page in pages:
         fresh = True
-        for line, column, is_entry in zip(page, _columns(page), _entries(page), strict=True):
+        for line, column, is_entry in zip(
+            page, _find_columns(page), _find_entries(page), strict=True
+        ):
             if (
                 last
                 and not last_is_entry
@@ -98,7 +100,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
             ):
                 _glue(parts, line.text)
             else:
-                end()
+                end_paragraph()
                 size = line.size
             if fresh:
                 begins.append(sum(map(len, parts)))
@@ -107,7 +109,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
             last, last_is_entry = (line, column), is_entry
         if fresh:
             begins.append(sum(map(len, parts)))
-    end()
+    end_paragraph()
     return out
 
 
@@ -132,19 +134,19 @@ def _join_parts(page: list[Line], between: Callable[[float, Line], str | None]) 
     return whole
 
 
-def _between_letters(gap: float, line: Line) -> str | None:
+def _separate_letters(gap: float, line: Line) -> str | None:
     """Join the parts of a line: some files position every letter."""
     if gap >= 0.6 * line.size:
         return None
     return "" if gap < 0.2 * line.size else " "
 
 
-def _before_page_number(gap: float, line: Line) -> str | None:
+def _separate_page_number(gap: float, line: Line) -> str | None:
     """Join a page number to the title on the same line."""
     return "\t" if gap > 1.5 * line.size and _PAGE_NUMBER.fullmatch(line.text) else None
 
 
-def _entries(page: list[Line]) -> list[bool]:
+def _find_entries(page: list[Line]) -> list[bool]:
     """Return which lines are entries of a table of contents, which are never joined.
 
     Lines with only a number as evidence count if two of them are adjacent.
@@ -161,32 +163,32 @@ def _entries(page: list[Line]) -> list[bool]:
     ]
 
 
-def body_of(pages: list[list[Line]]) -> tuple[float, float]:
+def measure_body(pages: list[list[Line]]) -> tuple[float, float]:
     """Return the font size and the line distance of the body."""
     heights: Counter[float] = Counter()
     distances = []
     for page in pages:
         for line in page:
-            heights[step(line.size)] += len(line.text)
+            heights[round_size(line.size)] += len(line.text)
         for above, below in pairwise(page):
             if 0 < above.base - below.base < 4 * above.size:
                 distances.append(above.base - below.base)
-    most = max(heights.values(), default=0)
-    body = min((height for height, count in heights.items() if count == most), default=0.0)
+    highest = max(heights.values(), default=0)
+    body = min((height for height, count in heights.items() if count == highest), default=0.0)
     return body, median(distances) if distances else 0.0
 
 
-def step(height: float) -> float:
+def round_size(height: float) -> float:
     return round(2 * height) / 2
 
 
-def _levels(pages: list[list[Line]], body: float) -> dict[float, int]:
-    larger = {step(line.size) for page in pages for line in page}
+def _rank_sizes(pages: list[list[Line]], body: float) -> dict[float, int]:
+    larger = {round_size(line.size) for page in pages for line in page}
     larger = {height for height in larger if body and height >= LARGER * body}
     return {height: level for level, height in enumerate(sorted(larger, reverse=True)[:6], 1)}
 
 
-def _columns(page: list[Line]) -> list[_Column]:
+def _find_columns(page: list[Line]) -> list[_Column]:
     """Return the column of each line: consecutive lines that go down and overlap."""
     columns: list[_Column] = []
     begin = 0
@@ -197,12 +199,12 @@ def _columns(page: list[Line]) -> list[_Column]:
             or line.left > above.right
             or line.right < above.left
         ):
-            columns += [_column(page[begin:number])] * (number - begin)
+            columns += [_measure_column(page[begin:number])] * (number - begin)
             begin = number
-    return columns + [_column(page[begin:])] * (len(page) - begin)
+    return columns + [_measure_column(page[begin:])] * (len(page) - begin)
 
 
-def _column(lines: list[Line]) -> _Column:
+def _measure_column(lines: list[Line]) -> _Column:
     if not lines:
         return _Column(0.0, 0.0, False)
     # A single protruding line among many does not move an edge.
@@ -225,7 +227,7 @@ def _goes_on(
         return False
     # Text moves to the next line only if it does not fit into the room left.
     room = of.right - last.right
-    if room > _width(line.text) * size:
+    if room > _measure_width(line.text) * size:
         return False
     if of.flush and room > 0.5 * size and last.text[-1] in _SENTENCE:
         return False
@@ -237,7 +239,7 @@ def _goes_on(
     return not (fresh and last.text[-1] in "。！？!?" and line.left - left > 0.8 * size)
 
 
-def _width(text: str) -> float:
+def _measure_width(text: str) -> float:
     """Return the width of the first unbreakable part of a text, in font sizes.
 
     This is a Chinese character with the marks around it, or a word. Latin letters are

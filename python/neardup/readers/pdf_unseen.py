@@ -26,8 +26,8 @@ _MOST_PAIRS = 1 << 22
 def find_unseen(page: Any) -> tuple[dict[int, str], int]:
     """Return the kinds of the unseen pieces of text, by address, and the number of pictures.
 
-    White or invisible text is left alone if a drawing or picture may be below it, as in a scan
-    with recognized text, and so is a page with invisible text only.
+    White or invisible text may have a drawing or picture below it, as in a recognized scan. It is
+    then left alone, as is a page with invisible text only.
     """
     kinds: dict[int, str] = {}
     places = {}
@@ -42,15 +42,15 @@ def find_unseen(page: Any) -> tuple[dict[int, str], int]:
         if type_ != pdfium.FPDF_PAGEOBJ_TEXT:
             is_path = type_ == pdfium.FPDF_PAGEOBJ_PATH
             if not (is_path and _is_white_area(piece)):
-                drawings.append(_bounds(piece))
+                drawings.append(_read_bounds(piece))
             if texts and is_path and _is_cover(piece):
-                covers.append((number, _bounds(piece)))
+                covers.append((number, _read_bounds(piece)))
             continue
-        address, bounds = ctypes.addressof(piece.contents), _bounds(piece)
+        address, bounds = ctypes.addressof(piece.contents), _read_bounds(piece)
         texts.append((number, address, bounds))
-        if kind := _kind(piece, bounds):
+        if kind := _explain_unseen(piece, bounds):
             kinds[address], places[address] = kind, bounds
-    under = _covered(texts, covers)
+    under = _find_covered(texts, covers)
     is_layer = len(texts) == len({*under, *(at for at in kinds if kinds[at] == "hidden_text")})
     if is_layer or len(drawings) > _MOST_DRAWINGS:
         return {}, pictures
@@ -62,7 +62,7 @@ def find_unseen(page: Any) -> tuple[dict[int, str], int]:
     return kinds | dict.fromkeys(under, "hidden_text"), pictures
 
 
-def _covered(
+def _find_covered(
     texts: list[tuple[int, int, list[float]]], covers: list[tuple[int, list[float]]]
 ) -> list[int]:
     """Return the addresses of the pieces of text that a later rectangle covers as a whole."""
@@ -78,10 +78,10 @@ def _covered(
 
 def _is_cover(path: Any) -> bool:
     """Return whether a path is an opaque rectangle, which hides what is below it."""
-    fill, _ = _numbers(pdfium.FPDFPath_GetDrawMode, path, ctypes.c_int, 2)
+    fill, _ = _read_numbers(pdfium.FPDFPath_GetDrawMode, path, ctypes.c_int, 2)
     if not fill or pdfium.FPDFPageObj_HasTransparency(path):
         return False
-    *_, opacity = _numbers(pdfium.FPDFPageObj_GetFillColor, path, ctypes.c_uint, 4)
+    *_, opacity = _read_numbers(pdfium.FPDFPageObj_GetFillColor, path, ctypes.c_uint, 4)
     return bool(opacity == 255) and 4 <= pdfium.FPDFPath_CountSegments(path) <= 5
 
 
@@ -105,7 +105,7 @@ def _is_cut_off(text: Any, bounds: list[float]) -> bool:
     return False
 
 
-def _kind(text: Any, bounds: list[float]) -> str | None:
+def _explain_unseen(text: Any, bounds: list[float]) -> str | None:
     """Return why nobody sees a piece of text on white paper; None if it is visible."""
     mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
     unpainted = (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
@@ -116,7 +116,7 @@ def _kind(text: Any, bounds: list[float]) -> str | None:
     matrix = pdfium.FS_MATRIX()
     pdfium.FPDFPageObj_GetMatrix(text, matrix)
     scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
-    (size,) = _numbers(pdfium.FPDFTextObj_GetFontSize, text, ctypes.c_float, 1)
+    (size,) = _read_numbers(pdfium.FPDFTextObj_GetFontSize, text, ctypes.c_float, 1)
     _, bottom, _, top = bounds
     if hypot(matrix.a, matrix.b) < _NARROW * hypot(matrix.c, matrix.d):
         return "tiny_text"
@@ -125,20 +125,20 @@ def _kind(text: Any, bounds: list[float]) -> str | None:
 
 
 def _is_white_area(path: Any) -> bool:
-    fill, stroke = _numbers(pdfium.FPDFPath_GetDrawMode, path, ctypes.c_int, 2)
+    fill, stroke = _read_numbers(pdfium.FPDFPath_GetDrawMode, path, ctypes.c_int, 2)
     return not stroke and (not fill or _is_white(path))
 
 
 def _is_white(piece: Any) -> bool:
-    *colour, opacity = _numbers(pdfium.FPDFPageObj_GetFillColor, piece, ctypes.c_uint, 4)
+    *colour, opacity = _read_numbers(pdfium.FPDFPageObj_GetFillColor, piece, ctypes.c_uint, 4)
     return opacity == 0 or is_like(colour, _PAPER)
 
 
-def _bounds(piece: Any) -> list[float]:
-    return _numbers(pdfium.FPDFPageObj_GetBounds, piece, ctypes.c_float, 4)
+def _read_bounds(piece: Any) -> list[float]:
+    return _read_numbers(pdfium.FPDFPageObj_GetBounds, piece, ctypes.c_float, 4)
 
 
-def _numbers(get: Callable[..., Any], piece: Any, kind: Any, count: int) -> list[Any]:
+def _read_numbers(get: Callable[..., Any], piece: Any, kind: Any, count: int) -> list[Any]:
     """Return what a function of pdfium writes into its arguments; 1 where it writes nothing."""
     parts = [kind(1) for _ in range(count)]
     get(piece, *parts)

@@ -19,7 +19,7 @@ class _Group:
     count: int = 0
     places: list[str] = field(default_factory=list)
 
-    def line(self) -> Message:
+    def make_line(self) -> Message:
         """Return the line for all of this kind."""
         first = self.first
         if isinstance(first, Problem):
@@ -67,14 +67,14 @@ a.jsonl:8, a.jsonl:9, …).
         if isinstance(problem, str):
             self._groups.setdefault(problem, _Group(Message("{said}", said=problem), 1))
             return
-        kind = (problem.field, _kind(problem.reason), _kind(problem.remedy))
+        kind = (problem.field, _find_kind(problem.reason), _find_kind(problem.remedy))
         place = problem.source if problem.record is None else f"{problem.source}:{problem.record}"
         self._add(kind, problem, place, problem.count)
 
     def add_note(self, file: str, note: str) -> None:
         """Add a note on a file."""
         line = Message("{file}: {said:inside}", file=file, said=note)
-        self._add(_kind(note), line, file, 1)
+        self._add(_find_kind(note), line, file, 1)
 
     def _add(self, kind: object, first: Problem | Message, place: str, count: int) -> None:
         group = self._groups.setdefault(kind, _Group(first))
@@ -85,15 +85,15 @@ a.jsonl:8, a.jsonl:9, …).
     def lines(self) -> Iterator[tuple[Message, int]]:
         """Yield each line with the number of its problems, in input order."""
         for group in self._groups.values():
-            yield group.line(), group.count
+            yield group.make_line(), group.count
 
 
-def _kind(message: str) -> object:
+def _find_kind(message: str) -> object:
     """Return the sentences of a message and of its parts."""
     if not isinstance(message, Message):
         return message
     parts = [
-        (name, _kind(value))
+        (name, _find_kind(value))
         for name, value in sorted(message.values.items())
         if name == "reason" or isinstance(value, Message)
     ]

@@ -62,7 +62,7 @@ def run_in_sandbox(
             process.wait()
         output.seek(0)
         errors.seek(0)
-        return ProcessResult(code, output.read(), _place(errors.read()))
+        return ProcessResult(code, output.read(), _find_place(errors.read()))
 
 
 class ExchangeEndedError(Exception):
@@ -72,23 +72,21 @@ class ExchangeEndedError(Exception):
 class Exchange:
     """A Python file as a script that exchanges pickled objects with this process.
 
-    `look` is called again and again in a separate thread; an exception of it ends the process at
-    once, and is raised by the next call of `send` or `receive`. On the other side is `other_side`.
+    `look` is called again and again in a separate thread. An exception of it ends the process at
+    once, and the next call of `send` or `receive` raises it. The other process calls
+    `open_other_side`.
     """
 
     def __init__(self, program: Path, look: Callable[[], None]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process, self._to, self._from = self._started(program, self._errors)
+        self._process = _start(program, (), subprocess.PIPE, subprocess.PIPE, self._errors)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
         self._raised: BaseException | None = None
         self._ends = threading.Event()
         self._watch = threading.Thread(target=self._look, args=(look,), daemon=True)
         self._watch.start()
-
-    def _started(self, program: Path, errors: IO[bytes]) -> tuple[Any, IO[bytes], IO[bytes]]:
-        process = _start(program, (), subprocess.PIPE, subprocess.PIPE, errors)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        return process, process.stdin, process.stdout
 
     def _look(self, look: Callable[[], None]) -> None:
         while not self._ends.wait(_TURN):
@@ -119,7 +117,7 @@ class Exchange:
         if self._raised is not None:
             raise self._raised
         self._errors.seek(0)
-        code, place = self._process.poll(), _place(self._errors.read())
+        code, place = self._process.poll(), _find_place(self._errors.read())
         raise ExchangeEndedError(f"{code}. {place}")
 
     def close(self) -> None:
@@ -141,7 +139,7 @@ class Exchange:
         self._errors.close()
 
 
-def other_side() -> tuple[Callable[[], Any], Callable[[object], None]]:
+def open_other_side() -> tuple[Callable[[], Any], Callable[[object], None]]:
     """Return the calls that receive and send objects, in the process of an `Exchange`."""
     source, output = os.fdopen(0, "rb", closefd=False), os.fdopen(os.dup(1), "wb")
     # Output of a library is not a message.
@@ -187,7 +185,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float, look: Callable[[], N
         look()
 
 
-def _place(errors: bytes) -> str:
+def _find_place(errors: bytes) -> str:
     lines = errors[-20_000:].decode("utf-8", "replace").splitlines()
     return next((line.strip() for line in reversed(lines) if line.startswith("  File ")), "")
 
@@ -206,22 +204,22 @@ def limit_process(seconds: float, memory: int) -> None:
         return
     # The limit excludes what the interpreter and its libraries have mapped so far.
     limits = {
-        resource.RLIMIT_AS: _mapped() + memory,
+        resource.RLIMIT_AS: _measure_mapped() + memory,
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_CORE: 0,
         # The process writes its result to standard output and opens only files of its libraries.
         resource.RLIMIT_FSIZE: memory,
         resource.RLIMIT_NOFILE: 64,
     }
-    for limit, most in limits.items():
+    for limit, wanted in limits.items():
         _, hard = resource.getrlimit(limit)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         # A system may define a limit without supporting it, as macOS does with RLIMIT_AS.
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (most, most))
+            resource.setrlimit(limit, (wanted, wanted))
 
 
-def _mapped() -> int:
+def _measure_mapped() -> int:
     """Return the address space in use, in bytes; 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:

@@ -61,9 +61,9 @@ def read_sandboxed(
     name = "paper" + os.path.splitext(label)[1][:10]
     arguments = [name, *(f"{limit}" for limit in (max_bytes, max_characters, seconds, memory))]
     ended = run_in_sandbox(Path(__file__), arguments, file, seconds=seconds, look=look)
-    answer = _answer(ended.output)
+    answer = _parse_answer(ended.output)
     if answer is None and (ended.code is None or -ended.code in _TIME):
-        raise _unreadable(
+        raise _make_error(
             label,
             Message(
                 "{file}: must be readable within {seconds:g} seconds. Save it in "
@@ -74,7 +74,7 @@ def read_sandboxed(
         )
     if answer is None:
         _log.warning("The reader of a paper ended with %s. %s", ended.code, ended.place)
-        raise _unreadable(
+        raise _make_error(
             label,
             Message(
                 "{file}: must be readable with moderate memory, but made its reader fail. Open it "
@@ -85,7 +85,7 @@ def read_sandboxed(
     if "refused" in answer:
         refusal = Message.from_dict(answer["refused"])
         # The process knows the file by a different name.
-        raise _unreadable(label, refusal.with_values(file=label))
+        raise _make_error(label, refusal.with_values(file=label))
     if "missing" in answer:
         raise MissingDependencyError(Message.from_dict(answer["missing"]))
     answer["headings"] = tuple(Heading(**heading) for heading in answer["headings"])
@@ -99,7 +99,7 @@ def read_sandboxed(
     return FileText(**{**answer, "pages": tuple(answer["pages"])})
 
 
-def _answer(output: bytes) -> dict[str, Any] | None:
+def _parse_answer(output: bytes) -> dict[str, Any] | None:
     try:
         answer = orjson.loads(output)
     except orjson.JSONDecodeError:
@@ -107,7 +107,7 @@ def _answer(output: bytes) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def _unreadable(label: str, message: Message) -> UnreadableFileError:
+def _make_error(label: str, message: Message) -> UnreadableFileError:
     return UnreadableFileError(Problem(label, None, None, message, None), message)
 
 

@@ -18,16 +18,15 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.validation import bad, check_fields, check_flag, paths_of
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.archives import archive_of, open_file
+from neardup.readers.archives import find_archive, open_file
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Batch,
     Problem,
-    Problems,
-    parts_of,
+    make_empty_batch,
     regroup,
-    without_records,
+    split_refusal,
 )
 from neardup.readers.collection import Collection
 from neardup.readers.encodings import Encodings
@@ -36,18 +35,18 @@ from neardup.readers.formats import (
     READERS,
     TEXT_EXTENSIONS,
     Format,
-    by_name,
     check_format,
-    known,
-    without_query,
+    detect_by_name,
+    drop_query,
+    list_known,
 )
 from neardup.readers.input_files import (
     InputFile,
     Selection,
+    find_output_path,
+    make_skip_problem,
     names_several,
-    path_in_outputs,
     select_files,
-    skipped,
 )
 from neardup.readers.problem_groups import ProblemGroups
 from neardup.readers.source import Source
@@ -101,7 +100,7 @@ class Sources(Collection):
         """Restore the results that an earlier run `found` in the same inputs."""
         self.counts = results["counts"]
         self.notes = list(map(Message.from_dict, results["notes"]))
-        self.problems = list(map(_no_records, results["empty"]))
+        self.problems = list(map(_make_empty_problem, results["empty"]))
 
     def report_to(self, progress: Progress) -> int:
         """Report problems and notes other than of records; return the number of problems."""
@@ -113,8 +112,10 @@ class Sources(Collection):
 
     def shared_with(self, other: Sources) -> list[str]:
         """Return the names of the files that are in both inputs."""
-        others = _files(other.sources)
-        return [name for identity, name in _files(self.sources).items() if identity in others]
+        others = _identify_files(other.sources)
+        return [
+            name for identity, name in _identify_files(self.sources).items() if identity in others
+        ]
 
     def with_extra(self, names: Sequence[str]) -> Self:
         """Return the same sources with other extra fields, None where a source lacks them."""
@@ -153,10 +154,8 @@ class Sources(Collection):
             if value < 1:
                 raise bad(name, "at least {least}", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        too_long = Problems()
-        unbounded = self._read(wanted, batch_bytes)
-        batches = (self.fields.bounded(batch, too_long) for batch in unbounded)
-        return regroup(batches, batch_bytes, batch_records)
+        batches = self._read(wanted, batch_bytes)
+        return regroup(self.fields.bound(batches), batch_bytes, batch_records)
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
@@ -168,7 +167,7 @@ class Sources(Collection):
                 notes.add_note(selection.name, note)
             passed_over += selection.problems
         if passed_over:
-            yield without_records(passed_over, self.fields.extra)
+            yield make_empty_batch(passed_over, self.fields.extra)
         before = 0
         for source in self.sources:
             self.done = before
@@ -179,18 +178,18 @@ class Sources(Collection):
                 notes.add_note(source.name, note)
             count = 0
             problems = False
-            for batch in source.chunks(self.fields, titles, size):
+            for batch in source.read_texts(self.fields, titles, size):
                 count += len(batch)
                 problems = problems or bool(batch.row_problems)
-                self.done = before + source.size * source.done(count)
+                self.done = before + source.size * source.measure_share(count)
                 yield batch
             source.check_unchanged()
             before += source.size
             counts.append(count)
             if is_of_texts(source):
-                empty += map(_no_records, source.empty)
+                empty += map(_make_empty_problem, source.empty)
             elif not count and not problems:
-                empty.append(_no_records(source.name))
+                empty.append(_make_empty_problem(source.name))
         self.counts = counts
         self.problems = empty
         self.notes = [line for line, _ in notes.lines()]
@@ -263,7 +262,7 @@ def open_sources(
         check_fields(extra_fields, "extra_fields"),
         text_parameter=text_parameter,
         max_text=check_max_text(max_text),
-        encodings=Encodings(encoding, _local_files(names, selections)),
+        encodings=Encodings(encoding, _find_local_files(names, selections)),
     )
     sources: list[Source] = []
     for name, selection in zip(names, selected, strict=True):
@@ -288,12 +287,12 @@ def check_standard_input(names: Sequence[str], parameter: str) -> None:
         )
 
 
-def _local_files(
+def _find_local_files(
     names: Sequence[str], selections: Sequence[Selection]
 ) -> Iterator[Callable[[], ReopenableFile]]:
     """Yield what opens each file that can be read twice at no cost."""
     for name in names:
-        if os.path.isfile(name) or archive_of(name):
+        if os.path.isfile(name) or find_archive(name):
             yield partial(open_file, name)
     for file in chain.from_iterable(selection.files for selection in selections):
         if file.opener or os.path.isfile(file.path):
@@ -314,7 +313,7 @@ def _open_selection(
                 open_text(
                     file,
                     printable((file.inside if short_ids else file.path).replace(os.sep, "/")),
-                    path_in_outputs(name, file),
+                    find_output_path(name, file),
                 )
                 for file in files
             ]
@@ -323,7 +322,7 @@ def _open_selection(
         for file in files:
             try:
                 source = _open(file.open(), file.format, fields)
-                source.inside = path_in_outputs(name, file)
+                source.inside = find_output_path(name, file)
                 sources.append(source)
             except InputError as error:
                 refused.append((file, error))
@@ -332,7 +331,7 @@ def _open_selection(
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
-        selection.problems.append(skipped(file.path, *parts_of(refusal)))
+        selection.problems.append(make_skip_problem(file.path, *split_refusal(refusal)))
     if several and read:
         count = sum(len(source.files) for source in several)
         data = Message.counted("1 data file", "{count:,} data files", count=read)
@@ -347,7 +346,7 @@ def _open_selection(
     return sources
 
 
-def _no_records(name: str) -> Problem:
+def _make_empty_problem(name: str) -> Problem:
     return Problem(name, None, None, Message("no records", code="no_records"), None)
 
 
@@ -357,10 +356,10 @@ def _open_named(
     if path == _STDIN:
         named, otherwise = Format(format, None), otherwise or "jsonl"
         return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise)
-    named = by_name(path)
+    named = detect_by_name(path)
     file = open_file(path)
     source = _open(file, named._replace(format=format or named.format), fields, otherwise)
-    source.inside = os.path.basename(without_query(path))
+    source.inside = os.path.basename(drop_query(path))
     if is_of_texts(source):
         source.texts = [replace(text, inside=source.inside) for text in source.texts]
     return source
@@ -370,7 +369,7 @@ def _open(
     file: ReopenableFile, named: Format, fields: Fields, otherwise: str | None = None
 ) -> Source:
     """Return a source; raise InputError if it lacks a required field."""
-    detected = file.format(named)
+    detected = file.detect_format(named)
     format = detected.format or otherwise
     if format is None:
         extension = os.path.splitext(os.path.basename(file.name))[1]
@@ -380,7 +379,7 @@ def _open(
             "with {given[format]}: {given[format='text']} reads any text.",
             code="unknown_format",
             file=file.name,
-            known=known(),
+            known=list_known(),
             found=got,
         )
         raise ParameterError(message)
@@ -391,7 +390,7 @@ def _open(
     return source
 
 
-def _files(sources: list[Source]) -> dict[Any, str]:
+def _identify_files(sources: list[Source]) -> dict[Any, str]:
     """Return the name of each file by what identifies it, whatever path leads to it."""
     names: dict[Any, str] = {}
     for source in sources:

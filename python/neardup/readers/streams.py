@@ -1,7 +1,7 @@
 """Decompressed bytes of files that can be opened repeatedly, since a run reads its input twice.
 
-What can be read only once, such as a pipe, is first copied to an unnamed temporary file. A damaged
-stream raises `DamagedStreamError` *after* all bytes before the damage were yielded.
+An input that can be read only once, such as a pipe, is first copied to an unnamed temporary file.
+A damaged stream raises `DamagedStreamError` *after* all bytes before the damage were yielded.
 """
 
 import bz2
@@ -23,9 +23,9 @@ from neardup.base.confinement import open_file
 from neardup.base.files import announce_wait, open_input, printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
-from neardup.readers.addresses import is_address, opened
-from neardup.readers.batch import refusal
-from neardup.readers.formats import Format, by_content, by_name, columnar_format
+from neardup.readers.addresses import is_address, open_address
+from neardup.readers.batch import make_refusal
+from neardup.readers.formats import Format, detect_by_content, detect_by_name, detect_columnar
 
 # Compressed input is read in small chunks, since a decompressor returns the whole
 # content of a chunk at once: this bounds the memory for a hostile archive.
@@ -57,8 +57,8 @@ class ChangedError(InputError):
 class ReopenableFile:
     """A file whose content can be read several times.
 
-    A file at an address, or a `handle` to read instead of the path, is copied to an unnamed
-    temporary file.
+    A file at an address is copied to an unnamed temporary file. A `handle`, which is read instead
+    of the path, is copied, too.
     """
 
     #: Whether `open` opens what can be sought.
@@ -73,48 +73,56 @@ class ReopenableFile:
         self.identity: tuple[int, int] | str | None = None
         # Of all bytes (None), or of a part by its offset and length.
         self._checksums: dict[tuple[int, int] | None, int] = {}
-        #: Stored bytes, and how many of them the latest `chunks` has read.
+        #: Stored bytes, and how many of them the latest `read_chunks` has read.
         self.size = self.done = 0
-        if handle is None and is_address(path):
-            with opened(path) as (file, size):
-                copied = self._copy(file)
-            if size is not None and copied != size:
-                raise InputError(
-                    Message(
-                        "{file}: the transfer ended early: {found} of {size} bytes. Run it again.",
-                        code="transfer_failed",
-                        file=self.name,
-                        found=copied,
-                        size=size,
-                    )
-                )
-            self.identity = path
-        elif handle is None:
-            status = self._stat()
-            if stat.S_ISREG(status.st_mode):
-                self.identity = (status.st_dev, status.st_ino)
-                self._state = _state(status)
-                self.size = status.st_size
-                with self.open():
-                    return
-            with refusing(self.name):
-                pipe = open_input(path)
-            with pipe:
-                self._copy(pipe)
-        else:
-            if isinstance(handle, io.BufferedReader) and handle.isatty():
-                # What fails here fails again in the copy, which reports it.
-                with (
-                    announce_wait(
-                        Message(
-                            "reading records from the terminal, since the input is standard "
-                            "input. End them with Ctrl-D."
-                        )
-                    ),
-                    suppress(OSError),
-                ):
-                    handle.peek(1)
+        if handle is not None:
+            self._wait_for_terminal(handle)
             self._copy(handle)
+        elif is_address(path):
+            self.identity = path
+            self._fetch(path)
+        else:
+            self._read_here(path)
+
+    def _read_here(self, path: str) -> None:
+        status = self._stat()
+        if stat.S_ISREG(status.st_mode):
+            self.identity = (status.st_dev, status.st_ino)
+            self._state = _identify_state(status)
+            self.size = status.st_size
+            # Opened here, where an error is an error of the file.
+            self.open().close()
+            return
+        with refuse_errors(self.name):
+            pipe = open_input(path)
+        with pipe:
+            self._copy(pipe)
+
+    def _fetch(self, address: str) -> None:
+        with open_address(address) as (file, size):
+            copied = self._copy(file)
+        if size is not None and copied != size:
+            raise InputError(
+                Message(
+                    "{file}: the transfer ended early: {found} of {size} bytes. Run it again.",
+                    code="transfer_failed",
+                    file=self.name,
+                    found=copied,
+                    size=size,
+                )
+            )
+
+    def _wait_for_terminal(self, handle: IO[bytes]) -> None:
+        """Tell a person at a terminal that neardup waits for records."""
+        if not isinstance(handle, io.BufferedReader) or not handle.isatty():
+            return
+        message = Message(
+            "reading records from the terminal, since the input is standard input. End them with "
+            "Ctrl-D."
+        )
+        # What fails here fails again in the copy, which reports it.
+        with announce_wait(message), suppress(OSError):
+            handle.peek(1)
 
     def _copy(self, handle: IO[bytes]) -> int:
         """Copy all bytes, and return their number."""
@@ -126,10 +134,10 @@ class ReopenableFile:
                     # At the end: another call would wait for a second Ctrl-D.
                     break
 
-        self.size = self._keep(self._stored(pieces()))
+        self.size = self._keep(self._store(pieces()))
         return self.size
 
-    def _stored(self, pieces: Iterable[bytes]) -> BinaryIO:
+    def _store(self, pieces: Iterable[bytes]) -> BinaryIO:
         """Return an unnamed temporary file of bytes, at its beginning."""
         import tempfile
 
@@ -144,7 +152,7 @@ class ReopenableFile:
                 "cannot be stored for a second reading: {said}", said=system_words(error)
             )
             remedy = Message("Set TMPDIR to a folder with more space.")
-            raise InputError(refusal(self.name, reason, None, remedy)) from error
+            raise InputError(make_refusal(self.name, reason, None, remedy)) from error
         except BaseException:
             # A transfer may break off with an error of any kind.
             spool.close()
@@ -169,51 +177,51 @@ class ReopenableFile:
         def pieces() -> Iterator[bytes]:
             unpacked = 0
             try:
-                for chunk in self.chunks(compression, _COPIED):
+                for chunk in self.read_chunks(compression, _COPIED):
                     unpacked += len(chunk)
                     check(unpacked)
                     yield chunk
             except DamagedStreamError as error:
                 damage.append(error)
 
-        self._keep(self._stored(pieces()))
+        self._keep(self._store(pieces()))
         return damage[0] if damage else None
 
     def _stat(self) -> os.stat_result:
-        with refusing(self.name):
+        with refuse_errors(self.name):
             return os.stat(self.path)
 
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""
         if self._spool is not None:
             return io.BufferedReader(Part(self._spool, 0, self._length), 1 << 16)
-        with refusing(self.name):
+        with refuse_errors(self.name):
             return open_file(self.path)
 
     def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
-        with refusing(self.name):
+        with refuse_errors(self.name):
             return handle.read(size)
 
-    def head(self) -> bytes:
+    def read_head(self) -> bytes:
         """Return the first bytes."""
         with self.open() as handle:
             return self._read_raw(handle, _HEAD)
 
-    def format(self, named: Format) -> Format:
+    def detect_format(self, named: Format | None = None) -> Format:
         """Return the format; the content overrides the name."""
-        detected = by_content(self.head(), named)
+        detected = detect_by_content(self.read_head(), named or detect_by_name(self.path))
         if detected.compression is not None:
             try:
-                inside = next(self.chunks(detected.compression, _HEAD), b"")
+                inside = next(self.read_chunks(detected.compression, _HEAD), b"")
             except DamagedStreamError:
                 return detected
-            if columnar := columnar_format(inside):
+            if columnar := detect_columnar(inside):
                 return Format(columnar, detected.compression)
         return detected
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
-        if self._spool is None and _state(self._stat()) != self._state:
+        if self._spool is None and _identify_state(self._stat()) != self._state:
             raise ChangedError(self.name)
 
     def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
@@ -221,7 +229,7 @@ class ReopenableFile:
         if self._checksums.setdefault(part, checksum) != checksum:
             raise ChangedError(self.name)
 
-    def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
+    def read_chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
 
         DamagedStreamError is raised after all bytes before the damage; ChangedError at the end if
@@ -243,7 +251,7 @@ class ReopenableFile:
             for part in (
                 stored(size if self._seeks else _PIECE)
                 if compression is None
-                else _unpacked(stored(_PIECE), compression)
+                else _unpack(stored(_PIECE), compression)
             ):
                 waiting.append(part)
                 held += len(part)
@@ -262,21 +270,21 @@ class ReopenableFile:
         try:
             read = handle.read(size)
         except OSError as error:
-            where = Message(" ({said})", said=_said(error))
+            where = Message(" ({said})", said=_describe(error))
             raise DamagedStreamError(
                 Message("must be readable{where}", code="cannot_be_read", where=where)
             ) from error
         self.done += len(read)
         return read
 
-    def unpacked(self, compression: str | None) -> BinaryIO:
+    def open_unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
         if compression is None and self._seeks:
             return _Parts(self)
         try:
-            return self._stored(self.chunks(compression, _COPIED))
+            return self._store(self.read_chunks(compression, _COPIED))
         except DamagedStreamError as error:
-            raise InputError(refusal(self.name, error.args[0])) from error
+            raise InputError(make_refusal(self.name, error.args[0])) from error
 
 
 class _Parts(io.BufferedReader):
@@ -339,29 +347,29 @@ class Part(io.RawIOBase):
 def read_unpacked(path: str | Path) -> bytes:
     """Return the unpacked content of one file."""
     source_file = ReopenableFile(os.fspath(path))
-    return _all_bytes(source_file, source_file.format(by_name(source_file.name)).compression)
+    return _read_all(source_file, source_file.detect_format().compression)
 
 
-def stored_bytes(path: str | Path) -> bytes:
+def read_stored(path: str | Path) -> bytes:
     """Return the content of one file as it is stored."""
-    return _all_bytes(ReopenableFile(os.fspath(path)), None)
+    return _read_all(ReopenableFile(os.fspath(path)), None)
 
 
-def _all_bytes(source_file: ReopenableFile, compression: str | None) -> bytes:
+def _read_all(source_file: ReopenableFile, compression: str | None) -> bytes:
     try:
-        return b"".join(source_file.chunks(compression, _COPIED))
+        return b"".join(source_file.read_chunks(compression, _COPIED))
     except DamagedStreamError as error:
-        raise InputError(refusal(source_file.name, error.args[0])) from error
+        raise InputError(make_refusal(source_file.name, error.args[0])) from error
 
 
-def _bytes_as_they_are(error: UnicodeError) -> tuple[str, int]:
+def _keep_bytes(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     wrong = error.object[error.start : error.end]
     # Alone they may be valid UTF-8.
     return (wrong.decode("ascii", "surrogateescape") + "\udcff", error.end)
 
 
-codecs.register_error("neardup", _bytes_as_they_are)
+codecs.register_error("neardup", _keep_bytes)
 
 
 def recode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
@@ -372,7 +380,7 @@ def recode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
 
 
-def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+def _unpack(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
     """Decompress the members of a stream."""
     begin, piece = _UNPACK[compression]
     member = None
@@ -412,21 +420,21 @@ _UNPACK: dict[str, tuple[Callable[[], Any], int]] = {
 }
 
 
-def _state(status: os.stat_result) -> tuple[int, int, int]:
+def _identify_state(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @contextmanager
-def refusing(name: str) -> Iterator[None]:
+def refuse_errors(name: str) -> Iterator[None]:
     """Turn a system error into an InputError that names the file."""
     try:
         yield
     except FileNotFoundError as error:
         reason = Message("no such file or directory", code="no_such_file")
-        raise InputError(refusal(name, reason)) from error
+        raise InputError(make_refusal(name, reason)) from error
     except OSError as error:
-        raise InputError(refusal(name, _said(error), code="cannot_be_read")) from error
+        raise InputError(make_refusal(name, _describe(error), code="cannot_be_read")) from error
 
 
-def _said(error: OSError) -> Message:
+def _describe(error: OSError) -> Message:
     return Message("{said:inside}", said=system_words(error))

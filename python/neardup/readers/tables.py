@@ -26,19 +26,18 @@ from neardup.readers.batch import (
     BATCH_RECORDS,
     Batch,
     Problem,
-    Problems,
+    make_empty_batch,
     regroup,
     show,
-    without_records,
 )
 from neardup.readers.collection import Collection
 from neardup.readers.columns import (
     PART_ROWS,
     ColumnReader,
     choose_columns,
+    cut_rows,
     is_text,
-    problem_of_text,
-    row_ranges,
+    make_text_problem,
 )
 from neardup.readers.fields import (
     DEFAULT_ID,
@@ -49,7 +48,7 @@ from neardup.readers.fields import (
     Fields,
     check_text_field,
 )
-from neardup.readers.paths import MISSING, paths_in, roots_of, value_at
+from neardup.readers.paths import MISSING, find_roots, find_value, list_paths
 
 _NAME = "input"
 #: The name of a single column.
@@ -67,10 +66,10 @@ class TableSource(Collection):
     has_fields = True
 
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
-        self._data, self._kept = _opened(data, parameter)
+        self._data, self._kept = _open(data, parameter)
         self._fields = fields
         self._chunks = _choose(self._data, fields, parameter)
-        self.records: int = _length(self._data)
+        self.records: int = _count_rows(self._data)
 
     def batches(
         self,
@@ -81,9 +80,7 @@ class TableSource(Collection):
     ) -> Iterator[Batch]:
         """Read the table from its beginning; see `Sources.batches`."""
         wanted = self._fields.title is not None if titles is None else titles
-        too_long = Problems()
-        chunks = (self._fields.bounded(chunk, too_long) for chunk in self._chunks(wanted))
-        return regroup(chunks, batch_bytes, batch_records)
+        return regroup(self._fields.bound(self._chunks(wanted)), batch_bytes, batch_records)
 
     def with_extra(self, names: Sequence[str]) -> Self:
         """Return the same table with other extra fields, None where it lacks them."""
@@ -94,14 +91,14 @@ class TableSource(Collection):
 
     def titles(self, wanted: Sequence[int]) -> list[str | None]:
         """Return the titles of some rows, which no pass over the table needs."""
-        return [title if isinstance(title, str) else None for title in self._titles(wanted)]
+        return [title if isinstance(title, str) else None for title in self._read_titles(wanted)]
 
-    def _titles(self, rows: Sequence[int]) -> list[Any]:
+    def _read_titles(self, rows: Sequence[int]) -> list[Any]:
         data, name = self._data, self._fields.title or DEFAULT_TITLE
         if isinstance(data, (list, tuple)):
             records = (data[row] for row in rows)
             return [r.get(name) if isinstance(r, dict) else None for r in records]
-        names = _names(data)
+        names = _list_names(data)
         if name not in names:
             return [None] * len(rows)
         column = _load(_pick(data, names, name))
@@ -147,7 +144,7 @@ def open_others(data: Any, **fields: Any) -> Any:
     return open_table(data, parameter="against", **fields)
 
 
-def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
+def _open(data: Any, parameter: str) -> tuple[Any, _Kept]:
     """Return rows that can be read twice, and what returns kept rows in the kind of the input.
 
     Kinds of other libraries are known by the names of their classes, so that none is imported.
@@ -167,52 +164,52 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         table = data.read_all()
         return table, lambda keep: rows_where(table, keep).to_reader()
     if isinstance(data, (pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
-        return _arrow(data)
+        return _open_arrow(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return _arrow(pa.table(data))
+        return _open_arrow(pa.table(data))
     raise ParameterError(
         Message(
             "{parameter:named} must be a pandas, polars or Arrow table, or a list, not "
             "{value}.{way_out}",
             parameter=parameter,
             value=kind.__name__,
-            way_out=_way_out(data, parameter),
+            way_out=_advise(data, parameter),
         )
     )
 
 
-def _arrow(data: Any) -> tuple[Any, _Kept]:
+def _open_arrow(data: Any) -> tuple[Any, _Kept]:
     return data, lambda keep: rows_where(data, keep)
 
 
-def _pandas(data: Any) -> tuple[Any, _Kept]:
+def _open_pandas(data: Any) -> tuple[Any, _Kept]:
     # Its index and its types stay, since rows are picked from it directly.
     return data, lambda keep: data[keep]
 
 
-def _polars(data: Any) -> tuple[Any, _Kept]:
+def _open_polars(data: Any) -> tuple[Any, _Kept]:
     series = sys.modules["polars"].Series
     return data, lambda keep: data.filter(series(keep))
 
 
-def _lazy_frame(data: Any) -> tuple[Any, _Kept]:
-    frame, kept = _polars(data.collect())
+def _open_lazy_frame(data: Any) -> tuple[Any, _Kept]:
+    frame, kept = _open_polars(data.collect())
     return frame, lambda keep: kept(keep).lazy()
 
 
-def _hugging_face(data: Any) -> tuple[Any, _Kept]:
+def _open_hugging_face(data: Any) -> tuple[Any, _Kept]:
     # Rows of a selection or a shuffle are in its order, which the table behind it is not.
     table = data.with_format("arrow")[:]
     return table, lambda keep: data.select(np.flatnonzero(keep))
 
 
 _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
-    ("pandas", "DataFrame"): _pandas,
-    ("pandas", "Series"): _pandas,
-    ("polars", "DataFrame"): _polars,
-    ("polars", "Series"): _polars,
-    ("polars", "LazyFrame"): _lazy_frame,
-    ("datasets", "Dataset"): _hugging_face,
+    ("pandas", "DataFrame"): _open_pandas,
+    ("pandas", "Series"): _open_pandas,
+    ("polars", "DataFrame"): _open_polars,
+    ("polars", "Series"): _open_polars,
+    ("polars", "LazyFrame"): _open_lazy_frame,
+    ("datasets", "Dataset"): _open_hugging_face,
 }
 
 
@@ -225,11 +222,11 @@ def _is_of(data: Any, library: str) -> bool:
     return kind.__module__.partition(".")[0] == library and kind.__name__ in ("DataFrame", "Series")
 
 
-def _length(data: Any) -> int:
+def _count_rows(data: Any) -> int:
     return data.num_rows if isinstance(data, (pa.Table, pa.RecordBatch)) else len(data)
 
 
-def _way_out(data: Any, parameter: str) -> str:
+def _advise(data: Any, parameter: str) -> str:
     if isinstance(data, Mapping) and type(data).__name__ in _SPLITS:
         split = json.dumps(str(next(iter(data), "train")), ensure_ascii=False)
         return Message(" Name a split: {one}.", one=f"{parameter}[{split}]")
@@ -279,25 +276,25 @@ def _choose(data: Any, fields: Fields, parameter: str) -> Callable[[bool], Itera
         # It has no fields that could be named.
         fields, names, columns = Fields(), [_TEXT], {_TEXT: _load(data)}
     else:
-        names = _names(data)
-        columns = {name: _load(_pick(data, names, name)) for name in _needed(names, fields)}
-    if not _length(data):
+        names = _list_names(data)
+        columns = {name: _load(_pick(data, names, name)) for name in _list_needed(names, fields)}
+    if not _count_rows(data):
         # Without values, pandas guesses a type; every type is acceptable.
         columns = dict.fromkeys(columns, pa.chunked_array([], pa.string()))
-    schema = pa.schema([(name, _type_of(columns.get(name))) for name in names])
-    if isinstance(data, (pa.Table, pa.RecordBatch)) and _length(data):
+    schema = pa.schema([(name, _find_type(columns.get(name))) for name in names])
+    if isinstance(data, (pa.Table, pa.RecordBatch)) and _count_rows(data):
         schema = data.schema
     lists = [(name, column) for name, column in columns.items() if isinstance(column, list)]
-    mixed = [p for n, column in lists for v in column[:SAMPLED_RECORDS] for p in paths_in({n: v})]
+    mixed = [p for n, column in lists for v in column[:SAMPLED_RECORDS] for p in list_paths({n: v})]
     chosen = choose_columns(schema, fields, _NAME, mixed)
-    columns = {name: columns[name] for name in chosen.needed(titles=True)}
+    columns = {name: columns[name] for name in chosen.list_needed(titles=True)}
     return partial(_read_columns, columns, chosen, fields)
 
 
-def _needed(names: list[str], fields: Fields) -> list[str]:
+def _list_needed(names: list[str], fields: Fields) -> list[str]:
     """Return the columns that may be chosen, or lead to a field that may be."""
     named = {*fields.texts, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra}
-    named.update(*(roots_of(name, names) for name in list(named)))
+    named.update(*(find_roots(name, names) for name in list(named)))
     # What is there twice is refused if it is chosen.
     times = Counter(names)
     return [name for name in names if name in named and times[name] == 1]
@@ -308,7 +305,7 @@ def _is_one_column(data: Any) -> bool:
     return is_array or type(data).__name__ == "Series"
 
 
-def _names(data: Any) -> list[str]:
+def _list_names(data: Any) -> list[str]:
     """Return the names of the columns; a single column has none."""
     if _is_one_column(data):
         return []
@@ -347,7 +344,7 @@ def _load(column: Any) -> _Loaded:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _type_of(column: _Loaded | None) -> pa.DataType:
+def _find_type(column: _Loaded | None) -> pa.DataType:
     if column is None:
         return pa.null()
     return pa.string() if isinstance(column, list) else column.type
@@ -356,8 +353,8 @@ def _type_of(column: _Loaded | None) -> pa.DataType:
 def _read_columns(
     columns: dict[str, _Loaded], chosen: Columns, fields: Fields, titles: bool
 ) -> Iterator[Batch]:
-    reader = ColumnReader(chosen, fields, titles, _NAME, _position)
-    for begin, end in _ranges(list(columns.values())):
+    reader = ColumnReader(chosen, fields, titles, _NAME, _make_id)
+    for begin, end in _cut_rows(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
             values: Any = columns[name]
@@ -373,7 +370,7 @@ def _read_columns(
         yield reader.read(column)
 
 
-def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
+def _cut_rows(columns: list[Any]) -> Iterator[tuple[int, int]]:
     """Cut the rows of columns into the ranges that are read together."""
     for first in range(0, len(columns[0]), PART_ROWS):
         parts = [
@@ -382,27 +379,27 @@ def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
             else column.slice(first, PART_ROWS)
             for column in columns
         ]
-        for begin, end in row_ranges(parts, len(parts[0])):
+        for begin, end in cut_rows(parts, len(parts[0])):
             yield first + begin, first + end
 
 
 def _read_records(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Batch]:
     chosen = Columns(
         # The text field may differ between records; this names all candidates.
-        fields.text or fields.wanting(),
+        fields.text or fields.describe_wanted(),
         (fields.title or DEFAULT_TITLE) if titles else None,
         fields.id or DEFAULT_ID,
         fields.extra,
     )
-    all_texts = [fields.text_in(row)[1] if isinstance(row, dict) else None for row in data]
-    reader = ColumnReader(chosen, fields, titles, _NAME, _position)
-    for begin, end in _ranges([all_texts]):
+    all_texts = [fields.find_text(row)[1] if isinstance(row, dict) else None for row in data]
+    reader = ColumnReader(chosen, fields, titles, _NAME, _make_id)
+    for begin, end in _cut_rows([all_texts]):
 
         def column(name: str, part: slice = slice(begin, end)) -> list[Any]:
             if name == chosen.text:
                 return all_texts[part]
             records = (row if isinstance(row, dict) else {} for row in data[part])
-            values = (value_at(record, name) for record in records)
+            values = (find_value(record, name) for record in records)
             return [None if value is MISSING else value for value in values]
 
         def explain(
@@ -414,8 +411,8 @@ def _read_records(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator
     if fields.title is not None:
         records = [row for row in data if isinstance(row, dict)]
         if records and not any(fields.title in record for record in records):
-            problem = fields.no_title(_NAME, len(records))
-            yield without_records([problem], fields.extra)
+            problem = fields.make_title_problem(_NAME, len(records))
+            yield make_empty_batch([problem], fields.extra)
 
 
 def _explain(
@@ -423,17 +420,17 @@ def _explain(
 ) -> tuple[Hashable, Callable[[], Problem]]:
     """Return the kind of what is wrong with a row without text, and what makes its problem."""
     if not isinstance(row, dict):
-        return "no dict", partial(_no_dict, row, number)
-    name, text = fields.text_in(row)
+        return "no dict", partial(_make_dict_problem, row, number)
+    name, text = fields.find_text(row)
     if name is None or not isinstance(text, str):
-        return ("text", name), partial(fields.no_text, row, _NAME, number)
-    return code, partial(problem_of_text, _NAME, number, name, code, value)
+        return ("text", name), partial(fields.make_text_problem, row, _NAME, number)
+    return code, partial(make_text_problem, _NAME, number, name, code, value)
 
 
-def _no_dict(row: Any, number: int) -> Problem:
+def _make_dict_problem(row: Any, number: int) -> Problem:
     reason = Message("must be a dict", code="invalid_json")
     return Problem(_NAME, number, None, reason, show(row))
 
 
-def _position(number: int) -> str:
+def _make_id(number: int) -> str:
     return str(number - 1)

@@ -10,12 +10,12 @@ from neardup.base.arrays import texts_array
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, parts_of
+from neardup.readers.batch import Batch, Problem, split_refusal
 from neardup.readers.fields import Fields
-from neardup.readers.file_text import Limits, UnreadableFileError, contents, read_record
+from neardup.readers.file_text import Limits, UnreadableFileError, read_contents, read_record
 from neardup.readers.input_files import InputFile
 from neardup.readers.problem_groups import ProblemGroups
-from neardup.readers.source import Keep, Row, Source
+from neardup.readers.source import KeepMask, Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
 _FILES = 1024
@@ -38,12 +38,12 @@ class TextFile:
         name = self.file.name
         raw = b""
         try:
-            raw = contents(self.file, self.compression, Limits(), fields.max_text)
+            raw = read_contents(self.file, self.compression, Limits(), fields.max_text)
             content = read_record(raw, name, encodings=fields.encodings)
         except ChangedError:
             raise
         except InputError as error:
-            return _Content(self.id, name, _unreadable(name, error), len(raw))
+            return _Content(self.id, name, _make_problem(name, error), len(raw))
         return _Content(self.id, name, content.text, len(raw), content.notes, content.problems)
 
 
@@ -79,13 +79,13 @@ class TextFiles(Source):
         self.empty: list[str] = []
         self._fields = fields
 
-    def done(self, records: int) -> float:
+    def measure_share(self, records: int) -> float:
         return records / max(1, len(self.texts))
 
-    def names(self) -> list[str]:
+    def list_fields(self) -> list[str]:
         return ["id", "text"]
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
+    def read_texts(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         del titles
         for files in self._read(size):
             for file in files:
@@ -101,7 +101,7 @@ class TextFiles(Source):
                 [(row, file.name, 1) for row, file in enumerate(files)],
             )
 
-    def rows(self) -> Iterator[list[Row]]:
+    def read_rows(self) -> Iterator[list[Row]]:
         why = Message("an unreadable record cannot be converted")
         for files in self._read(_CHUNK):
             yield [
@@ -111,7 +111,7 @@ class TextFiles(Source):
                 for file in files
             ]
 
-    def kept_files(self, keep: Keep) -> Iterator[TextFile]:
+    def find_kept(self, keep: KeepMask) -> Iterator[TextFile]:
         """Yield the kept files, whose records are read again to tell which files have one."""
         for file in self.texts:
             text = file.read(self._fields).text
@@ -147,16 +147,16 @@ def open_text(named: InputFile, key: str, inside: str) -> TextFile:
     """Open a text file of a folder, with its id and its path in a folder of outputs."""
     try:
         file = named.open()
-        return TextFile(key, file, file.format(named.format).compression, inside)
+        return TextFile(key, file, file.detect_format(named.format).compression, inside)
     except InputError as error:
-        return TextFile(key, _unreadable(printable(named.path), error))
+        return TextFile(key, _make_problem(printable(named.path), error))
 
 
-def _unreadable(name: str, error: InputError) -> Problem:
+def _make_problem(name: str, error: InputError) -> Problem:
     """Return the problem of a file that cannot be opened."""
     if isinstance(error, UnreadableFileError):
         return replace(error.problem, record=1)
-    reason, _, _ = parts_of(error)
+    reason, _, _ = split_refusal(error)
     return Problem(
         name, 1, None, Message("must be readable{where}", code="cannot_be_read", where=""), reason
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neardup.base.lazy import _core, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, place_of, show
+from neardup.readers.batch import Batch, Problem, find_place, show
 from neardup.recipe import Recipe
 from neardup.recipe.segmenters import encoded_units, load_segmenter
 
@@ -32,7 +32,7 @@ def readable(
             try:
                 encoded = encoded_units(segmenter, core.normalize(text))
             except InputError as error:
-                place = place_of(batch.runs, row)
+                place = find_place(batch.runs, row)
                 if ends:
                     raise _locate_error(place, error) from error
                 problems.append(_problem(place, error))

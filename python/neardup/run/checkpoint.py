@@ -22,8 +22,8 @@ from neardup.base.lazy import orjson
 from neardup.base.messages import Message, system_words
 from neardup.base.validation import list_differences
 from neardup.exceptions import InputError, OutputError
-from neardup.readers.addresses import address_state, is_address
-from neardup.readers.archives import archive_of
+from neardup.readers.addresses import is_address, read_address_state
+from neardup.readers.archives import find_archive
 from neardup.readers.input_files import names_several, select_files
 from neardup.writers.sink import FileSink, remove, replace_file
 
@@ -315,11 +315,11 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
     """Return name, size and modification time of files, and of the files read in folders."""
     states = []
     for name in paths:
-        path = Path(archive_of(name) or name)
+        path = Path(find_archive(name) or name)
         try:
             several = names_several(name)
             if is_address(name) and not several:
-                states.append(address_state(name))
+                states.append(read_address_state(name))
                 continue
             if name == "-" or not (several or path.is_file() or not path.exists()):
                 raise InputError(
@@ -344,7 +344,7 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
             ) from error
         for selected in select_files(name, format, opened=False).files:
             if is_address(selected.path):
-                states.append(address_state(selected.path))
+                states.append(read_address_state(selected.path))
                 continue
             file = Path(selected.path)
             try:

@@ -24,7 +24,7 @@ from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
 from neardup.run.summary import Summary, in_both, run_report
 from neardup.writers import OutputSet
-from neardup.writers.folder import files_in
+from neardup.writers.folder import list_files
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
@@ -75,7 +75,7 @@ class FileRun:
             place = os.path.realpath(path)
             files = [place]
             if os.path.isdir(place):
-                files = [os.path.join(place, name) for name in files_in(place)]
+                files = [os.path.join(place, name) for name in list_files(place)]
             return options.force or replaceable.issuperset(files)
 
         texts = {**self._outputs.get("texts", {}), "report": options.report}

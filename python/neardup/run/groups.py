@@ -8,7 +8,7 @@ from neardup.base.arrays import texts_array
 from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, place_of, show
+from neardup.readers.batch import Batch, Problem, find_place, show
 from neardup.readers.fields import as_id
 
 #: What no encoding of Unicode has.
@@ -39,7 +39,7 @@ def hashes_of(
         return _core.hashes_of(texts_array(names)), texts, []
     reason = Message("must be text or an integer", code="not_an_id")
     problems = [
-        Problem(*place_of(batch.runs, row), field, reason, show(values[row]))
+        Problem(*find_place(batch.runs, row), field, reason, show(values[row]))
         for row in wrong
         if texts[row].is_valid and row not in reported
     ]

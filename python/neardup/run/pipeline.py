@@ -14,7 +14,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
 from neardup.readers import Batch, Problem, Sources
-from neardup.readers.batch import in_pyarrow, stopped
+from neardup.readers.batch import in_pyarrow, make_stop_error
 from neardup.readers.collection import Collection
 from neardup.readers.streams import ChangedError
 from neardup.recipe import Recipe
@@ -204,7 +204,7 @@ class Pipeline(Run):
             collected.groups.append(groups)
             problems = [*problems, *wrong]
         if problems and options.on_error == "stop":
-            raise stopped(problems[0])
+            raise make_stop_error(problems[0])
         remembered, count = len(self.problems), self.problem_count
         self.note_problems(problems)
         if options.reads_titles and options.title_from_first_line:
@@ -264,7 +264,7 @@ class Pipeline(Run):
                 problem = Problem.from_dict(stored)
                 if self.options.on_error == "stop":
                     # The earlier run continued after problems.
-                    raise stopped(problem)
+                    raise make_stop_error(problem)
                 self.problems.append(problem)
                 self.progress.problem(problem)
 

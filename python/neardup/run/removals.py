@@ -11,7 +11,7 @@ from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.readers.batch import in_pyarrow
 from neardup.recipe.decisions import Decisions
 from neardup.run.document_set import DocumentSet
-from neardup.writers.rows import kinds, removed_table
+from neardup.writers.rows import list_kinds, make_removed_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ class Removals:
         optional = {
             **self.titles,
             "cluster_size": numbers_array(np.asarray(self.cluster_sizes)),
-            "kind": kinds(identical, similarity),
+            "kind": list_kinds(identical, similarity),
         }
         if self._has_against:
             optional["kept_from"] = [
@@ -93,7 +93,7 @@ class Removals:
             # The records of each collection are counted from 1.
             optional["record"] = documents - self._first + 1
             optional["kept_record"] = kept_for - np.where(is_against, 0, self._first) + 1
-        return removed_table(
+        return make_removed_table(
             in_pyarrow(self.ids),
             in_pyarrow(self.kept_ids),
             numbers_array(similarity),

@@ -18,7 +18,7 @@ from neardup.run.checkpoint import Work, damage_error
 from neardup.run.document_set import DocumentSet
 from neardup.run.sketch_file import SketchFiles, cut, rows_of, schema_of
 from neardup.writers.sink import FileSink
-from neardup.writers.tables import arrow_file
+from neardup.writers.tables import open_arrow_file
 
 #: A shard has at least so many bytes of text and ids: four batches.
 _BYTES = 16 << 20
@@ -86,7 +86,7 @@ class Shards:
         schema: pa.Schema = schema_of(self._collected, self._shingle)
 
         def write(sink: FileSink) -> None:
-            with arrow_file(sink, schema) as writer:
+            with open_arrow_file(sink, schema) as writer:
                 for ids, groups, begin in batches:
                     writer.write_batch(rows_of(self._collected, schema, ids, groups, begin))
 

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias, cast
 from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
-from neardup.readers.addresses import is_address, names_several_at, opened
+from neardup.readers.addresses import is_address, names_several_at, open_address
 from neardup.readers.collection import Collection
-from neardup.readers.formats import ARROW_FILE, SKETCHES, by_name
+from neardup.readers.formats import ARROW_FILE, SKETCHES, detect_by_name
 from neardup.readers.streams import ReopenableFile
 from neardup.recipe import Recipe
 from neardup.run.document_set import DocumentSet
@@ -104,7 +104,7 @@ def is_sketch_file(path: str) -> bool:
         if is_address(path):
             if names_several_at(path):
                 return False
-            with opened(path) as (file, _):
+            with open_address(path) as (file, _):
                 head = file.read(_HEAD)
         # What is read from a pipe is gone.
         elif not os.path.isfile(path):
@@ -118,7 +118,7 @@ def is_sketch_file(path: str) -> bool:
     if not head.startswith(ARROW_FILE):
         return False
     # The schema with its metadata is at the beginning, where a damaged file may have lost it.
-    return SKETCHES in head or by_name(path).format != "arrow"
+    return SKETCHES in head or detect_by_name(path).format != "arrow"
 
 
 class SketchFiles:

@@ -21,7 +21,7 @@ from neardup.spark.kernels import BUCKETS, WHOLE, compile_shuffle
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS, Layout
 from neardup.spark.rows import FILED, JUDGED, NUMBER, REPEAT, are_new, divide_rows
 from neardup.spark.sketching import TEXT, Settings
-from neardup.writers.rows import kinds
+from neardup.writers.rows import list_kinds
 
 _NAMES = ("later", "earlier", "similarity", "distance")
 #: A dropped document, and the kept one that it repeats.
@@ -289,7 +289,7 @@ def list_removed(
                 "similarity": similarity,
                 "measure": pa.array([settings.rule.measure] * len(rows), TEXT),
                 "distance": pa.array(distance, mask=distance < 0),
-                "kind": kinds(is_same, similarity.to_numpy()),
+                "kind": list_kinds(is_same, similarity.to_numpy()),
                 "cluster_size": rows.column("cluster_size"),
                 "kept_from": pa.array(np.where(is_against, "against", "input"), TEXT),
             }

@@ -19,7 +19,7 @@ from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
 from neardup.readers.columns import choose_columns
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
-from neardup.readers.formats import by_name
+from neardup.readers.formats import detect_by_name
 from neardup.readers.json_faults import parse
 from neardup.spark import sketching
 from neardup.spark.blobs import SCHEMA, convert_schema, from_rows, group_sorted_blobs, unpack
@@ -147,7 +147,7 @@ def open_files(
 def _detect_format(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
-        format, compression = by_name(path)
+        format, compression = detect_by_name(path)
         # Hadoop unpacks the others.
         if format not in FORMATS or compression == "xz":
             way_out = Message("Name the format with {given[format]}.")

@@ -18,7 +18,7 @@ from neardup.base.progress import Clock, check_progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.readers import Problem
-from neardup.readers.batch import REMEMBERED, stopped
+from neardup.readers.batch import REMEMBERED, make_stop_error
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS
 from neardup.recipe.rule import chosen_recipe, rule
@@ -318,7 +318,7 @@ class Job:
     ) -> SparkResult:
         problems = io.read_problems(documents, seen, REMEMBERED)
         if problems and self.on_error == "stop":
-            raise stopped(problems[0])
+            raise make_stop_error(problems[0])
         for problem in problems:
             self.progress.problem(problem)
         self.clock.lap("read and sketch")

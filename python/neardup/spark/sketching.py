@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.base.lazy import NDArray, _core
-from neardup.readers.batch import Batch, Problem, Problems
+from neardup.readers.batch import Batch, Problem
 from neardup.readers.columns import ColumnReader, choose_columns
 from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReader
@@ -247,7 +247,7 @@ class _SketchGroup:
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> Iterator[Blob]:
         """Yield the blobs of a batch."""
-        read = self._settings.fields.bounded(_read(records, self._settings), Problems())
+        (read,) = self._settings.fields.bound([_read(records, self._settings)])
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         rows = self._corpus.rows(begin, self._documents)

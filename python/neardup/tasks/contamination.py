@@ -17,7 +17,7 @@ from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options, takes_options
 from neardup.papers.alignment import get_aligner
 from neardup.readers import Problem, Sources, open_sources
-from neardup.readers.batch import strings
+from neardup.readers.batch import list_texts
 from neardup.readers.collection import Collection
 from neardup.readers.sources import check_standard_input
 from neardup.run.run import Run
@@ -347,7 +347,7 @@ class _Search(Run):
         for batch in self.prefetch(tests.batches()):
             self.note_problems(batch.problems)
             texts.append(batch.texts)
-            ids += strings(batch.ids)
+            ids += list_texts(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         least = self._given["min_item_length"]
         core = _core.Items(get_aligner(), array, shortest=least, workers=self._given["workers"])

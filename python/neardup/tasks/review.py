@@ -25,7 +25,7 @@ from neardup.papers.alignment import align_sides
 from neardup.run.restore_ids import line_of
 from neardup.run.summary import Summary
 from neardup.writers import write_file
-from neardup.writers.rows import kinds
+from neardup.writers.rows import list_kinds
 
 __all__ = ["Removal", "Review"]
 
@@ -211,7 +211,7 @@ def pick(
     order = np.lexsort((number, similarity, identical))[:REMOVALS]
     shown = {name: values[order].tolist() for name, values in removed.items()}
     shown |= {name: rows_of(ids[name], order).to_pylist() for name in ids.column_names}
-    shown["kind"] = kinds(identical[order], similarity[order]).to_pylist()
+    shown["kind"] = list_kinds(identical[order], similarity[order]).to_pylist()
     groups = []
     keepers, counts = np.unique(kept, return_counts=True)
     for largest in np.lexsort((keepers, -counts))[:GROUPS].tolist():

@@ -12,7 +12,7 @@ from neardup.base.lazy import parts
 
 if TYPE_CHECKING:
     from neardup.writers.folder import OutputFolder
-    from neardup.writers.kept import write_kept
+    from neardup.writers.kept_records import write_kept
     from neardup.writers.kept_writer import KeptReport
     from neardup.writers.output import Output, open_output, write_file
     from neardup.writers.output_set import OutputSet
@@ -37,7 +37,7 @@ __getattr__ = parts(
     __name__,
     {
         "folder": "OutputFolder",
-        "kept": "write_kept",
+        "kept_records": "write_kept",
         "kept_writer": "KeptReport",
         "output": "Output open_output write_file",
         "output_set": "OutputSet",

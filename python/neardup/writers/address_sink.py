@@ -9,8 +9,8 @@ from typing import Any
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import NeardupError, OutputError
-from neardup.readers.addresses import file_system, is_web, words_of_error
-from neardup.writers.sink import exists_already, unwritable
+from neardup.readers.addresses import describe_error, find_file_system, is_web
+from neardup.writers.sink import make_exists_error, make_write_error
 
 #: Schemes of stores of objects whose libraries take a file in parts and commit them on demand.
 _TAKE_PARTS = {"s3", "s3a", "gs", "gcs"}
@@ -31,20 +31,20 @@ class AddressSink:
     def __init__(self, address: str, force: bool) -> None:
         self.name, self._address = printable(address), address
         check_writable(address)
-        self._system, self._path = file_system(address)
+        self._system, self._path = find_file_system(address)
         self._takes_parts = address.partition("://")[0].lower() in _TAKE_PARTS
         #: What was sent and has no name: the parts, or a temporary path.
         self._parts: Any = None
         self._sent: str | None = None
-        with address_errors(self._address):
+        with refuse_address_errors(self._address):
             if not force and self._system.exists(self._path):
-                raise exists_already(self.name)
+                raise make_exists_error(self.name)
             # Named, since the libraries send files by their names.
             self._file = tempfile.NamedTemporaryFile(prefix="neardup-")  # noqa: SIM115
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
-        with address_errors(self._address):
+        with refuse_address_errors(self._address):
             return self._file.write(data)
 
     @property
@@ -54,7 +54,7 @@ class AddressSink:
 
     def finish(self) -> None:
         """Send the file, which takes its time and may be interrupted; nobody sees it yet."""
-        with address_errors(self._address):
+        with refuse_address_errors(self._address):
             self._file.flush()
             if self._takes_parts:
                 self._send_parts()
@@ -75,7 +75,7 @@ class AddressSink:
 
     def commit(self) -> None:
         """Give what was sent its name."""
-        with address_errors(self._address):
+        with refuse_address_errors(self._address):
             if self._parts is not None:
                 self._parts.commit()
             else:
@@ -97,14 +97,14 @@ class AddressSink:
 
 
 @contextlib.contextmanager
-def address_errors(address: str) -> Iterator[None]:
+def refuse_address_errors(address: str) -> Iterator[None]:
     """Turn errors of the library, which may be of any kind, into an OutputError."""
     try:
         yield
     except NeardupError:
         raise
     except Exception as error:
-        raise unwritable(printable(address), words_of_error(error, address)) from error
+        raise make_write_error(printable(address), describe_error(error, address)) from error
 
 
 def check_writable(address: str) -> None:

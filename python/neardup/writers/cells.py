@@ -1,8 +1,8 @@
 r"""Python values as bytes of a JSON line or a CSV row.
 
 In JSON, values without a JSON form are text: decimals as written, bytes in base64,
-others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
-``false``, empty for null, and JSON for lists and records.
+others by `str`. A CSV cell is the text itself, a number as in JSON, or ``true`` or
+``false``. It is empty for null, and JSON for lists and records.
 """
 
 import base64
@@ -22,17 +22,17 @@ _PART = 1 << 16
 _FORMULA = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 
 
-def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
+def write_jsonl(records: Iterable[dict[str, Any]]) -> bytes:
     """Return records as JSON Lines."""
-    return b"".join([_line(record) for record in records])
+    return b"".join([_write_line(record) for record in records])
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def _write_line(record: dict[str, Any]) -> bytes:
     options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
-    return orjson.dumps(record, default=_fallback, option=options)
+    return orjson.dumps(record, default=_convert, option=options)
 
 
-def csv_bytes(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
+def write_csv(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     r"""Return rows as CSV or TSV, with ``\n`` at the end of each."""
     out = io.StringIO()
     plain = csv.writer(out, delimiter=dialect.delimiter, lineterminator="\n")
@@ -42,7 +42,7 @@ def csv_bytes(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
         out, delimiter=dialect.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL
     )
     for row in rows:
-        cells = [plain_text(value) for value in row]
+        cells = [format_plain(value) for value in row]
         if any("\r" in cell for cell in cells):
             quoted.writerow(cells)
         else:
@@ -50,13 +50,13 @@ def csv_bytes(rows: Iterable[Iterable[Any]], dialect: Dialect) -> bytes:
     return out.getvalue().encode(dialect.encoding, "backslashreplace")
 
 
-def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
+def write_spreadsheet(rows: Iterable[Iterable[Any]]) -> bytes:
     """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
-    return b"".join(spreadsheet_parts(rows))
+    return b"".join(write_spreadsheet_parts(rows))
 
 
-def spreadsheet_parts(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
-    """Yield the bytes of `spreadsheet_bytes` in parts, while the rows are read.
+def write_spreadsheet_parts(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of `write_spreadsheet` in parts, while the rows are read.
 
     All tables for people are written so; tables of data have neither the mark nor other cells.
     """
@@ -73,13 +73,13 @@ def spreadsheet_parts(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
     yield out.getvalue().encode("utf-8", "replace")
 
 
-def plain_text(value: Any) -> str:
+def format_plain(value: Any) -> str:
     """Return a value as text: text unchanged, other values as in JSON."""
     if value.__class__ is str:
         return value
     if value is None:
         return ""
-    text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
+    text = orjson.dumps(value, default=_convert, option=orjson.OPT_NON_STR_KEYS).decode()
     if text == "null":
         # JSON has no infinity and no NaN.
         return str(value)
@@ -87,7 +87,7 @@ def plain_text(value: Any) -> str:
     return orjson.loads(text) if text.startswith('"') else text
 
 
-def _fallback(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return str(value)

@@ -15,10 +15,10 @@ from neardup.base.arrays import rows_of
 from neardup.base.lazy import NDArray, _core, np, orjson, pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Problem, refusal
+from neardup.readers.batch import Problem, make_refusal
 from neardup.readers.fields import SAMPLED_RECORDS, TEXT_FIELDS, Fields
 from neardup.readers.jsonl import JsonLines
-from neardup.readers.paths import roots_of, with_texts
+from neardup.readers.paths import change_texts, find_roots
 from neardup.readers.source import Row, Source
 
 #: The fields that tell of each document what became of it.
@@ -42,28 +42,28 @@ class Edits(ABC):
         """Return the changes of the next `count` records."""
 
     @abstractmethod
-    def _line(self, line: bytes, change: Any) -> bytes:
+    def _edit_line(self, line: bytes, change: Any) -> bytes:
         """Return a JSON line as it is written."""
 
     @abstractmethod
-    def _row(self, row: dict[str, Any], change: Any) -> Row:
+    def _edit_row(self, row: dict[str, Any], change: Any) -> Row:
         """Return a record as it is written."""
 
     @abstractmethod
-    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
+    def edit_columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
         """Return the columns of the next records as they are written."""
 
-    def lines(self, data: bytes) -> bytes:
+    def edit_lines(self, data: bytes) -> bytes:
         """Return the next JSON lines as they are written."""
         lines = data.removesuffix(b"\n").split(b"\n")
         changes = self._take(len(lines))
-        made = [self._line(line, change) for line, change in zip(lines, changes, strict=True)]
+        made = [self._edit_line(line, change) for line, change in zip(lines, changes, strict=True)]
         return b"\n".join([*made, b""])
 
-    def rows(self, rows: list[Row]) -> list[Row]:
+    def edit_rows(self, rows: list[Row]) -> list[Row]:
         """Return the next records as they are written; problems stay as they are."""
         return [
-            row if isinstance(row, Problem) else self._row(row, change)
+            row if isinstance(row, Problem) else self._edit_row(row, change)
             for row, change in zip(rows, self._take(len(rows)), strict=True)
         ]
 
@@ -119,13 +119,15 @@ class Annotations(Edits):
             "measure": (np.full(len(kept), self._measure, object), not_dropped),
         }
         return [
-            self._copies_of(documents, missing)
+            self._list_copies(documents, missing)
             if field.name == COPIES
             else pa.array(values[field.name][0], field.type, mask=values[field.name][1])
             for field in self.schema
         ]
 
-    def _copies_of(self, documents: NDArray[np.int64], missing: NDArray[np.bool_]) -> pa.Array[Any]:
+    def _list_copies(
+        self, documents: NDArray[np.int64], missing: NDArray[np.bool_]
+    ) -> pa.Array[Any]:
         """Return the ids of the documents that were dropped for each document."""
         ends, counts = self._ends[documents], self._sizes[documents] - 1
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -145,7 +147,7 @@ class Annotations(Edits):
         fields = pa.RecordBatch.from_arrays(columns, schema=self.schema).to_pylist()
         return list(zip(readable, fields, strict=True))
 
-    def _line(self, line: bytes, change: tuple[bool, dict[str, Any]]) -> bytes:
+    def _edit_line(self, line: bytes, change: tuple[bool, dict[str, Any]]) -> bytes:
         is_readable, fields = change
         if not is_readable:
             return line
@@ -160,24 +162,24 @@ class Annotations(Edits):
         added = orjson.dumps(fields)[1:]
         return body[:-1].rstrip() + b"," + added + line[len(body) :]
 
-    def _row(self, row: dict[str, Any], change: tuple[bool, dict[str, Any]]) -> Row:
+    def _edit_row(self, row: dict[str, Any], change: tuple[bool, dict[str, Any]]) -> Row:
         return row | change[1]
 
-    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
+    def edit_columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
         return [*batch.columns, *self._take_columns(batch.num_rows)]
 
 
 def check_free(sources: list[Source], names: tuple[str, ...]) -> None:
     """Refuse sources whose records, or first 1,000 JSON lines, have fields of these names."""
     for source in sources:
-        present = set(source.names() or ())
+        present = set(source.list_fields() or ())
         if isinstance(source, JsonLines):
-            for record in islice(source.first_records(), SAMPLED_RECORDS):
+            for record in islice(source.read_first_records(), SAMPLED_RECORDS):
                 present.update(record if isinstance(record, dict) else ())
         taken = [name for name in names if name in present]
         if taken:
             reason = Message("must have no field {field}, which would be added", field=taken[0])
-            raise InputError(refusal(source.name, reason))
+            raise InputError(make_refusal(source.name, reason))
 
 
 class Cuts(Edits):
@@ -195,20 +197,20 @@ class Cuts(Edits):
     def _take(self, count: int) -> list[Sequence[Span]]:
         return list(islice(self._spans, count))
 
-    def _line(self, line: bytes, change: Sequence[Span]) -> bytes:
+    def _edit_line(self, line: bytes, change: Sequence[Span]) -> bytes:
         if not change:
             return line
         made = _core.cut_text(line, list(self._fields.texts), change)
         if made is not None:
             return made
-        record = self._row(json.loads(line), change)
+        record = self._edit_row(json.loads(line), change)
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
 
-    def _row(self, row: dict[str, Any], change: Sequence[Span]) -> dict[str, Any]:
+    def _edit_row(self, row: dict[str, Any], change: Sequence[Span]) -> dict[str, Any]:
         if not change:
             return row
         # A text file has its text in the first of the fields, whatever the user named.
-        name = self._fields.text_in(row)[0] or TEXT_FIELDS[0]
+        name = self._fields.find_text(row)[0] or TEXT_FIELDS[0]
         done = 0
 
         def cut(text: str) -> str:
@@ -219,24 +221,26 @@ class Cuts(Edits):
             begins = [*(b for b, e in inside if b < e), len(text)]
             return "".join(text[e:b] for e, b in zip(ends, begins, strict=True))
 
-        return with_texts(row, name, cut)
+        return change_texts(row, name, cut)
 
-    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
+    def edit_columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
         columns = list(batch.columns)
         all_spans = self._take(batch.num_rows)
         names = batch.schema.names
         name = next((name for name in self._fields.texts if name in names), self._fields.text)
         if name is not None and any(all_spans):
-            roots = [name] if name in names else roots_of(name, names)
+            roots = [name] if name in names else find_roots(name, names)
             values = batch.select(list(roots)).to_pylist()
-            rows = [self._row(row, spans) for row, spans in zip(values, all_spans, strict=True)]
+            rows = [
+                self._edit_row(row, spans) for row, spans in zip(values, all_spans, strict=True)
+            ]
             for root in roots:
                 position = batch.schema.get_field_index(root)
-                made: Any = pa.array([row[root] for row in rows], _plain(columns[position].type))
+                made: Any = pa.array([row[root] for row in rows], _widen(columns[position].type))
                 columns[position] = made.cast(columns[position].type)
         return columns
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
+def _widen(kind: pa.DataType) -> pa.DataType:
     """Return a type in which Python's values can be stored, for texts with room for all."""
     return kind if pa.types.is_nested(kind) else pa.large_string()

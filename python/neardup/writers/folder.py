@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.readers.addresses import file_system, is_address
-from neardup.readers.batch import refusal
-from neardup.readers.formats import extensions_of
+from neardup.readers.addresses import find_file_system, is_address
+from neardup.readers.batch import make_refusal
+from neardup.readers.formats import make_extensions
 from neardup.readers.source import Source
 from neardup.readers.sources import Sources, is_of_texts
-from neardup.writers.address_sink import AddressSink, address_errors, check_writable
+from neardup.writers.address_sink import AddressSink, check_writable, refuse_address_errors
 from neardup.writers.output import Output
-from neardup.writers.sink import StagedSink, StagingFolder, check_folder, output_errors, remove_left
+from neardup.writers.sink import (
+    StagedSink,
+    StagingFolder,
+    check_folder,
+    refuse_output_errors,
+    remove_left,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,9 +94,9 @@ class OutputFolder:
             check_writable(self._address)
         self._check_empty()
         #: The files that were there, which matter only for `force`.
-        self._before = set(self._present()) if force else set()
+        self._before = set(self._list_present()) if force else set()
         if self._address is None:
-            with output_errors(self.name):
+            with refuse_output_errors(self.name):
                 self._staging = StagingFolder(self._path, token)
 
     def _prepare(self) -> None:
@@ -104,7 +110,7 @@ class OutputFolder:
 
     def _check_empty(self) -> None:
         """Refuse a folder with files, unless these may be replaced."""
-        if not self._force and next(self._present(), None) is not None:
+        if not self._force and next(self._list_present(), None) is not None:
             raise OutputError(
                 Message(
                     "{folder}: must be an empty folder or a new one. Name another one, or write "
@@ -114,19 +120,19 @@ class OutputFolder:
                 )
             )
 
-    def _present(self) -> Iterator[str]:
+    def _list_present(self) -> Iterator[str]:
         """Yield the paths of the files that are in the folder, but for temporary ones."""
         if self._address is None:
             hidden = "" if self._staging is None else os.path.basename(self._staging.path)
-            for name in files_in(self._path):
+            for name in list_files(self._path):
                 if name.split(os.sep)[0] != hidden:
                     yield name
             return
-        system, path = file_system(self._address)
+        system, path = find_file_system(self._address)
         root = path.rstrip("/") + "/"
-        with address_errors(self._address):
-            found = system.find(root) if system.exists(root.rstrip("/")) else []
-        for name in found:
+        with refuse_address_errors(self._address):
+            names = system.find(root) if system.exists(root.rstrip("/")) else []
+        for name in names:
             hidden = os.path.basename(name)
             is_sent = hidden.startswith(".") and hidden.endswith(".tmp")
             if not is_sent and name.rstrip("/") + "/" != root:
@@ -165,14 +171,14 @@ class OutputFolder:
                         )
                     )
                 if inside in names:
-                    raise self._both(names[inside], name, inside)
+                    raise self._make_conflict(names[inside], name, inside)
                 names[inside] = name
         for inside, name in names.items():
             for folder in map(str, PurePath(inside).parents):
                 if folder in names:
-                    raise self._both(names[folder], name, folder)
+                    raise self._make_conflict(names[folder], name, folder)
 
-    def _both(self, file: str, other: str, inside: str) -> ParameterError:
+    def _make_conflict(self, file: str, other: str, inside: str) -> ParameterError:
         return ParameterError(
             Message(
                 "{file} and {other}: would both be written to {inside} in {folder}. "
@@ -186,9 +192,9 @@ class OutputFolder:
 
     def _refuse_texts(self, source: TextFiles) -> None:
         reason = Message("must be a file of records for an output in {folder}", folder=self.name)
-        found = Message("a text, which is one record")
+        content = Message("a text, which is one record")
         remedy = Message("Name a file for the output, such as kept.jsonl")
-        raise InputError(refusal(source.name, reason, found, remedy))
+        raise InputError(make_refusal(source.name, reason, content, remedy))
 
     def at(self, number: int) -> Output:
         """Return the file for the next records of an input, which may be a new one."""
@@ -206,7 +212,7 @@ class OutputFolder:
             format, compression = source.format, source.compression
         inside = source.inside or ""
         if self.part_size is not None:
-            extension = extensions_of(format, compression)
+            extension = make_extensions(format, compression)
             inside = f"part-{len(self.files):05}{extension}"
         return self.open(inside, format, compression)
 
@@ -275,13 +281,13 @@ class OutputFolder:
         """Give all files their names at once, if the folder is new or empty; tell whether."""
         if self._staging is None:
             return False
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             is_whole = self._staging.replace_empty()
         if not is_whole:
             self._check_empty()
             return False
         for sink in self._sinks:
-            sink.moved()
+            sink.note_move()
         return True
 
     def abort(self) -> None:
@@ -290,7 +296,7 @@ class OutputFolder:
             self._staging.close()
 
 
-def files_in(folder: str) -> Iterator[str]:
+def list_files(folder: str) -> Iterator[str]:
     """Yield the paths of all files in a folder, relative to it."""
     for inside, _, names in os.walk(folder):
         for name in names:

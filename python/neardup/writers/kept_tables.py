@@ -12,10 +12,10 @@ from neardup.base.lazy import np
 from neardup.base.messages import Message
 from neardup.exceptions import OutputError
 from neardup.readers.batch import Problem, show
-from neardup.readers.columnar import ColumnarFile, first_line
+from neardup.readers.columnar import ColumnarFile, cut_first_line
 from neardup.readers.delimited import DelimitedSource
-from neardup.readers.source import Keep, Source
-from neardup.writers.cells import plain_text
+from neardup.readers.source import KeepMask, Source
+from neardup.writers.cells import format_plain
 from neardup.writers.edits import Cuts
 from neardup.writers.kept_writer import Writer, check_names
 from neardup.writers.schema_inference import PART, InferredType
@@ -24,8 +24,8 @@ from neardup.writers.schema_inference import PART, InferredType
 class Cells(Writer):
     """Writes CSV or TSV with the columns of all sources, in the order of appearance."""
 
-    def _begin(self, sources: list[Source]) -> None:
-        names = dict.fromkeys(name for source in sources for name in _names(source))
+    def _plan_head(self, sources: list[Source]) -> None:
+        names = dict.fromkeys(name for source in sources for name in _find_names(source))
         names.update(dict.fromkeys(field.name for field in self._added))
         self._names = list(names)
         default = self._output.dialect
@@ -34,13 +34,13 @@ class Cells(Writer):
             if isinstance(s, DelimitedSource) and s.format == self._output.format
             else default
             for s in sources
-            if s.names() != []
+            if s.list_fields() != []
         }
         self._dialect = dialects.pop() if len(dialects) == 1 else default
         first = next((s for s in sources if self._has_format(s)), None)
         self._header = first.header_bytes if isinstance(first, DelimitedSource) else None
 
-    def _head(self) -> None:
+    def _write_start(self) -> None:
         self._output.dialect = self._dialect
         if self._header is not None:
             self._output.write(self._header)
@@ -52,10 +52,10 @@ class Cells(Writer):
             isinstance(source, DelimitedSource)
             and source.format == self._output.format
             and source.dialect == self._dialect
-            and source.names() == self._names
+            and source.list_fields() == self._names
         )
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         is_same = self._edits is None and self._has_format(source)
         if is_same or (isinstance(source, DelimitedSource) and not source.header):
             self._copy(source, keep)
@@ -68,14 +68,14 @@ class Cells(Writer):
 class Tables(Writer):
     """Writes Parquet or Arrow with the schema that the sources share, or else an inferred one."""
 
-    def _begin(self, sources: list[Source]) -> None:
+    def _plan_head(self, sources: list[Source]) -> None:
         self._inferred: dict[str, InferredType] | None = None
         tables = [s for s in sources if isinstance(s, ColumnarFile)]
         if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
             self._schema = tables[0].schema
         else:
-            self._inferred = _inferred(sources)
-            self._schema = pa.schema([(name, s.arrow()) for name, s in self._inferred.items()])
+            self._inferred = _infer(sources)
+            self._schema = pa.schema([(name, s.find_type()) for name, s in self._inferred.items()])
             self.report.notes += [
                 Message(
                     "column '{column}' has values of several types and is written as text.",
@@ -87,7 +87,7 @@ class Tables(Writer):
         written = pa.schema([*self._schema, *self._added])
         self._written = written.with_metadata(self._schema.metadata)
 
-    def _head(self) -> None:
+    def _write_start(self) -> None:
         try:
             self._output.begin(self._written, self._sources, is_cut=isinstance(self._edits, Cuts))
         except pa.ArrowNotImplementedError as error:
@@ -97,20 +97,20 @@ class Tables(Writer):
                     "ends in .arrow or .jsonl.",
                     code="cannot_be_written",
                     file=self._output.name,
-                    said=first_line(error),
+                    said=cut_first_line(error),
                 )
             ) from error
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         if isinstance(source, ColumnarFile):
-            for batch in source.batches():
+            for batch in source.read_batches():
                 if isinstance(batch, Problem):
                     return
                 flags = keep.take(batch.num_rows)
                 if 1 in flags:
                     batch = self._cast(rows_where(batch, np.frombuffer(flags, np.bool_)))
                     edits = self._edits
-                    self._write(batch.columns if edits is None else edits.columns(batch))
+                    self._write(batch.columns if edits is None else edits.edit_columns(batch))
             return
         assert self._inferred is not None
         for rows in self._kept_rows(source, keep):
@@ -122,7 +122,7 @@ class Tables(Writer):
             self._write([*columns, *added])
 
     def _write(self, columns: list[pa.Array[Any]]) -> None:
-        self._turn()
+        self._change_file()
         self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
 
     def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -143,21 +143,21 @@ class Tables(Writer):
 def _recast(column: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
     if not pa.types.is_string(kind):
         return column.cast(kind)
-    return pa.array([None if v is None else plain_text(v) for v in column.to_pylist()], kind)
+    return pa.array([None if v is None else format_plain(v) for v in column.to_pylist()], kind)
 
 
-def _names(source: Source) -> Iterator[str]:
-    names = source.names()
+def _find_names(source: Source) -> Iterator[str]:
+    names = source.list_fields()
     if names is not None:
         yield from names
         return
-    for rows in source.rows():
+    for rows in source.read_rows():
         for row in rows:
             if not isinstance(row, Problem):
                 yield from row
 
 
-def _inferred(sources: list[Source]) -> dict[str, InferredType]:
+def _infer(sources: list[Source]) -> dict[str, InferredType]:
     inferred: dict[str, InferredType] = {}
 
     def of(name: str) -> InferredType:
@@ -165,7 +165,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
 
     for source in sources:
         check_names(source)
-        names = source.names()
+        names = source.list_fields()
         if isinstance(source, ColumnarFile):
             for column in source.schema:
                 of(column.name).observe_type(column.type)
@@ -173,7 +173,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
             for name in names:
                 of(name).observe_type(pa.string())
         else:
-            for rows in source.rows():
+            for rows in source.read_rows():
                 records = [row for row in rows if not isinstance(row, Problem)]
                 for begin in range(0, len(records), PART):
                     part = records[begin : begin + PART]

@@ -9,10 +9,10 @@ from typing import Any
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import REMEMBERED, Problem, refusal
-from neardup.readers.fields import listing
-from neardup.readers.source import Keep, Source
-from neardup.writers.cells import jsonl_bytes
+from neardup.readers.batch import REMEMBERED, Problem, make_refusal
+from neardup.readers.fields import list_names
+from neardup.readers.source import KeepMask, Source
+from neardup.writers.cells import write_jsonl
 from neardup.writers.edits import Edits
 from neardup.writers.output import Output
 
@@ -51,38 +51,38 @@ class Writer(ABC):
         self._mark = b""
         if sources and sources[0].format == self._output.format:
             self._mark = sources[0].mark
-        self._begin(sources)
+        self._plan_head(sources)
         self._write_head()
 
     def _write_head(self) -> None:
         self._output.write(self._mark)
-        self._head()
+        self._write_start()
 
-    def _turn(self) -> None:
+    def _change_file(self) -> None:
         """Begin a new file if the last one is full; called between records."""
         output = self._at()
         if output is not self._output:
             self._output = output
             self._write_head()
 
-    def _begin(self, sources: list[Source]) -> None:  # noqa: B027
+    def _plan_head(self, sources: list[Source]) -> None:  # noqa: B027
         """Find out what comes before the records of a file, if anything does."""
 
-    def _head(self) -> None:  # noqa: B027
+    def _write_start(self) -> None:  # noqa: B027
         """Write what comes before the records of a file."""
 
     @abstractmethod
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         """Write the kept records of a source."""
 
-    def _kept_rows(self, source: Source, keep: Keep) -> Iterator[list[dict[str, Any]]]:
+    def _kept_rows(self, source: Source, keep: KeepMask) -> Iterator[list[dict[str, Any]]]:
         """Yield kept records to convert; count and report those that cannot be converted."""
         check_names(source)
-        for rows in source.rows():
+        for rows in source.read_rows():
             flags = keep.take(len(rows)).tolist()
             wanted = [row for row, is_kept in zip(rows, flags, strict=True) if is_kept]
             if self._edits is not None:
-                wanted = self._edits.rows(wanted)
+                wanted = self._edits.edit_rows(wanted)
             kept: list[dict[str, Any]] = []
             for row in wanted:
                 if isinstance(row, Problem):
@@ -90,7 +90,7 @@ class Writer(ABC):
                 else:
                     kept.append(row)
             if kept:
-                self._turn()
+                self._change_file()
                 yield kept
 
     def _leave_out(self, problem: Problem) -> None:
@@ -106,16 +106,16 @@ class Writer(ABC):
             )
             self.report.problems.append(replace(problem, reason=reason))
 
-    def _copy(self, source: Source, keep: Keep) -> None:
+    def _copy(self, source: Source, keep: KeepMask) -> None:
         """Write raw records."""
-        for data in source.kept_bytes(keep):
-            self._turn()
+        for data in source.copy_kept(keep):
+            self._change_file()
             if isinstance(data, bytes):
-                self._output.write(data if self._edits is None else self._edits.lines(data))
+                self._output.write(data if self._edits is None else self._edits.edit_lines(data))
                 continue
             if self._edits is not None:
                 # A line too long to be read is written as it is.
-                self._edits.rows([{}])
+                self._edits.edit_rows([{}])
             for part in data:
                 self._output.write(part)
 
@@ -123,16 +123,16 @@ class Writer(ABC):
 class Lines(Writer):
     """Writes JSON Lines, without a schema."""
 
-    def write(self, source: Source, keep: Keep) -> None:
+    def write(self, source: Source, keep: KeepMask) -> None:
         if source.format == "jsonl":
             self._copy(source, keep)
             return
         for rows in self._kept_rows(source, keep):
-            self._output.write(jsonl_bytes(rows))
+            self._output.write(write_jsonl(rows))
 
 
 def check_names(source: Source) -> None:
-    names = source.names() or []
+    names = source.list_fields() or []
     if len(set(names)) < len(names):
         reason = Message("must have distinct column names to be converted")
-        raise InputError(refusal(source.name, reason, listing(names)))
+        raise InputError(make_refusal(source.name, reason, list_names(names)))

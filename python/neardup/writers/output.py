@@ -19,10 +19,10 @@ from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.delimited import Dialect
-from neardup.readers.formats import by_name
+from neardup.readers.formats import detect_by_name
 from neardup.readers.source import Source
 from neardup.writers.address_sink import AddressSink
-from neardup.writers.cells import csv_bytes, jsonl_bytes
+from neardup.writers.cells import write_csv, write_jsonl
 from neardup.writers.sink import FileSink, StandardOutput
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Output:
     ) -> None:
         """Set the columns: a CSV header, or the schema of a Parquet or Arrow file.
 
-        The records are those of `sources`, or of none; `is_cut` if parts of texts are cut out.
+        The records are from `sources`, if there are any; `is_cut` if parts of texts are cut out.
         """
         if self.format == "parquet":
             from neardup.writers.tables import ParquetTable
@@ -93,7 +93,7 @@ class Output:
 
             self._table = ArrowTable(self._bytes, schema, self.name, sources, is_cut=is_cut)
         elif self.format != "jsonl":
-            self.write(csv_bytes([schema.names], self.dialect))
+            self.write(write_csv([schema.names], self.dialect))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write rows of an Arrow batch with the schema passed to `begin`."""
@@ -106,15 +106,15 @@ class Output:
     def write_rows(self, names: Sequence[str], rows: Any) -> None:
         """Write rows of Python values to a text format, in the order of `names`."""
         if self.format == "jsonl":
-            self.write(jsonl_bytes(dict(zip(names, row, strict=True)) for row in rows))
+            self.write(write_jsonl(dict(zip(names, row, strict=True)) for row in rows))
         else:
-            self.write(csv_bytes(rows, self.dialect))
+            self.write(write_csv(rows, self.dialect))
 
     def arrow_file(self, schema: pa.Schema) -> contextlib.AbstractContextManager[Any]:
         """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
-        from neardup.writers.tables import arrow_file
+        from neardup.writers.tables import open_arrow_file
 
-        return arrow_file(self._bytes, schema, "lz4")
+        return open_arrow_file(self._bytes, schema, "lz4")
 
     @property
     def is_remote(self) -> bool:
@@ -202,7 +202,7 @@ def open_output(
     if path is None or os.fspath(path) == "-":
         return Output(StandardOutput(), format or "jsonl", None)
     name = os.fspath(path)
-    named = by_name(name)
+    named = detect_by_name(name)
     chosen = format or named.format
     if chosen not in _FORMATS or (chosen in _PACKED and named.compression):
         base = os.path.basename(name)
@@ -233,7 +233,7 @@ class _CompressingSink:
     """A sink that compresses into another; the bytes depend only on the content.
 
     Compressors get blocks of a fixed size; zstd always runs in worker mode, which cuts its
-    jobs by size, so that any number of processors gives the same frame.
+    jobs by size: any number of processors gives the same frame.
     """
 
     def __init__(self, sink: _Sink, compression: str) -> None:
@@ -263,16 +263,16 @@ class _CompressingSink:
             whole = len(self._held) - len(self._held) % _BLOCK
             with memoryview(self._held) as view:
                 for begin in range(0, whole, _BLOCK):
-                    self._pass(self._packer.compress(view[begin : begin + _BLOCK]))
+                    self._pass_on(self._packer.compress(view[begin : begin + _BLOCK]))
             del self._held[:whole]
         return len(data)
 
     def finish(self) -> None:
-        self._pass(self._packer.compress(bytes(self._held)))
-        self._pass(self._packer.flush())
+        self._pass_on(self._packer.compress(bytes(self._held)))
+        self._pass_on(self._packer.flush())
         self._held.clear()
         self._sink.finish()
 
-    def _pass(self, packed: bytes) -> None:
+    def _pass_on(self, packed: bytes) -> None:
         if packed:
             self._sink.write(packed)

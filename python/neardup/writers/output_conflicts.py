@@ -13,9 +13,9 @@ from pathlib import Path
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import OutputError, ParameterError
-from neardup.readers.addresses import files_at, has_magic, is_address
-from neardup.readers.archives import archive_of
-from neardup.readers.input_files import matches_of
+from neardup.readers.addresses import has_magic, is_address, list_files_at
+from neardup.readers.archives import find_archive
+from neardup.readers.input_files import find_matches
 
 _Paths = Iterable[str | Path | None]
 
@@ -48,16 +48,18 @@ def refuse_input_as_output(inputs: _Paths, files: _Paths, folders: _Paths = ()) 
     """
     files = list(files)
     if files.count("-") > 1:
-        raise _twice("-")
+        raise _make_repeat_error("-")
     inputs = list(inputs)
-    outputs = [*map(_Place, _named(files)), *(_standard(1) if "-" in files else [])]
-    whole = [_Place(path) for path in _named(folders)]
-    read = [place for path in _named(inputs) for place in _places(path, [*outputs, *whole])]
-    read += _standard(0) if "-" in inputs else []
+    outputs = [*map(_Place, _list_named(files)), *(_find_standard(1) if "-" in files else [])]
+    whole = [_Place(path) for path in _list_named(folders)]
+    read = [
+        place for path in _list_named(inputs) for place in _find_places(path, [*outputs, *whole])
+    ]
+    read += _find_standard(0) if "-" in inputs else []
     for output in (*outputs, *whole):
         for place in read:
             if output.keys & place.keys:
-                raise _both(place.name, output.name)
+                raise _make_conflict(place.name, output.name)
             if output.above & place.keys:
                 message = Message(
                     "{output}: must not be inside {file}, which this run reads. Name a place "
@@ -81,7 +83,7 @@ def refuse_input_as_output(inputs: _Paths, files: _Paths, folders: _Paths = ()) 
     _check_links([place for place in read if place.is_folder], outputs, whole)
 
 
-def _both(file: str, output: str) -> OutputError:
+def _make_conflict(file: str, output: str) -> OutputError:
     return OutputError(
         Message(
             "{file}: must not be both input and output of one run, but is the output {output}. "
@@ -93,7 +95,7 @@ def _both(file: str, output: str) -> OutputError:
     )
 
 
-def _twice(file: str) -> ParameterError:
+def _make_repeat_error(file: str) -> ParameterError:
     return ParameterError(
         Message("{file}: must be one output only. Got it for two outputs instead.", file=file)
     )
@@ -112,11 +114,11 @@ class _Place:
         #: The folders above it, the nearest first.
         self._folders: Sequence[str] = ()
         if is_address(self.path):
-            self._at_address(self.path)
+            self._identify_address(self.path)
         else:
-            self._here(os.path.realpath(self.path))
+            self._identify_path(os.path.realpath(self.path))
 
-    def _at_address(self, address: str) -> None:
+    def _identify_address(self, address: str) -> None:
         scheme, _, rest = address.partition("://")
         scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
         # Some stores tell "a//b" from "a/b"; that both are refused harms nobody.
@@ -126,8 +128,8 @@ class _Place:
         self.keys.add(paths[-1])
         self._folders = paths[:-1]
 
-    def _here(self, path: str) -> None:
-        status = _status(path)
+    def _identify_path(self, path: str) -> None:
+        status = _read_status(path)
         if status is not None and not (
             stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
         ):
@@ -135,28 +137,28 @@ class _Place:
         self.is_folder = status is not None and stat.S_ISDIR(status.st_mode)
         self.keys.add(path)
         if status is not None:
-            self.keys.add(_number(status))
+            self.keys.add(_identify(status))
         self._folders = list(map(str, Path(path).parents))
 
     @cached_property
     def above(self) -> set[object]:
         """The identities of the folders above it; asked for few of many inputs."""
-        found = [] if self.root else map(_status, self._folders)
-        return {*self._folders, *(_number(status) for status in found if status is not None)}
+        statuses = [] if self.root else map(_read_status, self._folders)
+        return {*self._folders, *(_identify(status) for status in statuses if status is not None)}
 
 
-def _standard(number: int) -> list[_Place]:
+def _find_standard(number: int) -> list[_Place]:
     """Return the file that the shell made a standard stream, if it is one."""
     try:
         status = os.fstat(number)
     except OSError:
         return []
     place = _Place("-")
-    place.keys = {_number(status)}
+    place.keys = {_identify(status)}
     return [place] if stat.S_ISREG(status.st_mode) else []
 
 
-def _named(paths: _Paths) -> Iterator[str]:
+def _list_named(paths: _Paths) -> Iterator[str]:
     """Yield the paths that are names; the readers and writers refuse other values."""
     for path in paths:
         name = "-" if path is None else os.fspath(path)
@@ -164,14 +166,14 @@ def _named(paths: _Paths) -> Iterator[str]:
             yield name
 
 
-def _places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
+def _find_places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
     """Yield the places of an input; for a pattern, the files that match."""
     place = _Place(path)
     if not place.root:
-        for match in matches_of(place.path):
-            yield _Place(archive_of(match) or match)
+        for match in find_matches(place.path):
+            yield _Place(find_archive(match) or match)
     elif has_magic(path) and any(output.root == place.root for output in outputs):
-        for address, _, _ in files_at(path):
+        for address, _, _ in list_files_at(path):
             yield _Place(address)
     else:
         yield place
@@ -183,7 +185,7 @@ def _check_outputs(outputs: list[_Place], folders: list[_Place]) -> None:
     for number, output in enumerate(every):
         for other in every[number + 1 :]:
             if output.keys & other.keys:
-                raise _twice(other.name)
+                raise _make_repeat_error(other.name)
         for folder in folders:
             if output.above & folder.keys:
                 raise ParameterError(
@@ -202,35 +204,32 @@ def _check_links(folders: list[_Place], outputs: list[_Place], whole: list[_Plac
     linked = {key: output for output in every for key in output.keys if isinstance(key, tuple)}
     for filled in whole:
         if filled.is_folder:
-            linked |= dict.fromkeys(_numbers_in(filled.path), filled)
+            linked |= {number: filled for _, number in _walk_files(filled.path)}
     if not linked:
         return
     for folder in folders:
-        for inside, _, names in os.walk(folder.path):
-            for name in names:
-                path = os.path.join(inside, name)
-                status = _status(path)
-                output = None if status is None else linked.get(_number(status))
-                if output is not None:
-                    raise _both(printable(path), output.name)
+        for path, number in _walk_files(folder.path):
+            if number in linked:
+                raise _make_conflict(printable(path), linked[number].name)
 
 
-def _numbers_in(folder: str) -> Iterator[tuple[int, int]]:
-    """Yield what identifies the files of a folder, which may become outputs."""
+def _walk_files(folder: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the files of a folder, each with what identifies it."""
     for inside, _, names in os.walk(folder):
         for name in names:
-            status = _status(os.path.join(inside, name))
+            path = os.path.join(inside, name)
+            status = _read_status(path)
             if status is not None:
-                yield _number(status)
+                yield path, _identify(status)
 
 
-def _status(path: str) -> os.stat_result | None:
+def _read_status(path: str) -> os.stat_result | None:
     try:
         return os.stat(path)
     except (OSError, ValueError):
         return None
 
 
-def _number(status: os.stat_result) -> tuple[int, int]:
+def _identify(status: os.stat_result) -> tuple[int, int]:
     """Return what a file has under all of its names."""
     return status.st_dev, status.st_ino

@@ -69,7 +69,7 @@ class OutputSet:
         token: str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._paths, self._rows, self._texts = map(_given, (records, rows, texts))
+        self._paths, self._rows, self._texts = map(_check_given, (records, rows, texts))
         check_is_for_folder(part_size, self._paths.values())
         named = [*self._paths.values(), *self._rows.values(), *self._texts.values()]
         files = [path for path in named if not is_folder(path)]
@@ -176,7 +176,7 @@ class OutputSet:
                 self._progress.note(note)
 
 
-def _given(outputs: Named) -> dict[str, str]:
+def _check_given(outputs: Named) -> dict[str, str]:
     """Return the paths of the outputs that are wanted."""
     return {n: check_path(path, n) for n, path in outputs.items() if path is not None}
 
@@ -202,14 +202,14 @@ def _commit(outputs: Sequence[Output | OutputFolder]) -> None:
                     code="cannot_be_written",
                     file=output.name,
                     said=str(said).rstrip("."),
-                    written=_some(done),
+                    written=_list_some(done),
                 )
             ) from error
         if output.name != "-":
             done.append(output.name)
 
 
-def _some(names: list[str]) -> str:
+def _list_some(names: list[str]) -> str:
     """Return the first of many names for a message, and how many others there are."""
     shown, others = ", ".join(names[:_NAMED]), len(names) - _NAMED
     if others <= 0:

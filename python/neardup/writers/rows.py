@@ -20,7 +20,7 @@ _ROWS = 8192
 
 
 @cache
-def _optional() -> dict[str, pa.DataType]:
+def _list_optional() -> dict[str, pa.DataType]:
     """Return the columns of removed documents that not every task knows, with their types."""
     return {
         # One of _KINDS, where it is known.
@@ -41,7 +41,7 @@ def _optional() -> dict[str, pa.DataType]:
     }
 
 
-def _compared(*ids: str) -> dict[str, pa.DataType]:
+def _list_compared(*ids: str) -> dict[str, pa.DataType]:
     """Return the columns of two documents that were compared."""
     columns: dict[str, pa.DataType] = dict.fromkeys((*ids, "similarity", "measure"), pa.string())
     return columns | {"similarity": pa.float64(), "distance": pa.int64()}
@@ -49,16 +49,16 @@ def _compared(*ids: str) -> dict[str, pa.DataType]:
 
 def pairs_schema() -> pa.Schema:
     """Return the columns of a file of pairs."""
-    return pa.schema(_compared("id_a", "id_b"))
+    return pa.schema(_list_compared("id_a", "id_b"))
 
 
 def removed_schema(names: Collection[str] = ()) -> pa.Schema:
     """Return the columns of a file of removed documents, with the optional ones of these names."""
-    optional = {name: kind for name, kind in _optional().items() if name in names}
-    return pa.schema(_compared("id", "kept_id") | optional)
+    optional = {name: kind for name, kind in _list_optional().items() if name in names}
+    return pa.schema(_list_compared("id", "kept_id") | optional)
 
 
-def removed_table(
+def make_removed_table(
     ids: Any,
     kept_ids: Any,
     similarity: Any,
@@ -68,25 +68,25 @@ def removed_table(
 ) -> pa.Table:
     """Return dropped documents as a table, from columns of equal length."""
     columns = {
-        "id": _column(ids, pa.large_string()),
-        "kept_id": _column(kept_ids, pa.large_string()),
-        "similarity": _column(similarity, pa.float64()),
+        "id": _make_column(ids, pa.large_string()),
+        "kept_id": _make_column(kept_ids, pa.large_string()),
+        "similarity": _make_column(similarity, pa.float64()),
         "measure": repeated_text(measure, len(similarity)),
-        "distance": _column(distance, pa.int32()),
+        "distance": _make_column(distance, pa.int32()),
     }
-    for name, kind in _optional().items():
+    for name, kind in _list_optional().items():
         if name in optional:
-            columns[name] = _column(optional[name], kind)
+            columns[name] = _make_column(optional[name], kind)
     return pa.table(columns)
 
 
-def kinds(identical: NDArray[np.bool_], similarity: NDArray[np.float64]) -> pa.Array[Any]:
+def list_kinds(identical: NDArray[np.bool_], similarity: NDArray[np.float64]) -> pa.Array[Any]:
     """Return the kind of each removal."""
     places = np.where(identical, 0, np.where(similarity >= 1, 1, 2))
     return rows_of(pa.chunked_array([texts_array(_KINDS)]), places)
 
 
-def _column(values: Any, kind: pa.DataType) -> Any:
+def _make_column(values: Any, kind: pa.DataType) -> Any:
     is_arrow = isinstance(values, (pa.Array, pa.ChunkedArray))
     return values if is_arrow else pa.array(values, kind)
 
@@ -104,7 +104,7 @@ def write_rows(
     """
     writer = RowWriter(output, schema)
     count = 0
-    for batch in _batches(rows, schema):
+    for batch in _cut_batches(rows, schema):
         end = count + batch.num_rows
         writer.write(batch, None if numbers is None else numbers[count:end])
         count = end
@@ -123,9 +123,9 @@ class RowWriter:
             self._ends = np.cumsum(output.counts() or [], dtype=np.int64)
         self._input = 0
         self._file: Output | None = None
-        self._turn()
+        self._change_file()
 
-    def _turn(self) -> None:
+    def _change_file(self) -> None:
         file = self._output
         if isinstance(file, OutputFolder):
             file = file.at(self._input)
@@ -142,24 +142,24 @@ class RowWriter:
                 assert numbers is not None
                 end = int(np.searchsorted(numbers, self._ends[self._input]))
             if end > begin:
-                self._turn()
+                self._change_file()
                 assert self._file is not None
                 self._file.write_batch(batch.slice(begin, end - begin))
             begin = end
             if begin < batch.num_rows:
                 self._input += 1
-                self._turn()
+                self._change_file()
 
     def close(self) -> None:
         """Write the files of the inputs that follow."""
         while self._ends is not None and self._input + 1 < len(self._ends):
             self._input += 1
-            self._turn()
+            self._change_file()
         if isinstance(self._output, OutputFolder):
             self._output.close_file()
 
 
-def _batches(
+def _cut_batches(
     rows: pa.Table | Iterable[dict[str, Any]], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     if isinstance(rows, pa.Table):

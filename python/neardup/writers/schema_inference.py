@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.writers.cells import plain_text
+from neardup.writers.cells import format_plain
 
 #: Values whose type is inferred together. Few, since a mapping of data, of which Arrow makes a
 #: record with a field for each key, takes the product of its keys and the values.
@@ -57,7 +57,7 @@ class InferredType:
         for one, may_be_rounded in ((self._kind, self._is_wide), (kind, is_wide)):
             is_whole = pa.types.is_integer(both) and one != pa.uint64()
             self._is_text |= may_be_rounded and both != one and not is_whole
-        self._is_text |= _size(both) > _FIELDS
+        self._is_text |= _count_types(both) > _FIELDS
         self._kind, self._is_wide = both, self._is_wide or is_wide
 
     @property
@@ -65,15 +65,15 @@ class InferredType:
         """Whether the field is text because no other type represents its values."""
         return self._is_text or _has_empty_record(self._kind)
 
-    def arrow(self) -> pa.DataType:
+    def find_type(self) -> pa.DataType:
         """Return the type for all observed values."""
         return pa.string() if self.is_mixed or pa.types.is_null(self._kind) else self._kind
 
     def column(self, values: Sequence[Any]) -> pa.Array[Any]:
         """Return an Arrow column of observed values."""
         if self.is_mixed:
-            values = [None if value is None else plain_text(value) for value in values]
-        return pa.array(values, self.arrow())
+            values = [None if value is None else format_plain(value) for value in values]
+        return pa.array(values, self.find_type())
 
 
 def _is_wide(array: Any) -> bool:
@@ -92,17 +92,17 @@ def _is_wide(array: Any) -> bool:
     return False
 
 
-def _size(kind: pa.DataType) -> int:
+def _count_types(kind: pa.DataType) -> int:
     """Return the number of types in a type, itself included."""
-    return 1 + sum(map(_size, _parts(kind)))
+    return 1 + sum(map(_count_types, _list_parts(kind)))
 
 
 def _has_empty_record(kind: pa.DataType) -> bool:
     """Return whether a type has a record without fields, which Parquet does not support."""
     if pa.types.is_struct(kind) and not kind.num_fields:
         return True
-    return any(map(_has_empty_record, _parts(kind)))
+    return any(map(_has_empty_record, _list_parts(kind)))
 
 
-def _parts(kind: pa.DataType) -> list[pa.DataType]:
+def _list_parts(kind: pa.DataType) -> list[pa.DataType]:
     return [kind.field(at).type for at in range(kind.num_fields)]

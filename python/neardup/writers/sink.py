@@ -38,13 +38,13 @@ class StandardOutput:
 
     def write(self, data: bytes) -> int:
         """Write bytes. A closed pipe raises BrokenPipeError."""
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             sys.stdout.buffer.write(data)
         return len(data)
 
     def finish(self) -> None:
         """Flush the bytes."""
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             sys.stdout.buffer.flush()
 
     def commit(self) -> None:
@@ -58,10 +58,11 @@ class FileSink:
     """A file that appears under its name on `commit`, completely or not at all.
 
     Devices and pipes cannot be renamed and are written directly. `temporary` is the temporary
-    name; else the file is locked while it is written, and what a killed process left of the same
-    output is removed. `token` decides the name, for a caller that shares it with no other process,
-    and wants a digest of what is written. `mode` is the permissions of a new file. As a context
-    manager, it commits on success and removes its file otherwise.
+    name. Without one, the file is locked while it is written. Files of the same output that a
+    killed process left are then removed. `token` decides the name, for a caller that shares it
+    with no other process. Such a caller gets a digest of the written bytes. `mode` is the
+    permissions of a new file. As a context manager, it commits on success and removes its file
+    otherwise.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class FileSink:
             raise OutputError(
                 Message("{file}: must be a file. Got a folder instead.", file=self.name)
             )
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             with contextlib.suppress(FileNotFoundError):
                 # A name may be too long, which is otherwise noticed when the file gets it.
                 os.lstat(self._path)
@@ -95,7 +96,7 @@ class FileSink:
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
             if os.path.exists(self._path) and not force:
-                raise exists_already(self.name)
+                raise make_exists_error(self.name)
             self._mode = mode
             self._file = self._open(temporary) if temporary else self._create(folder, token)
 
@@ -136,7 +137,7 @@ class FileSink:
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             if self.digest is not None:
                 self.digest.update(data)
             view = memoryview(data)
@@ -146,7 +147,7 @@ class FileSink:
 
     def finish(self) -> None:
         """Flush the bytes to the disk; a full disk raises an error here."""
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             if self._temporary is not None:
                 os.fsync(self._file.fileno())
             # The lock lasts as long as the file is open: until it has its name.
@@ -157,7 +158,7 @@ class FileSink:
         """Give the finished file its name."""
         if self._temporary is None:
             return
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             if self._force:
                 if self._mode is None and os.path.exists(self._path):
                     shutil.copymode(self._path, self._temporary)
@@ -174,11 +175,11 @@ class FileSink:
             # Unlike a rename, a link fails if the name exists by now.
             os.link(self._temporary, self._path)
         except FileExistsError:
-            raise exists_already(self.name) from None
+            raise make_exists_error(self.name) from None
         except OSError:
             # The file system has no hard links.
             if os.path.exists(self._path):
-                raise exists_already(self.name) from None
+                raise make_exists_error(self.name) from None
             os.replace(self._temporary, self._path)
         else:
             os.unlink(self._temporary)
@@ -218,7 +219,7 @@ class StagedSink(FileSink):
         super().__init__(path, force, temporary=staged, token=token)
 
     def _prepare(self, folder: str) -> None:  # noqa: ARG002
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             os.makedirs(os.path.dirname(self._staged), exist_ok=True)
 
     def _open(self, temporary: str, flag: int = os.O_EXCL) -> BinaryIO:
@@ -231,7 +232,7 @@ class StagedSink(FileSink):
 
     def sync(self) -> None:
         """Flush the file to the disk."""
-        with output_errors(self.name):
+        with refuse_output_errors(self.name):
             descriptor = os.open(self._staged, os.O_RDWR)
             try:
                 os.fsync(descriptor)
@@ -241,11 +242,11 @@ class StagedSink(FileSink):
     def commit(self) -> None:
         """Move the file to its folder, unless it is there already."""
         if self._temporary is not None:
-            with output_errors(self.name):
+            with refuse_output_errors(self.name):
                 os.makedirs(os.path.dirname(self._path), exist_ok=True)
             super().commit()
 
-    def moved(self) -> None:
+    def note_move(self) -> None:
         """Take note that the file has its name."""
         self._forget()
 
@@ -327,8 +328,8 @@ def _generate_names(path: str, folder: str, token: str | None) -> Iterator[str]:
     """Yield temporary paths of an output in a folder; with a token, the same again and again."""
     remove_left(path, folder)
     while True:
-        mark = secrets.token_hex(4) if token is None else _digest(token + path)
-        temporary = os.path.join(folder, _temporary_name(path, mark))
+        mark = secrets.token_hex(4) if token is None else _make_digest(token + path)
+        temporary = os.path.join(folder, _make_name(path, mark))
         if token is not None:
             with contextlib.suppress(FileNotFoundError):
                 remove(temporary)
@@ -340,11 +341,11 @@ def remove_left(path: str, folder: str) -> None:
 
     Their names have a digest that nobody else makes, and no process holds their lock.
     """
-    begin = _temporary_stem(path)
+    begin = _make_stem(path)
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             mark = name[len(begin) :][:8]
-            if not name.startswith(begin) or name != _temporary_name(path, mark):
+            if not name.startswith(begin) or name != _make_name(path, mark):
                 continue
             left = os.path.join(folder, name)
             with contextlib.suppress(OSError):
@@ -366,17 +367,17 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-def _temporary_stem(path: str) -> str:
+def _make_stem(path: str) -> str:
     # Names are limited to 255 bytes; what follows takes 20, and SQLite adds 8 for its journal.
     return f".{os.fsdecode(os.fsencode(os.path.basename(path))[:200])}."
 
 
-def _temporary_name(path: str, mark: str) -> str:
+def _make_name(path: str, mark: str) -> str:
     """Return the name of a temporary file of an output, which has a digest of itself."""
-    return f"{_temporary_stem(path)}{mark}{_digest(mark + os.path.basename(path))}.tmp"
+    return f"{_make_stem(path)}{mark}{_make_digest(mark + os.path.basename(path))}.tmp"
 
 
-def _digest(text: str) -> str:
+def _make_digest(text: str) -> str:
     return hashlib.blake2b(os.fsencode(text), digest_size=4).hexdigest()
 
 
@@ -400,17 +401,17 @@ def _is_at(descriptor: int, path: str) -> bool:
 
 
 @contextlib.contextmanager
-def output_errors(name: str) -> Iterator[None]:
+def refuse_output_errors(name: str) -> Iterator[None]:
     """Turn a system error into an OutputError that names the file."""
     try:
         yield
     except (OutputError, BrokenPipeError):
         raise
     except OSError as error:
-        raise unwritable(name, system_words(error)) from error
+        raise make_write_error(name, system_words(error)) from error
 
 
-def unwritable(name: str, reason: str) -> OutputError:
+def make_write_error(name: str, reason: str) -> OutputError:
     """Return the error of an output that cannot be written."""
     return OutputError(
         Message(
@@ -422,7 +423,7 @@ def unwritable(name: str, reason: str) -> OutputError:
     )
 
 
-def exists_already(name: str) -> OutputError:
+def make_exists_error(name: str) -> OutputError:
     """Return the error of an output that exists."""
     return OutputError(
         Message(

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from neardup.readers.arrow import ArrowFile
 from neardup.readers.columns import with_leaves
-from neardup.readers.formats import extension_of
+from neardup.readers.formats import find_extension
 from neardup.readers.parquet import Layout, Parquet
 from neardup.readers.source import Source
 
@@ -30,10 +30,10 @@ class ColumnarTable(ABC):
         self._most_rows, self._most_bytes = rows, size
         self._held: list[pa.RecordBatch] = []
         self._rows = self._size = 0
-        self._writer: Any = self._opened(pa.PythonFile(self._file, mode="w"))
+        self._writer: Any = self._open(pa.PythonFile(self._file, mode="w"))
 
     @abstractmethod
-    def _opened(self, file: pa.PythonFile) -> Any:
+    def _open(self, file: pa.PythonFile) -> Any:
         """Return a writer to a file."""
 
     @abstractmethod
@@ -79,12 +79,12 @@ class ParquetTable(ColumnarTable):
         self, sink: Any, schema: pa.Schema, sources: Sequence[Source], part_size: int | None
     ) -> None:
         first = sources[0] if sources else None
-        layout = first.layout() if isinstance(first, Parquet) else None
+        layout = first.read_layout() if isinstance(first, Parquet) else None
         self._layout = layout or Layout(_GROUP_ROWS, dictionaries=True, compression="zstd")
         size = min(part_size or _GROUP_BYTES, _GROUP_BYTES)
         super().__init__(sink, schema, max(1, self._layout.rows), size)
 
-    def _opened(self, file: pa.PythonFile) -> Any:
+    def _open(self, file: pa.PythonFile) -> Any:
         import pyarrow.parquet as pq
 
         return pq.ParquetWriter(
@@ -101,14 +101,14 @@ class ParquetTable(ColumnarTable):
 class ArrowTable(ColumnarTable):
     """Batches of an Arrow file or stream.
 
-    It is a stream if the sources are, and Feather is always a file, which is compressed as Feather
-    does it. `name` is that of the output, and `is_cut` tells whether parts of texts are cut out.
+    It is a stream if the sources are. Feather is always a file, with the compression of Feather.
+    `name` is the name of the output. `is_cut` tells whether parts of texts are cut out.
     """
 
     def __init__(
         self, sink: Any, schema: pa.Schema, name: str, sources: Sequence[Source], *, is_cut: bool
     ) -> None:
-        extension = extension_of(name)
+        extension = find_extension(name)
         arrows = [source for source in sources if isinstance(source, ArrowFile)]
         streams = [source for source in arrows if source.is_stream]
         self._is_stream = extension == ".arrows" or (
@@ -117,12 +117,12 @@ class ArrowTable(ColumnarTable):
         # A file has one dictionary for each column, a stream any number of them.
         has_one = len(sources) == len(arrows) == 1 and not streams and not is_cut
         if not self._is_stream and not has_one:
-            fields = [field.with_type(with_leaves(field.type, _decoded)) for field in schema]
+            fields = [field.with_type(with_leaves(field.type, _decode_type)) for field in schema]
             schema = pa.schema(fields).with_metadata(schema.metadata)
         self._compression = "lz4" if extension == ".feather" else None
         super().__init__(sink, schema, _BATCH_ROWS, _BATCH_BYTES)
 
-    def _opened(self, file: pa.PythonFile) -> Any:
+    def _open(self, file: pa.PythonFile) -> Any:
         options = pa.ipc.IpcWriteOptions(
             compression=cast("Any", self._compression), emit_dictionary_deltas=True
         )
@@ -142,12 +142,12 @@ class ArrowTable(ColumnarTable):
             self._writer.write_batch(batch)
 
 
-def _decoded(kind: Any) -> Any:
+def _decode_type(kind: Any) -> Any:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 @contextlib.contextmanager
-def arrow_file(sink: Any, schema: pa.Schema, compression: Any = None) -> Iterator[Any]:
+def open_arrow_file(sink: Any, schema: pa.Schema, compression: Any = None) -> Iterator[Any]:
     """Yield a writer of an Arrow IPC file to a sink."""
     file = _SinkFile(sink)
     packed = pa.ipc.IpcWriteOptions(compression=compression)

@@ -39,14 +39,14 @@ from neardup.index.values import (
 from neardup.options.reader_parameters import reader_parameters
 from neardup.options.signatures import complete_options
 from neardup.readers import Batch, Problem, Sources, open_sources, open_table
-from neardup.readers.batch import REMEMBERED, Run, place_of, show, strings
+from neardup.readers.batch import REMEMBERED, Run, find_place, list_texts, show
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.fit import fit_notes
 from neardup.writers import OutputSet, removed_schema, write_rows
-from neardup.writers.rows import removed_table
+from neardup.writers.rows import make_removed_table
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
@@ -169,7 +169,7 @@ class _Addition:
             for runs, begin, decisions in added:
                 self._collect(runs, begin, decisions)
         self._note()
-        removed = removed_table(
+        removed = make_removed_table(
             [id for id, _ in self._dropped],
             [match.id for _, match in self._dropped],
             [match.similarity for _, match in self._dropped],
@@ -225,7 +225,7 @@ class _Addition:
                 self._keep.append(False)
                 if decision is not None and decision.problem is not None:
                     remedy = Message("Replace it with {given[replace=True]}.")
-                    place = place_of(runs, row)
+                    place = find_place(runs, row)
                     refused.append(Problem(*place, self._id_field, decision.problem, None, remedy))
                 continue
             self._keep.append(decision.repeats is None)
@@ -277,7 +277,7 @@ class _Fields:
 
     def convert_ids(self, field: str, needs_ids: bool) -> list[str]:
         """Return the ids."""
-        ids = strings(self._batch.ids)
+        ids = list_texts(self._batch.ids)
         given = self._batch.extra.get(field) if needs_ids else None
         if needs_ids and given is None:
             raise InputError(
@@ -325,7 +325,7 @@ class _Fields:
         """Return the reasons for which rows cannot be stored."""
         return [
             Problem(
-                *place_of(self._batch.runs, row),
+                *find_place(self._batch.runs, row),
                 field,
                 reason,
                 None if value is None else show(value),

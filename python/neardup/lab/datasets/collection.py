@@ -15,7 +15,7 @@ from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
 from neardup.readers import open_sources
-from neardup.readers.batch import strings
+from neardup.readers.batch import list_texts
 from neardup.readers.formats import COMPRESSED
 
 #: Of documents in a collection.
@@ -135,7 +135,7 @@ def read_documents(
             progress.problem(problem)
         texts = batch.texts.to_pylist()
         titles = [None] * len(texts) if batch.titles is None else batch.titles.to_pylist()
-        of_batch = zip(strings(batch.ids), titles, texts, strict=True)
+        of_batch = zip(list_texts(batch.ids), titles, texts, strict=True)
         rows += ((id, title, text) for id, title, text in of_batch if text is not None)
     problems += sources.report_to(progress)
     return Documents.from_rows(rows), problems

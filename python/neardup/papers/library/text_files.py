@@ -18,8 +18,8 @@ from neardup.base.progress import Progress, share_of
 from neardup.papers.alignment import get_aligner
 from neardup.papers.library.interface import Library, LibraryDocument
 from neardup.readers import open_sources
-from neardup.readers.archives import archive_of
-from neardup.readers.batch import strings
+from neardup.readers.archives import find_archive
+from neardup.readers.batch import list_texts
 from neardup.readers.problem_groups import ProblemGroups
 
 #: Largest number of unreadable files that a note names.
@@ -87,7 +87,7 @@ class TextLibrary(Library):
                 and (
                     os.path.samefile(file, path)
                     if os.path.exists(file)
-                    else file == path and archive_of(file) is not None
+                    else file == path and find_archive(file) is not None
                 )
             }
         except OSError:
@@ -131,7 +131,7 @@ class FileLibrary(TextLibrary):
             files: list[str | None] = [None] * len(batch)
             for row, source, _ in batch.runs:
                 files[row] = source
-            self.add(batch.texts, strings(batch.ids), titles, files)
+            self.add(batch.texts, list_texts(batch.ids), titles, files)
             progress.advance(len(batch), batch.bytes_read)
         lines = (line for line, _ in lost.lines())
         self.notes += [*lines, *(problem.message for problem in sources.problems), *sources.notes]

@@ -17,7 +17,7 @@ from neardup.papers.hiding import reveal
 from neardup.papers.library.interface import Library, LibraryDocument, split_positions
 from neardup.papers.report import Report, shorten_report
 from neardup.papers.steps import check_paper
-from neardup.readers.sandbox import other_side
+from neardup.readers.sandbox import open_other_side
 
 if TYPE_CHECKING:
     from neardup.base.lazy import _core
@@ -48,7 +48,7 @@ class _RemoteLibrary(Library):
 
 def main() -> None:
     """Send the report of a paper without its text, then its pages."""
-    receive, send = other_side()
+    receive, send = open_other_side()
     settings, facts, paper, seconds = receive()
     if hasattr(os, "nice"):
         # Requests have priority over this process.

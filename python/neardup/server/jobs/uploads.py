@@ -20,7 +20,7 @@ from typing import IO
 from starlette.datastructures import UploadFile
 
 from neardup.base.messages import N_, Message
-from neardup.readers.archives import check_zip, name_of
+from neardup.readers.archives import check_zip, decode_name
 from neardup.readers.document_text import UnreadableFileError
 from neardup.server.problems import ProblemError
 
@@ -195,7 +195,7 @@ def _list_labels(file: IO[bytes], label: str) -> tuple[str, ...]:
         raise _make_archive_error(N_("There must be at most {most:,} papers at once."), PAPERS)
     labels: dict[str, None] = {}
     for member in members:
-        label = first = make_path(name_of(member))
+        label = first = make_path(decode_name(member))
         stem, ending = os.path.splitext(first)
         number = 1
         while label in labels:
@@ -211,4 +211,4 @@ def _make_archive_error(template: str, most: int = 0) -> ProblemError:
 
 def _select_papers(members: Sequence[zipfile.ZipInfo]) -> Sequence[zipfile.ZipInfo]:
     """Return the papers in an archive."""
-    return [one for one in members if not one.is_dir() and not _NO_PAPER.search(name_of(one))]
+    return [one for one in members if not one.is_dir() and not _NO_PAPER.search(decode_name(one))]

@@ -11,7 +11,7 @@ from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words, format_percent
 from neardup.papers.alignment import align_sides
-from neardup.readers.batch import code_of
+from neardup.readers.batch import find_code
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.page import READ, Form, choose_words, read_field, read_text
 from neardup.server.pages.rendering import render
@@ -83,7 +83,7 @@ def _choose_verdict(comparison: Comparison, same: bool) -> str:
         return "same"
     if comparison.duplicate:
         return "duplicate"
-    return "numbers" if code_of(comparison.verdict) == task.OTHER_NUMBERS else "different"
+    return "numbers" if find_code(comparison.verdict) == task.OTHER_NUMBERS else "different"
 
 
 def _describe_rules(words: Words, recipe: str) -> list[str]:

@@ -23,7 +23,7 @@ from neardup.server.pages.page import READ, WRITE, Form, limit_path, read_field,
 from neardup.server.pages.rendering import choose_language, render
 from neardup.server.security import auth
 from neardup.tasks.compare import describe_differences
-from neardup.writers.cells import spreadsheet_parts
+from neardup.writers.cells import write_spreadsheet_parts
 
 if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
@@ -186,7 +186,7 @@ async def export(request: Request, view: Asked) -> Response:
     # An index that is away is found before the response begins.
     rows = await store.run(lambda: _make_rows(store.index, view))
     headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
-    return StreamingResponse(spreadsheet_parts(rows), headers=headers, media_type="text/csv")
+    return StreamingResponse(write_spreadsheet_parts(rows), headers=headers, media_type="text/csv")
 
 
 def _make_rows(index: Index, view: View) -> Iterator[Sequence[Any]]:

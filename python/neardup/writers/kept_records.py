@@ -1,7 +1,7 @@
 """Writing of the kept records, unchanged and in input order.
 
-Records of the output's format are copied byte for byte, rows of Parquet and Arrow with their
-schema, JSON lines in UTF-8. Others are converted to one schema; inferring it takes one more pass
+Records of the output's format are copied byte for byte, JSON lines in UTF-8. Rows of Parquet and
+Arrow keep their schema. Others are converted to one schema; inferring it takes one more pass
 over sources without one. CSV keeps its dialect if all sources have the same; an output begins with
 the mark of the first source.
 """
@@ -16,7 +16,7 @@ from neardup.base.lazy import np
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.exceptions import ParameterError
-from neardup.readers.source import Keep, Source, count_kept
+from neardup.readers.source import KeepMask, Source, count_kept
 from neardup.readers.sources import Sources, is_of_texts
 from neardup.readers.streams import ReopenableFile
 from neardup.writers.edits import Edits
@@ -46,7 +46,7 @@ def write_kept(
     `keep` has a flag for each record, in input order: an array, or bytes. Records get `edits`;
     `progress` the stage ``write``. InputError if a source changed since its records were read.
     """
-    mask = _flags(keep)
+    mask = _make_flags(keep)
     counts = sources.counts
     if counts is None:
         raise ParameterError(
@@ -75,12 +75,12 @@ def write_kept(
     report = KeptReport()
     writer = None
     if isinstance(output, Output):
-        writer = _writer(sources.sources, lambda: output, edits, report)
+        writer = _open_writer(sources.sources, lambda: output, edits, report)
     elif output.part_size is not None:
-        writer = _writer(sources.sources, partial(output.at, 0), edits, report)
+        writer = _open_writer(sources.sources, partial(output.at, 0), edits, report)
     begin = 0
     for number, (source, count) in enumerate(zip(sources.sources, counts, strict=True)):
-        part = Keep(mask[begin : begin + count], source.name, progress.advance)
+        part = KeepMask(mask[begin : begin + count], source.name, progress.advance)
         begin += count
         if writer is not None:
             writer.write(source, part)
@@ -89,7 +89,7 @@ def write_kept(
             _copy_texts(source, part, output)
         else:
             assert isinstance(output, OutputFolder)
-            _writer([source], partial(output.at, number), edits, report).write(source, part)
+            _open_writer([source], partial(output.at, number), edits, report).write(source, part)
         part.close()
         source.check_unchanged()
     if isinstance(output, OutputFolder):
@@ -98,14 +98,14 @@ def write_kept(
     return report
 
 
-def _flags(keep: Any) -> memoryview:
+def _make_flags(keep: Any) -> memoryview:
     """Return flags as bytes."""
     if not isinstance(keep, bytes):
         keep = np.ascontiguousarray(keep, bool)
     return memoryview(keep).cast("B")
 
 
-def _writer(
+def _open_writer(
     sources: list[Source], at: Callable[[], Output], edits: Edits | None, report: KeptReport
 ) -> Writer:
     format = at().format
@@ -118,9 +118,9 @@ def _writer(
     return kind(sources, at, edits, report)
 
 
-def _copy_texts(source: TextFiles, keep: Keep, folder: OutputFolder) -> None:
+def _copy_texts(source: TextFiles, keep: KeepMask, folder: OutputFolder) -> None:
     """Copy the kept files as they are stored, compressed or not."""
-    for text in source.kept_files(keep):
+    for text in source.find_kept(keep):
         assert isinstance(text.file, ReopenableFile)
         assert text.inside is not None
         copy = folder.open(text.inside, "text", None)

@@ -1,9 +1,13 @@
 """Whether text is in a language, or garbled by a font without its table or a wrong encoding.
 
-Text is judged in pieces, each by what no language has, whatever its script: capitals inside most
-words, signs inside most words, long runs of accented letters, rare Chinese characters only, each
-character twice, or characters without a meaning. Code, tables, formulas and short texts have none
-of this.
+Text is judged in pieces, by signs that no language has, in any script:
+
+- capitals or signs inside most words;
+- long runs of accented letters;
+- rare Chinese characters only, or each character twice;
+- characters without a meaning.
+
+Code, tables, formulas and short texts have none of these signs.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ _NEARLY_ALL, _HALF = 0.8, 0.5
 
 #: The first character of private use.
 _PRIVATE = 0xE000
-#: What `_codes` leaves out.
+#: What `_list_codes` leaves out.
 _WHITE = [code for code in range(0x3001) if chr(code).isspace() or not code]
 
 # Bits of what a character is.
@@ -76,10 +80,10 @@ def measure_garbling(text: str) -> Garbling:
     >>> measure_garbling("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
     Garbling(share=1.0, kind='runs of accented letters, as of a wrong encoding', spans=((0, 640),))
     """
-    codes = _codes(text)
+    codes = _list_codes(text)
     if len(codes) < _FEW:
         return Garbling(0.0, "")
-    bits = _bits()[codes]
+    bits = _classify_characters()[codes]
     count = max(1, len(codes) // _PIECE)
     if not _may_be_garbled(codes, bits, len(codes) // count):
         return Garbling(0.0, "")
@@ -92,37 +96,37 @@ def measure_garbling(text: str) -> Garbling:
     def has(bit: int) -> npt.NDArray[np.bool_]:
         return bits & bit > 0
 
-    found = {_UNKNOWN_NAME: total(has(_UNKNOWN)) > _NEARLY_ALL * sizes}
+    marks = {_UNKNOWN_NAME: total(has(_UNKNOWN)) > _NEARLY_ALL * sizes}
     if len(codes) >= _SHORTEST:
-        runs = _in_runs(has(_ACCENTED))
+        runs = _find_runs(has(_ACCENTED))
         in_runs = total(runs)
-        found[_RUNS] = in_runs > _HALF * sizes
+        marks[_RUNS] = in_runs > _HALF * sizes
         cased = has(_UPPER | _LOWER)
-        pairs = total(_with_next(cased, cased))
-        rises = total(_with_next(has(_LOWER), has(_UPPER)))
+        pairs = total(_find_pairs(cased, cased))
+        rises = total(_find_pairs(has(_LOWER), has(_UPPER)))
         beyond = total(has(_CASED_ABROAD))
-        found[_CASES] = (pairs >= 50) & (rises > 0.12 * pairs) & (beyond > 0.15 * total(cased))
+        marks[_CASES] = (pairs >= 50) & (rises > 0.12 * pairs) & (beyond > 0.15 * total(cased))
         letters, signs = has(_LETTER), has(_SIGN)
         words = total(letters & ~np.append(False, letters[:-1]))
         is_mixed = (total(signs) > 0.2 * sizes) & (total(signs) < 0.6 * sizes)
         is_mixed &= (total(letters) < 3 * words) & (pairs >= 20)
         is_mixed &= (rises > 0.12 * pairs) & (rises < 0.45 * pairs)
-        found[_SIGNS] = is_mixed & (_distinct(codes, signs, begins, is_mixed) >= 25)
+        marks[_SIGNS] = is_mixed & (_count_distinct(codes, signs, begins, is_mixed) >= 25)
         # In lists, characters stand alone.
-        in_words = _with_next(has(_HAN), has(_HAN))
+        in_words = _find_pairs(has(_HAN), has(_HAN))
         han = total(in_words)
         is_rare = (han >= 80) & (total(in_words & has(_FREQUENT)) < 0.1 * han)
         is_rare &= total(in_words & has(_USUAL)) < 0.7 * han
         # A table of characters has each of them once.
-        found[_RARE] = is_rare & (_distinct(codes, in_words, begins, is_rare) < 0.8 * han)
-        is_doubled = total(letters & _in_pairs(codes)) > 0.9 * total(letters)
+        marks[_RARE] = is_rare & (_count_distinct(codes, in_words, begins, is_rare) < 0.8 * han)
+        is_doubled = total(letters & _find_doubled(codes)) > 0.9 * total(letters)
         is_doubled &= total(letters) >= 100
         # Sequences of a few letters, such as genes, may be doubled.
-        found[_DOUBLED] = is_doubled & (_distinct(codes, letters, begins, is_doubled) >= 20)
-    parts = {kind: np.repeat(is_garbled, sizes) for kind, is_garbled in found.items()}
+        marks[_DOUBLED] = is_doubled & (_count_distinct(codes, letters, begins, is_doubled) >= 20)
+    parts = {kind: np.repeat(is_garbled, sizes) for kind, is_garbled in marks.items()}
     # Control characters are in no text that was read from a document.
     single = has(_UNKNOWN) & (codes >= _PRIVATE)
-    if np.count_nonzero(single) > _few(len(codes)):
+    if np.count_nonzero(single) > _limit_few(len(codes)):
         parts[_UNKNOWN_NAME] |= single
     if len(codes) >= _SHORTEST and (in_runs > 0.3 * sizes).any():
         parts[_RUNS] |= runs
@@ -131,14 +135,14 @@ def measure_garbling(text: str) -> Garbling:
     if not share:
         return Garbling(0.0, "")
     kind = max(parts, key=lambda kind: np.count_nonzero(parts[kind]))
-    return Garbling(share, kind, _spans(text, places))
+    return Garbling(share, kind, _find_spans(text, places))
 
 
-def _few(length: int) -> float:
+def _limit_few(length: int) -> float:
     return max(min(_FEW, 0.3 * length), _FEW_SHARE * length)
 
 
-def _spans(text: str, places: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+def _find_spans(text: str, places: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """Return the spans of a text in which all characters but white space are marked."""
     held = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
     shown = np.flatnonzero(~np.isin(held, _WHITE))
@@ -151,11 +155,11 @@ def _may_be_garbled(codes: npt.NDArray[np.uint16], bits: npt.NDArray[np.uint16],
     """Return whether a piece of at least `size` characters may have one of the signs.
 
     By the characters of the whole text, which takes a fraction of the time: each file of a
-    collection passes here, twice. Each bound follows from those of the pieces.
+    collection passes here, twice. Each bound follows from the bounds of the pieces.
     """
     counts = dict(zip(_BITS, (np.bincount(bits, minlength=1024) @ _MEMBERS).tolist(), strict=True))
     return bool(
-        counts[_UNKNOWN] > _few(len(codes))
+        counts[_UNKNOWN] > _limit_few(len(codes))
         or counts[_ACCENTED] > 0.3 * size
         or (counts[_CASED_ABROAD] > 0.15 * 50 and counts[_UPPER] > 0.12 * 50)
         or (counts[_SIGN] > 0.2 * size and counts[_UPPER] > 0.12 * 20)
@@ -164,7 +168,7 @@ def _may_be_garbled(codes: npt.NDArray[np.uint16], bits: npt.NDArray[np.uint16],
     )
 
 
-def _codes(text: str) -> npt.NDArray[np.uint16]:
+def _list_codes(text: str) -> npt.NDArray[np.uint16]:
     """Return the code points of a text without white space, in 16 bits."""
     joined = "".join(text.replace("\0", "").split())
     codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
@@ -177,7 +181,7 @@ def _codes(text: str) -> npt.NDArray[np.uint16]:
 
 
 @cache
-def _bits() -> npt.NDArray[np.uint16]:
+def _classify_characters() -> npt.NDArray[np.uint16]:
     """Return what each character of 16 bits is."""
     bits = np.zeros(1 << 16, np.uint16)
     of_category = {"Lu": _UPPER | _LETTER, "Ll": _LOWER | _LETTER, "Co": _UNKNOWN, "Cc": _UNKNOWN}
@@ -201,7 +205,7 @@ def _bits() -> npt.NDArray[np.uint16]:
     return bits
 
 
-def _with_next(
+def _find_pairs(
     mask: npt.NDArray[np.bool_], following: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Return where a character of one mask precedes one of another."""
@@ -209,7 +213,7 @@ def _with_next(
     return followed
 
 
-def _in_runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _find_runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return which characters are in a run of at least four of a mask."""
     padded = np.concatenate([mask, np.zeros(3, bool)])
     starts: npt.NDArray[np.bool_] = padded[:-3] & padded[1:-2] & padded[2:-1] & padded[3:]
@@ -219,7 +223,7 @@ def _in_runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return runs
 
 
-def _in_pairs(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
+def _find_doubled(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
     """Return which characters are in a run of two or four equal ones."""
     begins = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     lengths = np.diff(begins, append=len(codes))
@@ -227,7 +231,7 @@ def _in_pairs(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
     return is_even
 
 
-def _distinct(
+def _count_distinct(
     codes: npt.NDArray[np.uint16],
     mask: npt.NDArray[np.bool_],
     begins: npt.NDArray[np.int64],
