@@ -73,7 +73,7 @@ class Index(Queries, Browsing, Decisions, Retention):
 
     Notes
     -----
-    The rule is that of :func:`neardup.dedup`: a document is dropped if and only if it is
+    The rule is the same as in :func:`neardup.dedup`: a document is dropped if and only if it is
     verified similar to an earlier document that is kept. The first table or the first files that
     are added to an empty index are decided as :func:`neardup.dedup` decides them; later documents
     with statistics of those before them, however they are divided into batches. A recipe that
@@ -207,8 +207,8 @@ class Index(Queries, Browsing, Decisions, Retention):
 
         Notes
         -----
-        The documents are decided in their order, each against those before it, as if by
-        :meth:`add` one after the other, but with one durable commit.
+        Each document is decided against those before it, as if :meth:`add` were called for one
+        after the other. There is one durable commit.
         """
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         if not is_list or not all(isinstance(document, NewDocument) for document in documents):
@@ -257,10 +257,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         Notes
         -----
         The first addition to an empty index counts and decides all documents together, as
-        :func:`neardup.dedup` does, and stores them in transactions of some 20,000, each of which
-        is durable when it ends; with `within` they are only counted together. The results of a
-        later addition equal those of :meth:`add` called for each document; a transaction has up
-        to 1,024 documents, with `within` one; a document that replaces another begins a new one.
+        :func:`neardup.dedup` does. It stores them in transactions of some 20,000, and each is
+        durable when it ends; with `within` they are only counted together. A later addition has
+        the results of :meth:`add` called for each document. A transaction has up to 1,024
+        documents, with `within` one; a document that replaces another begins a new one.
         If an id is repeated with `replace`, its last document stays. The result has each decision
         as it was made; a later replacement may have changed it. An `at` that is not a valid time is
         reported as a problem of its document.

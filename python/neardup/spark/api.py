@@ -73,9 +73,9 @@ def dedup(
     ``classic`` do; a maximum distance must be small enough for keys. Files that the recipe
     names must exist on all machines.
 
-    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is sent
-    to the driver. It receives a few numbers per batch, the shingles that are common in the
-    collection, and the ids of the five least similar documents that were dropped.
+    `neardup.dedup` keeps the same rows if they come in the same order. No row is sent to the
+    driver. It receives a few numbers per batch, and the shingles that are common in the
+    collection. It also receives the ids of the five least similar dropped documents.
 
     Examples
     --------

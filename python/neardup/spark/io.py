@@ -40,8 +40,8 @@ _MARK = b"\xef\xbb\xbf"
 class Source:
     """The input of a job.
 
-    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. `schema`
-    is that of the kept rows. `files` are by the hash of the path, and empty for a table. `lines`
+    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. The kept
+    rows have this `schema`. `files` are by the hash of the path, and empty for a table. `lines`
     tells whether records are JSON lines.
     """
 
@@ -297,8 +297,10 @@ def select_kept(
     drop_unreadable: bool,
     partitions: int,
 ) -> DataFrame:
-    """Return the kept records in input order, in about this many partitions. Batches before `first`
-    are those of another collection."""
+    """Return the kept records in input order, in about this many partitions.
+
+    Batches before `first` are of another collection.
+    """
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 

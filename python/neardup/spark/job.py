@@ -74,7 +74,7 @@ class SparkSummary(Summary):
 
     @property
     def shuffled_bytes_per_document(self) -> float:
-        """Shuffled bytes divided by all documents, those of another collection included."""
+        """Shuffled bytes divided by all documents, also of another collection."""
         return self.shuffled_bytes / max(self.read + self.against, 1)
 
 

@@ -207,8 +207,10 @@ def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """File the documents of a group that capped lists admit since others are dropped, and under all
-    keys but those of lists that still leave them out."""
+    """File the documents of a group that capped lists admit since others are dropped.
+
+    They are not filed under the keys of lists that still leave them out.
+    """
     if not inbox.get_blobs("admitted"):
         return iter(())
     group = _Group(inbox, settings)

@@ -1,15 +1,15 @@
 """Numbers for documents that state their priority order, though no process sees them all.
 
 Numbers compare as the documents' places in the input do; they have gaps. A number consists of
-the number of the *batch* (at most `MAX_BATCH` consecutive documents of one part of the input) and
-the place in the batch.
+the number of the *batch* and the place in the batch. A batch has at most `MAX_BATCH` consecutive
+documents of one part of the input.
 
-Spark splits files into parts. A batch is numbered by the total size of all earlier files, plus
-the offset of its part in the file, plus the number of earlier batches of the part. Batches of a
-table are numbered by Spark's partition and a count within it.
+Spark splits files into parts. Three things add up to the number of a batch: the total size of all
+earlier files; the offset of its part in the file; the number of earlier batches of the part.
+Batches of a table are numbered by Spark's partition and a count within it.
 
-If the input is compared with another collection, the numbers of its batches begin at `OWN`, so that
-all documents of the other collection come first.
+If the input is compared with another collection, the numbers of its batches begin at `OWN`. So all
+documents of the other collection come first.
 """
 
 from __future__ import annotations

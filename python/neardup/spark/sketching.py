@@ -59,10 +59,10 @@ class Settings:
     """The settings of a job that its tasks need; sent to them by pickle.
 
     `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
-    `groups` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
-    those that need texts into `text_units`.
-    Batches before `first` are those of another collection, all of whose documents count as kept;
-    `is_other` while these are sketched. `against_only` compares documents with those only.
+    `groups` count the input. Keys are partitioned into `buckets`, pairs into `units`, and pairs
+    that need texts into `text_units`.
+    Batches before `first` are of another collection, all of whose documents count as kept. While
+    they are sketched, `is_other` is set. `against_only` compares documents with them only.
     """
 
     recipe: Recipe

@@ -1,11 +1,11 @@
-"""Whether the log next to an SQLite file is its own.
+"""Whether the log next to an SQLite file belongs to it, by the states of both.
 
-SQLite applies any log that has the right name: one that a killed process left is mixed with a file
-that was put in the place of its own. So each transaction marks the first page (`user_version`)
-with a random tag, above the tag of the transaction before it. A log is a file's own if the file has
-the state before the log's first transaction, or the state after one of them: a checkpoint writes
-the first page before all others. ``VACUUM`` and SQLite's back-ups keep the mark, move pages, and
-change the version of the schema: a state is both.
+SQLite applies any log that has the right name. If a process was killed and its file replaced, the
+log that it left is mixed with the new file. So each transaction marks the first page
+(`user_version`) with a random tag, above the tag of the transaction before it. A log belongs to a
+file in the state before the log's first transaction, or after one of them. A checkpoint writes the
+first page before all others. ``VACUUM`` and SQLite's back-ups keep the mark, move pages, and change
+the version of the schema: a state is both.
 """
 
 from __future__ import annotations

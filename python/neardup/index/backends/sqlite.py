@@ -1,7 +1,7 @@
 """An index in an SQLite file, in WAL mode.
 
-A commit returns when the log is on disk. The checkpoint, which moves its pages into the file, runs
-when the log is long, after a commit that did not closely follow another, and when a writer closes.
+A commit returns when the log is on disk. The checkpoint moves its pages into the file. It runs when
+the log is long, when a writer closes, and after a commit that follows no other closely.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class SQLiteFile(Database):
     def _finish_replaced(self) -> None:
         """Move the log into the file to which it belongs, which has another name or none now.
 
-        Its name is that of the new file's log. A log without this object's last change may be the
+        It has the name of the new file's log. A log without this object's last change may be the
         new file's own, and is left alone.
         """
         pool = self._pool.pool

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class IncomingBatch:
     """A batch of documents to be added; all columns have the same length.
 
-    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
+    `texts` is null where a text cannot be read; `units` has the units of a callable segmenter,
     `times` stamps, and `extras` JSON. Values derived from the texts are computed on first use.
     """
 

@@ -119,8 +119,8 @@ async def receive_uploads(
     """Return the files of a field, which outlive the form.
 
     If `several`, there may be several files, or an archive of them. Raise 413 if all files of the
-    form, of `size`, have more than `max_bytes`; 422 if those of the field are missing or empty, or
-    an archive is damaged, encrypted or too large.
+    form, of `size`, have more than `max_bytes`. Raise 422 if the field has only empty files or
+    none, or an archive is damaged, encrypted or too large.
     """
     if several:
         # A field without a file has one without a name.
