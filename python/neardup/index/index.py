@@ -107,12 +107,12 @@ class Index(Queries, Browsing, Decisions, Retention):
         require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.engine import open_index
 
-        given = complete_options(Index, options)
-        must_exist = given["must_exist"]
+        values = complete_options(Index, options)
+        must_exist = values["must_exist"]
         self._engine: Engine = open_index(
             location,
-            {name: given[name] for name in _WANTED},
-            workers=given["workers"],
+            {name: values[name] for name in _WANTED},
+            workers=values["workers"],
             make_new=None if must_exist is None else not must_exist,
         )
 
@@ -165,11 +165,11 @@ class Index(Queries, Browsing, Decisions, Retention):
         A replaced document is removed, as :meth:`remove` does, and the new one is added, in one
         transaction.
         """
-        given = complete_options(Index.add, options)
-        document = NewDocument(id, text, title, at, source, extra, given["replace"])
-        batch = IncomingBatch.from_documents(self._engine, [document], given["at_zone"])
+        values = complete_options(Index.add, options)
+        document = NewDocument(id, text, title, at, source, extra, values["replace"])
+        batch = IncomingBatch.from_documents(self._engine, [document], values["at_zone"])
         batch.check()
-        decision = transaction.add_batch(self._engine, batch, given["within"])[0]
+        decision = transaction.add_batch(self._engine, batch, values["within"])[0]
         assert decision is not None
         if decision.problem is not None:
             raise InputError(
@@ -370,10 +370,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
         documents; with `include_removed`, the dropped ones too.
         """
-        given = complete_options(Index.export, options)
+        values = complete_options(Index.export, options)
         wanted = {"output": check_path(output, "output"), "decisions": decisions}
-        with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
-            everything, progress = given["include_removed"], given["progress"]
+        with OutputSet(self._engine.files, rows=wanted, force=values["force"]) as outputs:
+            everything, progress = values["include_removed"], values["progress"]
             return write_records(self._engine, outputs.files, progress, include_removed=everything)
 
     def backup(self, copy: str | Path) -> None:

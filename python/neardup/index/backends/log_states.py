@@ -98,9 +98,9 @@ def read_log_states(log: Path, *, checked: bool = False) -> list[State | None]:
     states: list[State | None] = []
     state = None
     with suppress(OSError, struct.error), log.open("rb") as file:
-        for page, pages, found in _read_frames(file, checked):
+        for page, pages, page_state in _read_frames(file, checked):
             if page == 1:
-                state = found
+                state = page_state
             # The last page of a transaction says how many pages the file has after it.
             if pages:
                 states.append(state)
@@ -143,7 +143,7 @@ def _add_sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, i
 def _belongs_to_file(log: Path, state: State) -> bool:
     for checked in (False, True):
         states = read_log_states(log, checked=checked)
-        known = [found for found in states if found is not None]
+        known = [item for item in states if item is not None]
         # An earlier version of neardup set no marks.
         if not states or state in known or (_follows(known[0], state) if known else not state.mark):
             return True

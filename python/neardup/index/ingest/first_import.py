@@ -299,6 +299,6 @@ def _restore_texts(engine: Engine, batch: IncomingBatch) -> IncomingBatch:
     unpack = zstandard.ZstdDecompressor().decompress
     texts = [unpack(packed).decode() if packed else None for packed in batch.packed]
     column, recipe = pa.array(texts, pa.large_string()), engine.settings.recipe
-    given = Batch(column, pa.array(batch.ids, pa.large_string()))
-    batch.texts, batch.units, _ = readable(given, recipe, compiled(recipe))
+    stored = Batch(column, pa.array(batch.ids, pa.large_string()))
+    batch.texts, batch.units, _ = readable(stored, recipe, compiled(recipe))
     return batch
