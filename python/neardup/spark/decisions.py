@@ -82,10 +82,10 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     # What the next round searches for.
     wanted = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
-    found = exact = admitted = again = lists = skipped_pairs = 0
+    candidates = exact = admitted = again = lists = skipped_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
-            found = int(inbox.read_rows("found", NUMBER).sum())
+            candidates = int(inbox.read_rows("found", NUMBER).sum())
             continue
         if inbox.receiver >= BUCKETS:
             full = inbox.read_rows("full", FILED)
@@ -118,7 +118,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     yield from _send_decisions(decisions, WHOLE, layout)
     documents = skipped_documents.count()
     totals = {
-        "candidates": found,
+        "candidates": candidates,
         "exact_duplicates": exact,
         "capped_lists": lists,
         "skipped_documents": documents,
@@ -186,12 +186,12 @@ def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
     later, earlier = pairs["later"], pairs["earlier"]
     is_within = later >> PLACE_BITS == earlier >> PLACE_BITS
     # Documents of earlier batches are decided, and each that is kept drops all that repeat it.
-    found = set(later[~is_within & ~dropped.have(earlier)].tolist())
+    new = set(later[~is_within & ~dropped.have(earlier)].tolist())
     within = np.sort(pairs[is_within], order="later")
     for one, other in zip(within["later"].tolist(), within["earlier"].tolist(), strict=True):
-        if other not in found:
-            found.add(one)
-    return np.array(sorted(found), np.int64)
+        if other not in new:
+            new.add(one)
+    return np.array(sorted(new), np.int64)
 
 
 def _pick_most_similar(pairs: NDArray[Any]) -> NDArray[Any]:

@@ -196,13 +196,13 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     choose_columns(schema, fields, "input")
 
 
-def sketch_source(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
-    """Return the blobs of `sketching.sketch` of a source; a batch has at most `most` documents."""
+def sketch_source(source: Source, settings: Settings, limit: int, first: int) -> DataFrame:
+    """Return the blobs of `sketching.sketch` of a source; a batch has at most `limit` documents."""
     work = partial(
         sketching.sketch_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
-        most=most,
+        limit=limit,
         first=first,
     )
     return source.frame.mapInArrow(work, convert_schema(SCHEMA))
@@ -255,14 +255,14 @@ def name_batches(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
     }
 
 
-def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
-    """Return the first problems in the input, at most `most`."""
+def read_problems(documents: Stage, seen: Sequence[BatchInfo], limit: int) -> list[Problem]:
+    """Return the first problems in the input, at most `limit`."""
     from pyspark.sql import functions as F
 
     wanted = {}
     count = 0
     for info in seen:
-        if info.problems and count < most:
+        if info.problems and count < limit:
             wanted[info.batch] = info
             count += info.problems
     if not wanted:
@@ -273,7 +273,7 @@ def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> lis
         for row in sorted(rows, key=lambda row: row.sender)
         for problem in problems_from_json(row.body, wanted[row.sender])
     ]
-    return problems[:most]
+    return problems[:limit]
 
 
 def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:

@@ -87,7 +87,7 @@ class _Group:
             copies = copies[copies["first"] < self.settings.first << PLACE_BITS]
         return np.isin(self.numbers, copies["number"])
 
-    def are_own(self) -> NDArray[np.bool_]:
+    def are_of_input(self) -> NDArray[np.bool_]:
         """Return which documents are of the input."""
         return self.numbers >= self.settings.first << PLACE_BITS
 
@@ -99,7 +99,7 @@ class _Group:
         """Return which documents are found by later ones: not exact copies, whose first is."""
         is_filed = self.have_sketches() & ~self.are_repeats()
         if self.settings.against_only:
-            is_filed &= ~self.are_own()
+            is_filed &= ~self.are_of_input()
         return is_filed
 
 
@@ -174,8 +174,8 @@ def merge_common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     texts, parts = _sum_texts(inbox, "counts")
     # Each part has counted the texts.
     texts //= len(parts)
-    found = _core.Background.of_shingles(settings.documents, texts, parts)
-    yield Blob(0, "common", 0, found.to_bytes())
+    background = _core.Background.of_shingles(settings.documents, texts, parts)
+    yield Blob(0, "common", 0, background.to_bytes())
 
 
 def _sum_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
@@ -279,7 +279,7 @@ def _search(group: _Group, is_wanted: NDArray[np.bool_]) -> NDArray[Any]:
     later, earlier = compile_shuffle(group.settings).candidates(
         group.read_sketches(),
         group.numbers,
-        is_wanted & group.have_sketches() & group.are_own(),
+        is_wanted & group.have_sketches() & group.are_of_input(),
         group.inbox.get_bodies("counts"),
         group.inbox.get_bodies("lists"),
     )

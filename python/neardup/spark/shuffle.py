@@ -88,8 +88,8 @@ class Search:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        found = self._run([self._read_blobs("features", "identities")], kernels.deal_identities)
-        repeats = self._checkpoint.store_stage("repeats", self._run([found], kernels.find_repeats))
+        texts = self._run([self._read_blobs("features", "identities")], kernels.deal_identities)
+        repeats = self._checkpoint.store_stage("repeats", self._run([texts], kernels.find_repeats))
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -141,12 +141,12 @@ class Search:
             wanted = result["wanted"]
             name = f"round-{self.rounds}"
             again = decided.read_blobs("again")
-            found = [self._run([first.read_blobs("waiting"), again], kernels.awaken)]
+            blobs = [self._run([first.read_blobs("waiting"), again], kernels.awaken)]
             if result["admitted"]:
                 changed = decided.read_blobs("admitted", "left_out")
                 lists = self._make_lists(self._run([*inputs, changed], kernels.admit), counts)
-                found.append(self._run([*inputs, lists, again], kernels.find_more_candidates))
-            more = self._checkpoint.store_stage(f"{name}/candidates", again.context.union(found))
+                blobs.append(self._run([*inputs, lists, again], kernels.find_more_candidates))
+            more = self._checkpoint.store_stage(f"{name}/candidates", again.context.union(blobs))
             similar = self._judge(more, name, background).read_rows("similar")
             decided, result = self._apply_rule(pairs.union(more.read_rows("found")).union(similar))
         self.counts = result["counts"]

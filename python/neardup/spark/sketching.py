@@ -181,14 +181,14 @@ def sketch(
     *,
     settings: Settings,
     files: Mapping[int, File],
-    most: int,
+    limit: int,
     task: int,
     first: int = 0,
 ) -> Iterator[Blob]:
     """Read and sketch the records of one task; yield blobs of each batch, for its group, and of
     each group, for the parts of all hashes.
 
-    A batch has at most `most` documents. `files` are by the hash of the path; the batches of a
+    A batch has at most `limit` documents. `files` are by the hash of the path; the batches of a
     table have numbers from `first` on.
 
     | kind | of each | body |
@@ -206,7 +206,7 @@ def sketch(
     group: _SketchGroup | None = None
     groups = 0
     for rows_together in rows:
-        for path, begin, part in split_by_part(rows_together, most):
+        for path, begin, part in split_by_part(rows_together, limit):
             batch = numberer.next(path, begin)
             at_beginning = bool(files) and batch == files[path].begin
             records = _select_records(part, settings, at_beginning=at_beginning)
