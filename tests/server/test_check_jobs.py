@@ -375,7 +375,7 @@ class TestTable:
         for size, bound in ((100, 10_000), (100, 10_000), (50, 10_000), (100, most)):
             new = table.create("a.txt")
             report = {"zh.html": "a" * (size - 10), "en.html": "", "report.json": "a" * 10}
-            assert table.save_report(new.job, report, most=bound)
+            assert table.save_report(new.job, report, limit=bound)
             table.save(replace(new, state="done"))
             jobs.append(new.job)
         assert [table.get(job) is not None for job in jobs] == left

@@ -261,7 +261,7 @@ def test_a_job_goes_on_with_other_partitions(spark, tmp_path, monkeypatch):
     source.write_bytes(b"\n".join(lines(11, 200)))
     checkpoint = str(tmp_path / "checkpoint")
     with monkeypatch.context() as patch:
-        patch.setattr(shuffle.Search, "_lists", lambda *_: 1 / 0)
+        patch.setattr(shuffle.Search, "_make_lists", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             neardup.spark.dedup_files(
                 [source], tmp_path / "out", spark=spark, checkpoint=checkpoint, partitions=3

@@ -71,7 +71,7 @@ def sketched(parts, settings, most):
             settings=settings,
             files={},
             task=task,
-            most=most,
+            limit=most,
         )
 
 
@@ -205,8 +205,8 @@ def test_blobs_come_back_from_rows():
     assert len(rows) == len(blobs)
     assert list(from_rows(rows)) == blobs
     first, last = group_blobs(reversed(blobs))
-    assert first.of("a") + first.of("b") + last.of("a") == blobs
-    assert (first.receiver, last.receiver, last.of("b")) == (1, 1 << 62, [])
+    assert first.get_blobs("a") + first.get_blobs("b") + last.get_blobs("a") == blobs
+    assert (first.receiver, last.receiver, last.get_blobs("b")) == (1, 1 << 62, [])
 
 
 @pytest.mark.parametrize("documents", [1, 3, 30])

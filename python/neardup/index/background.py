@@ -6,7 +6,6 @@ documents, at moments that depend only on how many have arrived: boilerplate com
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from neardup.base.lazy import _core
@@ -55,7 +54,7 @@ def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     counters = session.statistics.read_counters()
     version = counters["background"] + 1
     data = _core.Background(corpus).to_bytes()
-    session.statistics.set_background(version, data, datetime.now(UTC))
+    session.statistics.set_background(version, data)
     session.statistics.count({"background": 1, "counted_at": counted_at - counters["counted_at"]})
     details = {"texts": len(corpus), "arrived": counters["arrived"], "version": version}
     session.events.log("recounted", [(None, None, details)])

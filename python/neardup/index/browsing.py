@@ -244,8 +244,8 @@ def _read_removals(
     engine: Engine, session: Session, places: Sequence[tuple[float, int]], words: Sequence[str]
 ) -> Iterator[Removal]:
     """Yield the removals with some places that have all words."""
-    found = session.pages.find_by_numbers([number for _, number in places])
-    rows = [found[number] for _, number in places if number in found]
+    by_number = session.pages.find_by_numbers([number for _, number in places])
+    rows = [by_number[number] for _, number in places if number in by_number]
     rows = [
         row
         for row in rows

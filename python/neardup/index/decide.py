@@ -1,7 +1,7 @@
 """The rule of `dedup`, applied to a batch against the stored documents.
 
-Sketching is done before the transaction begins. In it the keys of the batch are looked up, the
-candidates fetched, and the core decides one document after the other, as it does in memory.
+Sketching is done before the transaction begins. The transaction looks up the keys of the batch and
+fetches the candidates. Then the core decides one document after the other, as it does in memory.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ class Decisions:
     def undo(self, id: str, *, by: str | None = None, event: int | None = None) -> None:
         """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
 
-        A document that was kept is decided as if it were added now, and then those that were
-        dropped for it, in one transaction.
+        A document that was kept is decided as if it were added now. Then the documents that were
+        dropped for it are decided, in the same transaction.
 
         Parameters
         ----------

@@ -73,7 +73,7 @@ class Index(Queries, Browsing, Decisions, Retention):
 
     Notes
     -----
-    The rule is that of :func:`neardup.dedup`: a document is dropped if and only if it is
+    The rule is the same as in :func:`neardup.dedup`: a document is dropped if and only if it is
     verified similar to an earlier document that is kept. The first table or the first files that
     are added to an empty index are decided as :func:`neardup.dedup` decides them; later documents
     with statistics of those before them, however they are divided into batches. A recipe that
@@ -107,12 +107,12 @@ class Index(Queries, Browsing, Decisions, Retention):
         require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.engine import open_index
 
-        given = complete_options(Index, options)
-        must_exist = given["must_exist"]
+        values = complete_options(Index, options)
+        must_exist = values["must_exist"]
         self._engine: Engine = open_index(
             location,
-            {name: given[name] for name in _WANTED},
-            workers=given["workers"],
+            {name: values[name] for name in _WANTED},
+            workers=values["workers"],
             make_new=None if must_exist is None else not must_exist,
         )
 
@@ -165,11 +165,11 @@ class Index(Queries, Browsing, Decisions, Retention):
         A replaced document is removed, as :meth:`remove` does, and the new one is added, in one
         transaction.
         """
-        given = complete_options(Index.add, options)
-        document = NewDocument(id, text, title, at, source, extra, given["replace"])
-        batch = IncomingBatch.from_documents(self._engine, [document], given["at_zone"])
+        values = complete_options(Index.add, options)
+        document = NewDocument(id, text, title, at, source, extra, values["replace"])
+        batch = IncomingBatch.from_documents(self._engine, [document], values["at_zone"])
         batch.check()
-        decision = transaction.add_batch(self._engine, batch, given["within"])[0]
+        decision = transaction.add_batch(self._engine, batch, values["within"])[0]
         assert decision is not None
         if decision.problem is not None:
             raise InputError(
@@ -207,8 +207,8 @@ class Index(Queries, Browsing, Decisions, Retention):
 
         Notes
         -----
-        The documents are decided in their order, each against those before it, as if by
-        :meth:`add` one after the other, but with one durable commit.
+        Each document is decided against those before it, as if :meth:`add` were called for one
+        after the other. There is one durable commit.
         """
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         if not is_list or not all(isinstance(document, NewDocument) for document in documents):
@@ -257,10 +257,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         Notes
         -----
         The first addition to an empty index counts and decides all documents together, as
-        :func:`neardup.dedup` does, and stores them in transactions of some 20,000, each of which
-        is durable when it ends; with `within` they are only counted together. The results of a
-        later addition equal those of :meth:`add` called for each document; a transaction has up
-        to 1,024 documents, with `within` one; a document that replaces another begins a new one.
+        :func:`neardup.dedup` does. It stores them in transactions of some 20,000, and each is
+        durable when it ends; with `within` they are only counted together. A later addition has
+        the results of :meth:`add` called for each document. A transaction has up to 1,024
+        documents, with `within` one; a document that replaces another begins a new one.
         If an id is repeated with `replace`, its last document stays. The result has each decision
         as it was made; a later replacement may have changed it. An `at` that is not a valid time is
         reported as a problem of its document.
@@ -370,10 +370,10 @@ class Index(Queries, Browsing, Decisions, Retention):
         :meth:`add_files` reads the output: with the same recipe it makes an index with the same
         documents; with `include_removed`, the dropped ones too.
         """
-        given = complete_options(Index.export, options)
+        values = complete_options(Index.export, options)
         wanted = {"output": check_path(output, "output"), "decisions": decisions}
-        with OutputSet(self._engine.files, rows=wanted, force=given["force"]) as outputs:
-            everything, progress = given["include_removed"], given["progress"]
+        with OutputSet(self._engine.files, rows=wanted, force=values["force"]) as outputs:
+            everything, progress = values["include_removed"], values["progress"]
             return write_records(self._engine, outputs.files, progress, include_removed=everything)
 
     def backup(self, copy: str | Path) -> None:

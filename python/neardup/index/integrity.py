@@ -75,8 +75,8 @@ def _check_counters(engine: Engine, session: Session, last: int) -> None:
 def _check_sketches(engine: Engine, session: Session, numbers: list[int]) -> None:
     """Sketch the texts of some documents again, and compare."""
     rows = session.documents.read_with_texts(numbers)
-    given = [NewDocument("-", session.texts.read(row), row["title"]) for row in rows]
-    again = IncomingBatch.from_documents(engine, given)
+    documents = [NewDocument("-", session.texts.read(row), row["title"]) for row in rows]
+    again = IncomingBatch.from_documents(engine, documents)
     again.check()
     columns = zip(*again.sketches, strict=True)
     for row, made in zip(rows, columns, strict=True):

@@ -63,8 +63,8 @@ class Retention:
     def rename(self, old: str, new: str) -> None:
         """Change the id of a document.
 
-        Those that were dropped for it, and its events, follow. :meth:`explain` of the old id shows
-        the new one.
+        Its events and the documents that were dropped for it follow. :meth:`explain` of the old id
+        shows the new one.
 
         Parameters
         ----------

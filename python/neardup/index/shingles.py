@@ -1,24 +1,24 @@
 """The shingles by which a paper check finds documents of an index.
 
 They are made when a check first needs them, and stored in the table `passages`. A check looks them
-up in one file of sorted shingles beside an SQLite index. Newer documents are sorted in memory by
-each check, until they are more than a tenth of those in the file: then it is made again. Without a
-file, as in PostgreSQL, all are sorted in memory. The file is a number of 64-bit words:
+up in one file of sorted shingles next to an SQLite index. Each check sorts newer documents in
+memory. When they are more than a tenth of the documents in the file, the file is made again.
+Without a file, as in PostgreSQL, all are sorted in memory. The file is a number of 64-bit words:
 
-========  ============================================================
-3 words   magic number, key, number of documents
-column    the numbers of the documents, ascending
-column    the times at which they were added
-padding   up to a page
-shingles  shingle and position of the document, ascending
-fence     the shingle of each 512th of these, in 32 bits, padded
-2 words   the number of shingles; the digest of all but the shingles
-========  ============================================================
+| part | has |
+|---|---|
+| 3 words | magic number, key, number of documents |
+| column | the numbers of the documents, ascending |
+| column | the times at which they were added |
+| padding | up to a page |
+| shingles | shingle and position of the document, ascending |
+| fence | the shingle of each 512th of these, in 32 bits, padded |
+| 2 words | the number of shingles; the digest of all but the shingles |
 
-The key depends on how shingles are made and on a mark, which the index stores whenever its file
-is written. An index with that mark is a later state of the one whose documents are in the file, and
-not, for example, a backup from before. Shingles have no digest: a check reads few of them, and a
-wrong one only hides a document or brings one that is compared in vain.
+The key depends on how shingles are made and on a mark. The index stores the mark whenever its file
+is written. An index with that mark is a later state of the one whose documents are in the file. It
+is not, for example, a backup from before. Shingles have no digest, since a check reads few of them.
+A wrong one only hides a document, or brings one that is compared in vain.
 """
 
 from __future__ import annotations

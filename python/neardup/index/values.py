@@ -105,11 +105,11 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
 
     Text is ISO 8601 or like ``2024-3-9 8:00:00``. A local time that occurs twice is the first.
     """
-    given = value
+    original = value
     if isinstance(value, str):
         value = _parse_time(value.strip())
         if value is None:
-            raise bad(name, "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00", given)
+            raise bad(name, "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00", original)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):

@@ -30,8 +30,8 @@ class Store:
     If the database is unavailable, opening raises, and the next call tries again: a service
     can start before its database and survives its outages.
 
-    Calls that may take long run in a fixed number of threads. When a request is cancelled (the
-    client disconnected, or the time limit passed), its call is dropped if it has not begun. A
+    Calls that may take long run in a fixed number of threads. A request is cancelled when its
+    client disconnects or its time is over. Then its call is dropped if it has not begun. A
     call that has begun continues and holds its thread until it ends. So abandoned calls never
     accumulate.
     """

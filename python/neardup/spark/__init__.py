@@ -1,6 +1,6 @@
 """Deduplication on Apache Spark: :func:`dedup` for a DataFrame, :func:`dedup_files` for files.
 
-Needs the extra ``spark``. The kept set and the removed table equal those of one machine.
+Needs the extra ``spark``. One machine gives the same kept set and removed table.
 
 | file | has |
 |---|---|
@@ -16,7 +16,7 @@ Needs the extra ``spark``. The kept set and the removed table equal those of one
 | `shuffle` | the search: rounds of exchanges until the decisions are final |
 | `ordering` | numbers documents in input order |
 | `session`, `checkpoint` | settings and metrics of Spark; stages that survive a job |
-| `errors` | errors of Spark, and of its Python processes, as those of neardup |
+| `errors` | errors of Spark and its Python processes, as errors of neardup |
 """
 
 from neardup.spark.api import dedup, dedup_files

@@ -19,7 +19,7 @@ from neardup.run.run_options import check_against_only
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, make_settings
-from neardup.spark.ordering import OWN
+from neardup.spark.ordering import INPUT_BEGIN
 from neardup.spark.session import require_spark
 from neardup.writers.output_conflicts import refuse_input_as_output
 
@@ -73,9 +73,9 @@ def dedup(
     ``classic`` do; a maximum distance must be small enough for keys. Files that the recipe
     names must exist on all machines.
 
-    The kept set is that of `neardup.dedup` on the same rows in the same order. No row is sent
-    to the driver. It receives a few numbers per batch, the shingles that are common in the
-    collection, and the ids of the five least similar documents that were dropped.
+    `neardup.dedup` keeps the same rows if they come in the same order. No row is sent to the
+    driver. It receives a few numbers per batch, and the shingles that are common in the
+    collection. It also receives the ids of the five least similar dropped documents.
 
     Examples
     --------
@@ -98,10 +98,10 @@ def dedup(
                 )
             )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
-    given = complete_options(dedup, options)
-    check_against_only(given, against)
-    fields = _make_fields(given)
-    job = Job(df.sparkSession, make_settings(given, fields, lines=False), given)
+    values = complete_options(dedup, options)
+    check_against_only(values, against)
+    fields = _make_fields(values)
+    job = Job(df.sparkSession, make_settings(values, fields, lines=False), values)
     others = None if against is None else open_table(against, fields, ())
     return job.run(open_table(df, fields, names), others, {"order_by": names})
 
@@ -153,34 +153,34 @@ def dedup_files(
         If an output exists. Nothing runs then.
     """
     require_spark()
-    given = complete_options(dedup_files, options)
-    check_against_only(given, against)
+    values = complete_options(dedup_files, options)
+    check_against_only(values, against)
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
-    files = [None if path is None else os.fspath(path) for path in (review, given["report"])]
+    files = [None if path is None else os.fspath(path) for path in (review, values["report"])]
     names = [os.fspath(path) for path in inputs]
     other_names = [] if against is None else paths_of(against, "against")
-    checkpoint = given["checkpoint"]
+    checkpoint = values["checkpoint"]
     if checkpoint is None:
-        given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
+        values["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
     _refuse_input_as_output(
         folders,
         [*names, *other_names],
-        recipe_files=load_recipe(given["recipe"]).files,
+        recipe_files=load_recipe(values["recipe"]).files,
         files=files,
-        whole=[out, out_removed, given["checkpoint"]],
+        whole=[out, out_removed, values["checkpoint"]],
     )
     out_review, out_report = files
-    _check_outputs(folders, [out, out_removed], files, force=given["force"])
-    fields = _make_fields(given)
-    first = 0 if against is None else OWN
-    source = open_files(spark, names, given["format"], fields, first)
+    _check_outputs(folders, [out, out_removed], files, force=values["force"])
+    fields = _make_fields(values)
+    first = 0 if against is None else INPUT_BEGIN
+    source = open_files(spark, names, values["format"], fields, first)
     others = None
     if against is not None:
-        others = open_files(spark, other_names, given["format"], fields)
-    settings = make_settings(given, fields, lines=source.lines)
-    job = Job(spark, settings, given)
+        others = open_files(spark, other_names, values["format"], fields)
+    settings = make_settings(values, fields, lines=source.lines)
+    job = Job(spark, settings, values)
     identity = {
         "files": source.list_sizes(),
         "against": None if others is None else others.list_sizes(),
@@ -189,14 +189,14 @@ def dedup_files(
     _write_records(folders, job, result, out, out_removed)
     if out_review is not None:
         page = result.review()
-        folders.write(out_review, page.to_html(language=given["language"]))
+        folders.write(out_review, page.to_html(language=values["language"]))
         result = replace(result, _reviewed=lambda: page)
     job.clock.lap("write")
     job.finish(result.summary)
     if out_report is not None:
         paths = {"inputs": names, "against": other_names or None, "output": out}
         paths |= {"removed": out_removed, "review": out_review}
-        folders.write(out_report, job.report(result, {**paths, **given, "checkpoint": checkpoint}))
+        folders.write(out_report, job.report(result, {**paths, **values, "checkpoint": checkpoint}))
     if checkpoint is None:
         result.close()
         if out_review is None:
@@ -255,17 +255,17 @@ def _check_outputs(
                 )
             )
     for path in filter(None, whole):
-        found = folders.find_other_file(path)
-        if found is not None:
+        other = folders.find_other_file(path)
+        if other is not None:
             raise OutputError(
                 Message(
                     "{file}: must be a folder that Spark wrote, but contains {found}. Name another "
                     "folder.",
                     file=path,
-                    found=found,
+                    found=other,
                 )
             )
 
 
-def _make_fields(given: Mapping[str, Any]) -> Fields:
-    return Fields(text=given["text_field"], id=given["id_field"], max_text=given["max_text"])
+def _make_fields(values: Mapping[str, Any]) -> Fields:
+    return Fields(text=values["text_field"], id=values["id_field"], max_text=values["max_text"])

@@ -1,9 +1,9 @@
 """Blobs: what the steps of a job send to each other, as few large rows.
 
-A kernel is a function that takes all blobs for one receiver and yields blobs for others. What
-is in a body, only kernels know: Spark moves, sorts and stores it as a whole, because handling each
-value of a document apart would take it longer than all kernels together. A receiver is a batch, a
-group, a bucket or a unit; its number also tells the partition in which it is.
+A kernel is a function that takes all blobs for one receiver and yields blobs for others. Only
+kernels know the content of a body. Spark moves, sorts and stores it as a whole. If Spark handled
+each value of a document apart, it would take longer than all kernels together. A receiver is a
+batch, a group, a bucket or a unit; its number also tells the partition in which it is.
 
 This module does not use Spark, except where it divides rows among tasks.
 """

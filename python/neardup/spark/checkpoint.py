@@ -186,11 +186,11 @@ class Stage:
     def read_rows(self, *kinds: str) -> DataFrame:
         """Return the blobs of some kinds as rows whose size Spark knows."""
         schema = convert_schema(SCHEMA)
-        found = [f"kind={kind}" for kind in kinds if self.has(kind)]
-        if not found:
+        folders = [f"kind={kind}" for kind in kinds if self.has(kind)]
+        if not folders:
             return self.spark.createDataFrame([], schema)
         reader = self.spark.read.schema(schema).option("basePath", self._path)
-        return reader.parquet(*(f"{self._path}/{name}" for name in found)).select(*SCHEMA.names)
+        return reader.parquet(*(f"{self._path}/{name}" for name in folders)).select(*SCHEMA.names)
 
     def read_blobs(self, *kinds: str) -> RDD[Blob]:
         """Return the blobs of some kinds."""

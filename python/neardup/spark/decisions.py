@@ -1,7 +1,7 @@
 """Decisions: the one rule over all similar pairs, and the removed table that follows from them.
 
-One task takes all pairs in input order, a batch at a time, and then the capped lists, a bucket at a
-time. It has a bit per document in memory, and whatever it says of documents goes to their groups,
+One task takes all pairs in input order, a batch at a time. Then it takes the capped lists, a bucket
+at a time. It has a bit per document in memory. Its decisions go to the groups of the documents,
 which know keys and ids.
 """
 
@@ -72,20 +72,20 @@ class Documents:
 def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iterator[Blob]:
     """Apply the rule to the similar pairs of all batches, and to all capped lists.
 
-    Yields, for the groups in the next round, the copies that are to be searched `again` because the
-    first copy is dropped, the documents that capped lists have `admitted`, and what these still
-    have `left_out`; for the batches, all documents that are `removed`; for the groups of the kept
-    documents, the `decisions`; and the `result` as JSON.
+    Yields, for the groups in the next round, the copies to be searched `again` because the first
+    copy is dropped. They also get the documents that capped lists have `admitted`, and what these
+    still have `left_out`. The batches get all documents that are `removed`, and the groups of the
+    kept documents the `decisions`. The last blob is the `result` as JSON.
     """
     dropped = Documents(layout)
     skipped_documents = Documents(layout)
     # What the next round searches for.
     wanted = hashlib.blake2b(digest_size=16)
     decisions: list[NDArray[Any]] = []
-    found = exact = admitted = again = lists = skipped_pairs = 0
+    candidates = exact = admitted = again = lists = skipped_pairs = 0
     for inbox in inboxes:
         if inbox.receiver == WHOLE:
-            found = int(inbox.read_rows("found", NUMBER).sum())
+            candidates = int(inbox.read_rows("found", NUMBER).sum())
             continue
         if inbox.receiver >= BUCKETS:
             full = inbox.read_rows("full", FILED)
@@ -118,7 +118,7 @@ def decide(inboxes: Iterable[Inbox], settings: Settings, layout: Layout) -> Iter
     yield from _send_decisions(decisions, WHOLE, layout)
     documents = skipped_documents.count()
     totals = {
-        "candidates": found,
+        "candidates": candidates,
         "exact_duplicates": exact,
         "capped_lists": lists,
         "skipped_documents": documents,
@@ -164,8 +164,10 @@ def _decide_batch(
 def find_admitted(
     full: NDArray[Any], dropped: Documents, cap: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, of the content of capped lists by key and document, which are admitted because others
-    are dropped, and which are kept and left out."""
+    """Return which entries of capped lists are admitted, and which are kept and left out.
+
+    The entries are sorted by key and document. One is admitted because others are dropped.
+    """
     is_kept = ~dropped.have(full["number"])
     begins = np.flatnonzero(are_new(full["key"]))
     lengths = np.diff(np.append(begins, len(full)))
@@ -177,17 +179,19 @@ def find_admitted(
 
 
 def apply_rule(pairs: NDArray[Any], dropped: Documents) -> NDArray[np.int64]:
-    """Return the documents of a batch that the one rule drops, given all similar pairs in which
-    they are the later ones, and the documents dropped before."""
+    """Return the documents of a batch that the one rule drops.
+
+    `pairs` are all similar pairs in which they are the later ones; `dropped` were dropped before.
+    """
     later, earlier = pairs["later"], pairs["earlier"]
     is_within = later >> PLACE_BITS == earlier >> PLACE_BITS
     # Documents of earlier batches are decided, and each that is kept drops all that repeat it.
-    found = set(later[~is_within & ~dropped.have(earlier)].tolist())
+    new = set(later[~is_within & ~dropped.have(earlier)].tolist())
     within = np.sort(pairs[is_within], order="later")
     for one, other in zip(within["later"].tolist(), within["earlier"].tolist(), strict=True):
-        if other not in found:
-            found.add(one)
-    return np.array(sorted(found), np.int64)
+        if other not in new:
+            new.add(one)
+    return np.array(sorted(new), np.int64)
 
 
 def _pick_most_similar(pairs: NDArray[Any]) -> NDArray[Any]:

@@ -38,11 +38,11 @@ def errors_of_processes() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        found = _OF_PROCESS.search(str(error))
-        if found is None:
+        match = _OF_PROCESS.search(str(error))
+        if match is None:
             raise
-        kind = getattr(exceptions, found[1])
-        raise kind(Message.from_dict(orjson.loads(found[2]))) from error
+        kind = getattr(exceptions, match[1])
+        raise kind(Message.from_dict(orjson.loads(match[2]))) from error
 
 
 @contextmanager

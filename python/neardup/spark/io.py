@@ -40,8 +40,8 @@ _MARK = b"\xef\xbb\xbf"
 class Source:
     """The input of a job.
 
-    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. `schema`
-    is that of the kept rows. `files` are by the hash of the path, and empty for a table. `lines`
+    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. The kept
+    rows have this `schema`. `files` are by the hash of the path, and empty for a table. `lines`
     tells whether records are JSON lines.
     """
 
@@ -196,13 +196,13 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     choose_columns(schema, fields, "input")
 
 
-def sketch_source(source: Source, settings: Settings, most: int, first: int) -> DataFrame:
-    """Return the blobs of `sketching.sketch` of a source; a batch has at most `most` documents."""
+def sketch_source(source: Source, settings: Settings, limit: int, first: int) -> DataFrame:
+    """Return the blobs of `sketching.sketch` of a source; a batch has at most `limit` documents."""
     work = partial(
         sketching.sketch_rows,
         settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
-        most=most,
+        limit=limit,
         first=first,
     )
     return source.frame.mapInArrow(work, convert_schema(SCHEMA))
@@ -255,14 +255,14 @@ def name_batches(batches: Sequence[BatchInfo]) -> dict[int, tuple[str, int]]:
     }
 
 
-def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> list[Problem]:
-    """Return the first problems in the input, at most `most`."""
+def read_problems(documents: Stage, seen: Sequence[BatchInfo], limit: int) -> list[Problem]:
+    """Return the first problems in the input, at most `limit`."""
     from pyspark.sql import functions as F
 
     wanted = {}
     count = 0
     for info in seen:
-        if info.problems and count < most:
+        if info.problems and count < limit:
             wanted[info.batch] = info
             count += info.problems
     if not wanted:
@@ -273,7 +273,7 @@ def read_problems(documents: Stage, seen: Sequence[BatchInfo], most: int) -> lis
         for row in sorted(rows, key=lambda row: row.sender)
         for problem in problems_from_json(row.body, wanted[row.sender])
     ]
-    return problems[:most]
+    return problems[:limit]
 
 
 def problems_from_json(stored: bytes, info: BatchInfo) -> list[Problem]:
@@ -297,8 +297,10 @@ def select_kept(
     drop_unreadable: bool,
     partitions: int,
 ) -> DataFrame:
-    """Return the kept records in input order, in about this many partitions. Batches before `first`
-    are those of another collection."""
+    """Return the kept records in input order, in about this many partitions.
+
+    Batches before `first` are of another collection.
+    """
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 

@@ -29,7 +29,7 @@ from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import compile_shuffle
-from neardup.spark.ordering import MAX_BATCH, OWN, Layout
+from neardup.spark.ordering import INPUT_BEGIN, MAX_BATCH, Layout
 from neardup.spark.session import count_shuffled_bytes, find_split, measure_memory, settings_for
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
@@ -74,7 +74,7 @@ class SparkSummary(Summary):
 
     @property
     def shuffled_bytes_per_document(self) -> float:
-        """Shuffled bytes divided by all documents, those of another collection included."""
+        """Shuffled bytes divided by all documents, also of another collection."""
         return self.shuffled_bytes / max(self.read + self.against, 1)
 
 
@@ -162,19 +162,18 @@ class SparkResult(ReprMixin):
         self._close()
 
 
-def make_settings(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
+def make_settings(options: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
     """Return the settings of a job, or refuse a recipe whose search cannot be distributed."""
-
-    recipe = chosen_recipe(given)
-    bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
+    recipe = chosen_recipe(options)
+    bounds = {name: options[name] for name in ("threshold", "max_distance", "exhaustive")}
     wanted = rule(recipe, **bounds)
 
-    def refusal(template: str, **values: Any) -> ParameterError:
+    def make_refusal(template: str, **values: Any) -> ParameterError:
         return ParameterError(Message(template, parameter="recipe", value=recipe.name, **values))
 
-    settings = Settings(recipe, wanted, fields, lines, against_only=given["against_only"])
+    settings = Settings(recipe, wanted, fields, lines, against_only=options["against_only"])
     if recipe.weigh.idf == CORPUS:
-        raise refusal(
+        raise make_refusal(
             N_(
                 "{parameter:named} must, on Spark, weigh each text by itself, but '{value}' has "
                 "idf = 'corpus'. Give it a file of 'neardup idf' as its idf, or leave the engine "
@@ -182,7 +181,7 @@ def make_settings(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> S
             )
         )
     if recipe.weigh.scheme == "improved":
-        raise refusal(
+        raise make_refusal(
             N_(
                 "{parameter:named} must, on Spark, weigh words without titles, but '{value}' "
                 "depends on them. Choose another scheme of weights, such as 'tf-idf', or leave "
@@ -196,7 +195,7 @@ def make_settings(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> S
             compile_shuffle(settings)
         except ParameterError:
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
-            raise refusal(
+            raise make_refusal(
                 N_(
                     "{parameter:named} must, on Spark, have keys, but '{value}' has none for "
                     "{bits} bits within {distance}. Give a smaller {given[max_distance]}, a "
@@ -210,18 +209,18 @@ def make_settings(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> S
 class Job:
     """One job over a table or files."""
 
-    def __init__(self, spark: SparkSession, settings: Settings, given: Mapping[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, settings: Settings, values: Mapping[str, Any]) -> None:
         self.spark = spark
         self.settings = settings
-        self.on_error = given["on_error"]
+        self.on_error = values["on_error"]
         self.batch_documents = check_whole(
-            given["batch_documents"], "batch_documents", 1, MAX_BATCH
+            values["batch_documents"], "batch_documents", 1, MAX_BATCH
         )
-        self.partitions = given["partitions"]
-        self.progress = check_progress(given.get("progress"))
+        self.partitions = values["partitions"]
+        self.progress = check_progress(values.get("progress"))
         self.clock = Clock()
         self.shuffled_before = count_shuffled_bytes(spark)
-        self._checkpoint = given["checkpoint"] or _choose_checkpoint(spark)
+        self._checkpoint = values["checkpoint"] or _choose_checkpoint(spark)
         #: Number of partitions of the kept records.
         self._parts = 1
 
@@ -231,7 +230,7 @@ class Job:
         cores = self.spark.sparkContext.defaultParallelism
         files = list(source.files.values())
         if others is not None:
-            self.settings = replace(self.settings, first=OWN)
+            self.settings = replace(self.settings, first=INPUT_BEGIN)
             for file in source.files.keys() & others.files.keys():
                 self.progress.note(in_both(source.files[file].name))
             files = [*others.files.values(), *source.files.values()]
@@ -243,11 +242,11 @@ class Job:
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
         with self._configure(3 * cores, split if is_large else None), errors_of_processes():
-            most, first = self.batch_documents, self.settings.first
-            made = io.sketch_source(source, self.settings, most, first)
+            limit, first = self.batch_documents, self.settings.first
+            made = io.sketch_source(source, self.settings, limit, first)
             if others is not None:
                 before = replace(self.settings, lines=others.lines, is_other=True)
-                made = io.sketch_source(others, before, most, 0).union(made)
+                made = io.sketch_source(others, before, limit, 0).union(made)
             documents = checkpoint.store_stage("documents", made)
             seen = io.list_batches(documents, files, self.settings.first)
         layout = Layout((info.batch, info.group, info.documents) for info in seen)

@@ -86,7 +86,7 @@ class _Group:
             copies = copies[copies["first"] < self.settings.first << PLACE_BITS]
         return np.isin(self.numbers, copies["number"])
 
-    def are_own(self) -> NDArray[np.bool_]:
+    def are_of_input(self) -> NDArray[np.bool_]:
         """Return which documents are of the input."""
         return self.numbers >= self.settings.first << PLACE_BITS
 
@@ -98,7 +98,7 @@ class _Group:
         """Return which documents are found by later ones: not exact copies, whose first is."""
         is_filed = self.have_sketches() & ~self.are_repeats()
         if self.settings.against_only:
-            is_filed &= ~self.are_own()
+            is_filed &= ~self.are_of_input()
         return is_filed
 
 
@@ -173,8 +173,8 @@ def merge_common(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
     texts, parts = _sum_texts(inbox, "counts")
     # Each part has counted the texts.
     texts //= len(parts)
-    found = _core.Background.of_shingles(settings.documents, texts, parts)
-    yield Blob(0, "common", 0, found.to_bytes())
+    background = _core.Background.of_shingles(settings.documents, texts, parts)
+    yield Blob(0, "common", 0, background.to_bytes())
 
 
 def _sum_texts(inbox: Inbox, kind: str) -> tuple[int, list[bytes]]:
@@ -206,8 +206,10 @@ def file(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
 
 
 def admit(inbox: Inbox, settings: Settings) -> Iterator[Blob]:
-    """File the documents of a group that capped lists admit since others are dropped, and under all
-    keys but those of lists that still leave them out."""
+    """File the documents of a group that capped lists admit since others are dropped.
+
+    They are not filed under the keys of lists that still leave them out.
+    """
     if not inbox.get_blobs("admitted"):
         return iter(())
     group = _Group(inbox, settings)
@@ -276,7 +278,7 @@ def _search(group: _Group, is_wanted: NDArray[np.bool_]) -> NDArray[Any]:
     later, earlier = compile_shuffle(group.settings).candidates(
         group.read_sketches(),
         group.numbers,
-        is_wanted & group.have_sketches() & group.are_own(),
+        is_wanted & group.have_sketches() & group.are_of_input(),
         group.inbox.get_bodies("counts"),
         group.inbox.get_bodies("lists"),
     )

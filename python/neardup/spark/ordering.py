@@ -1,15 +1,15 @@
 """Numbers for documents that state their priority order, though no process sees them all.
 
 Numbers compare as the documents' places in the input do; they have gaps. A number consists of
-the number of the *batch* (at most `MAX_BATCH` consecutive documents of one part of the input) and
-the place in the batch.
+the number of the *batch* and the place in the batch. A batch has at most `MAX_BATCH` consecutive
+documents of one part of the input.
 
-Spark splits files into parts. A batch is numbered by the total size of all earlier files, plus
-the offset of its part in the file, plus the number of earlier batches of the part. Batches of a
-table are numbered by Spark's partition and a count within it.
+Spark splits files into parts. Three things add up to the number of a batch: the total size of all
+earlier files; the offset of its part in the file; the number of earlier batches of the part.
+Batches of a table are numbered by Spark's partition and a count within it.
 
-If the input is compared with another collection, the numbers of its batches begin at `OWN`, so that
-all documents of the other collection come first.
+If the input is compared with another collection, the numbers of its batches begin at
+`INPUT_BEGIN`. So all documents of the other collection come first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MAX_BATCH = 1 << PLACE_BITS
 BATCH_BITS = 63 - PLACE_BITS
 
 #: The number of the first batch of an input that is compared with another collection.
-OWN = 1 << (BATCH_BITS - 1)
+INPUT_BEGIN = 1 << (BATCH_BITS - 1)
 
 #: Columns that identify the part of the input a row is from: the hash of the file's path, and
 #: the offset at which the part begins.
@@ -114,19 +114,19 @@ class BatchNumberer:
         return file.begin + begin + count
 
 
-def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
-    """Split rows where the part of the input changes, and into at most `most` rows."""
+def split_by_part(rows: pa.RecordBatch, limit: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
+    """Split rows where the part of the input changes, and into at most `limit` rows."""
     if PATH not in rows.schema.names:
-        for row in range(0, rows.num_rows, most):
-            yield 0, 0, rows.slice(row, most)
+        for row in range(0, rows.num_rows, limit):
+            yield 0, 0, rows.slice(row, limit)
         return
     path = rows.column(PATH).to_numpy(zero_copy_only=False)
     begin = rows.column(BEGIN).to_numpy(zero_copy_only=False)
     rows = rows.drop_columns([PATH, BEGIN])
     changes = np.flatnonzero((path[1:] != path[:-1]) | (begin[1:] != begin[:-1])) + 1
     for first, last in pairwise([0, *changes.tolist(), rows.num_rows]):
-        for row in range(first, last, most):
-            yield int(path[row]), int(begin[row]), rows.slice(row, min(most, last - row))
+        for row in range(first, last, limit):
+            yield int(path[row]), int(begin[row]), rows.slice(row, min(limit, last - row))
 
 
 def order_files(sizes: list[tuple[Any, str, int]], first: int = 0) -> dict[Any, File]:
@@ -137,12 +137,12 @@ def order_files(sizes: list[tuple[Any, str, int]], first: int = 0) -> dict[Any, 
         files[key] = File(name, begin, size)
         begin += max(size, 1)
     begin -= first
-    if begin >= OWN:
+    if begin >= INPUT_BEGIN:
         raise InputError(
             Message(
                 "input: files must be at most {most} bytes together, not {found}. De-duplicate "
                 "them in several runs.",
-                most=OWN,
+                most=INPUT_BEGIN,
                 found=begin,
             )
         )

@@ -35,14 +35,14 @@ def review_job(
     """Return the review of a finished job."""
     begin = settings.first << PLACE_BITS
 
-    def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+    def read_texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         return _read_texts(documents, settings, numbers, length)
 
-    def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        found = texts([begin + number for number in numbers], length)
-        return {number - begin: fields for number, fields in found.items()}
+    def read_input_texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+        by_number = read_texts([begin + number for number in numbers], length)
+        return {number - begin: fields for number, fields in by_number.items()}
 
-    return make_review(_pick_rows(removed), begin, texts_of_input, texts, summary, rule)
+    return make_review(_pick_rows(removed), begin, read_input_texts, read_texts, summary, rule)
 
 
 def _pick_rows(
@@ -110,7 +110,7 @@ def _read_texts(
                     }
                 )
 
-    found = documents.read_rows("records").filter(F.col("sender").isin(list(places)))
-    found = found.withColumn("receiver", F.col("sender"))
-    rows = found.mapInArrow(work, "number long, text string, all long").collect()
+    stored = documents.read_rows("records").filter(F.col("sender").isin(list(places)))
+    stored = stored.withColumn("receiver", F.col("sender"))
+    rows = stored.mapInArrow(work, "number long, text string, all long").collect()
     return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows}

@@ -84,9 +84,9 @@ def find_split(spark: SparkSession, size: int, files: int) -> int:
     """Return how many bytes Spark reads per task, given the size and number of the files."""
     jvm: Any = spark._jvm
     parse = jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes
-    most, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
+    largest, opened = (int(parse(spark.conf.get(name))) for name in (_SPLIT, _OPEN))
     each = (size + files * opened) // spark.sparkContext.defaultParallelism
-    return max(min(most, max(opened, each)), 1)
+    return max(min(largest, max(opened, each)), 1)
 
 
 def start(master: str | None) -> SparkSession:

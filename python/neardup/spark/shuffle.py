@@ -3,23 +3,23 @@
 Which documents are filed depends on which are kept, and the other way round. So the first round
 files all documents and applies the rule. That is final unless a document was dropped which took the
 place of another one in a capped list: without it, the list *admits* a later document. A further
-round adds the pairs with admitted documents to those of the first, and applies the rule again,
-until what lists admit no longer changes.
+round adds the pairs with admitted documents to the first round's pairs, and applies the rule again.
+The rounds end when lists admit the same documents as before.
 
-The result is that of one machine, which decides document by document. Proof: the keys of a document
-depend on its sketch and on counts of all documents. So whether an earlier document e is a candidate
-of d depends on these, and on which lists have room for e. Leave out the dropped documents: a list
-that was not full loses them and nothing else; a full one loses them and admits later ones. So a
-kept e stays in all lists that it was in, and all candidate pairs with it that the first round found
-remain candidate pairs. If more lists admit e, a further round finds all pairs with it. The rule
-looks at no pairs with a dropped e. A round whose decisions make lists admit the same documents as
-before has therefore seen the pairs that there are if exactly the kept documents are filed. Only one
-set of kept documents has that property, because the lists of a document depend only on earlier kept
-ones. Each round decides correctly about at least one more document, from the first one on.
+One machine, which decides document by document, gives the same result. Proof: the keys of a
+document depend on its sketch and on counts of all documents. So these, and which lists have room
+for an earlier document e, determine whether e is a candidate of d. Leave out the dropped documents:
+a list that was not full loses them and nothing else; a full one loses them and admits later ones.
+So a kept e stays in all lists that it was in. All candidate pairs with it, found in the first
+round, remain candidate pairs. If more lists admit e, a further round finds all pairs with it. The
+rule looks at no pairs with a dropped e. Take a round whose decisions make lists admit the same
+documents as before. It has seen the pairs that there are if exactly the kept documents are filed.
+Only one set of kept documents has that property: the lists of a document depend only on earlier
+kept ones. Each round decides correctly about at least one more document, from the first one on.
 
-Exact copies of a text wait for the decision on the first copy. If that one is dropped, their own
-pairs, found in the first round, are judged in the next: the most similar kept document of a copy
-may come after that of the first.
+Exact copies of a text wait for the decision on the first copy. The first round finds their pairs
+too. If the first copy is dropped, the next round judges them. The most similar kept document of a
+copy may come after the one of the first copy.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class Search:
         """Return the blobs of `decisions.decide` for the whole collection."""
         from pyspark import inheritable_thread_target
 
-        found = self._run([self._read_blobs("features", "identities")], kernels.deal_identities)
-        repeats = self._checkpoint.store_stage("repeats", self._run([found], kernels.find_repeats))
+        texts = self._run([self._read_blobs("features", "identities")], kernels.deal_identities)
+        repeats = self._checkpoint.store_stage("repeats", self._run([texts], kernels.find_repeats))
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
@@ -141,12 +141,12 @@ class Search:
             wanted = result["wanted"]
             name = f"round-{self.rounds}"
             again = decided.read_blobs("again")
-            found = [self._run([first.read_blobs("waiting"), again], kernels.awaken)]
+            blobs = [self._run([first.read_blobs("waiting"), again], kernels.awaken)]
             if result["admitted"]:
                 changed = decided.read_blobs("admitted", "left_out")
                 lists = self._make_lists(self._run([*inputs, changed], kernels.admit), counts)
-                found.append(self._run([*inputs, lists, again], kernels.find_more_candidates))
-            more = self._checkpoint.store_stage(f"{name}/candidates", again.context.union(found))
+                blobs.append(self._run([*inputs, lists, again], kernels.find_more_candidates))
+            more = self._checkpoint.store_stage(f"{name}/candidates", again.context.union(blobs))
             similar = self._judge(more, name, background).read_rows("similar")
             decided, result = self._apply_rule(pairs.union(more.read_rows("found")).union(similar))
         self.counts = result["counts"]

@@ -59,10 +59,10 @@ class Settings:
     """The settings of a job that its tasks need; sent to them by pickle.
 
     `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
-    `groups` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
-    those that need texts into `text_units`.
-    Batches before `first` are those of another collection, all of whose documents count as kept;
-    `is_other` while these are sketched. `against_only` compares documents with those only.
+    `groups` count the input. Keys are partitioned into `buckets`, pairs into `units`, and pairs
+    that need texts into `text_units`.
+    Batches before `first` are of another collection, all of whose documents count as kept. While
+    they are sketched, `is_other` is set. `against_only` compares documents with them only.
     """
 
     recipe: Recipe
@@ -177,14 +177,14 @@ def sketch(
     *,
     settings: Settings,
     files: Mapping[int, File],
-    most: int,
+    limit: int,
     task: int,
     first: int = 0,
 ) -> Iterator[Blob]:
     """Read and sketch the records of one task; yield blobs of each batch, for its group, and of
     each group, for the parts of all hashes.
 
-    A batch has at most `most` documents. `files` are by the hash of the path; the batches of a
+    A batch has at most `limit` documents. `files` are by the hash of the path; the batches of a
     table have numbers from `first` on.
 
     | kind | of each | body |
@@ -202,7 +202,7 @@ def sketch(
     group: _SketchGroup | None = None
     groups = 0
     for rows_together in rows:
-        for path, begin, part in split_by_part(rows_together, most):
+        for path, begin, part in split_by_part(rows_together, limit):
             batch = numberer.next(path, begin)
             at_beginning = bool(files) and batch == files[path].begin
             records = _select_records(part, settings, at_beginning=at_beginning)

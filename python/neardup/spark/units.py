@@ -88,11 +88,11 @@ def rule_out(inbox: Inbox, settings: Settings, background: Any) -> Iterator[Blob
 def assign_units(pairs: NDArray[Any], settings: Settings, groups: int) -> NDArray[np.int64]:
     """Return the unit that judges each pair.
 
-    The pairs are those of one group of `groups`; those of a later document follow each other.
+    The pairs are of one group of `groups`; the pairs of a later document follow each other.
 
     The unit is chosen by the first candidate of the later document: thus the pairs of similar
-    documents meet, and each document is sent to few units. If a first candidate is estimated (from
-    these pairs, for all groups) to have more later documents than a unit should, its pairs are
+    documents meet, and each document is sent to few units. These pairs estimate, for all groups,
+    how many later documents a first candidate has. If a unit should have fewer, its pairs are
     divided by batch among as many units as they need.
     """
     later, earlier = pairs["later"], pairs["earlier"]

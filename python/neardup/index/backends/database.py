@@ -332,7 +332,7 @@ class Database(ABC):
 
     @classmethod
     @abstractmethod
-    def join_values(cls, given: FromClause, wanted: Select[Any]) -> Select[Any]:
+    def join_values(cls, values: FromClause, wanted: Select[Any]) -> Select[Any]:
         """Return the rows of a query that match a value of `make_values_table`, found by value."""
 
     @classmethod

@@ -1,11 +1,11 @@
-"""Whether the log next to an SQLite file is its own.
+"""Whether the log next to an SQLite file belongs to it, by the states of both.
 
-SQLite applies any log that has the right name: one that a killed process left is mixed with a file
-that was put in the place of its own. So each transaction marks the first page (`user_version`)
-with a random tag, above the tag of the transaction before it. A log is a file's own if the file has
-the state before the log's first transaction, or the state after one of them: a checkpoint writes
-the first page before all others. ``VACUUM`` and SQLite's back-ups keep the mark, move pages, and
-change the version of the schema: a state is both.
+SQLite applies any log that has the right name. If a process was killed and its file replaced, the
+log that it left is mixed with the new file. So each transaction marks the first page
+(`user_version`) with a random tag, above the tag of the transaction before it. A log belongs to a
+file in the state before the log's first transaction, or after one of them. A checkpoint writes the
+first page before all others. ``VACUUM`` and SQLite's back-ups keep the mark, move pages, and change
+the version of the schema: a state is both.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def read_log_states(log: Path, *, checked: bool = False) -> list[State | None]:
     states: list[State | None] = []
     state = None
     with suppress(OSError, struct.error), log.open("rb") as file:
-        for page, pages, found in _read_frames(file, checked):
+        for page, pages, page_state in _read_frames(file, checked):
             if page == 1:
-                state = found
+                state = page_state
             # The last page of a transaction says how many pages the file has after it.
             if pages:
                 states.append(state)
@@ -143,7 +143,7 @@ def _add_sums(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, i
 def _belongs_to_file(log: Path, state: State) -> bool:
     for checked in (False, True):
         states = read_log_states(log, checked=checked)
-        known = [found for found in states if found is not None]
+        known = [item for item in states if item is not None]
         # An earlier version of neardup set no marks.
         if not states or state in known or (_follows(known[0], state) if known else not state.mark):
             return True

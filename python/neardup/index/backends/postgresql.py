@@ -215,8 +215,8 @@ class PostgreSQLSchema(Database):
     def make_values_table(cls, of: str = "numbers") -> sa.FromClause:
         """Return the elements of an array."""
         kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
-        given = sa.bindparam("values", type_=sa.Text() if of == "numbers" else ARRAY(kind))
-        array = sa.func.unnest(sa.cast(given, ARRAY(kind)))
+        parameter = sa.bindparam("values", type_=sa.Text() if of == "numbers" else ARRAY(kind))
+        array = sa.func.unnest(sa.cast(parameter, ARRAY(kind)))
         return array.table_valued(sa.column("value", kind), name="given").render_derived()
 
     @classmethod
@@ -225,11 +225,11 @@ class PostgreSQLSchema(Database):
         return {"values": _pack_array(values)}
 
     @classmethod
-    def join_values(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+    def join_values(cls, values: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
         """Return a lateral join: for a long list, a plain one would read the whole table."""
         # The offset keeps PostgreSQL from flattening the subquery into a plain join.
-        each = wanted.correlate(given).offset(sa.literal_column("0")).lateral("each")
-        return sa.select(*each.c).select_from(given.join(each, sa.true()))
+        each = wanted.correlate(values).offset(sa.literal_column("0")).lateral("each")
+        return sa.select(*each.c).select_from(values.join(each, sa.true()))
 
     @classmethod
     def insert_rows(

@@ -1,7 +1,7 @@
 """An index in an SQLite file, in WAL mode.
 
-A commit returns when the log is on disk. The checkpoint, which moves its pages into the file, runs
-when the log is long, after a commit that did not closely follow another, and when a writer closes.
+A commit returns when the log is on disk. The checkpoint moves its pages into the file. It runs when
+the log is long, when a writer closes, and after a commit that follows no other closely.
 """
 
 from __future__ import annotations
@@ -86,16 +86,16 @@ class SQLiteFile(Database):
     keeps_recent_keys = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given = os.fspath(path)
+        name = os.fspath(path)
         # The working directory may change while the index is open.
-        self.path = Path(os.path.abspath(given))
+        self.path = Path(os.path.abspath(name))
         self._identity: tuple[int, int] | None = None
         # State of the current writer.
         self._committed_at = float("-inf")
         self._has_written = False
         #: The marks of the current transaction and of the last one that was stored.
         self._new_mark = self._mark = 0
-        super().__init__(printable(given))
+        super().__init__(printable(name))
 
     def find(self, *, must_exist: bool) -> None:
         """Also refuse a log that is not of this file, before SQLite applies it."""
@@ -233,7 +233,7 @@ class SQLiteFile(Database):
     def _finish_replaced(self) -> None:
         """Move the log into the file to which it belongs, which has another name or none now.
 
-        Its name is that of the new file's log. A log without this object's last change may be the
+        It has the name of the new file's log. A log without this object's last change may be the
         new file's own, and is left alone.
         """
         pool = self._pool.pool
@@ -354,8 +354,8 @@ class SQLiteFile(Database):
     def make_values_table(cls, of: str = "numbers") -> sa.FromClause:
         """Return the values of an array in JSON."""
         kind: Any = sa.BigInteger() if of == "numbers" else sa.Text()
-        given = sa.bindparam("values", type_=sa.Text())
-        return sa.func.json_each(given).table_valued(sa.column("value", kind))
+        parameter = sa.bindparam("values", type_=sa.Text())
+        return sa.func.json_each(parameter).table_valued(sa.column("value", kind))
 
     @classmethod
     def bind_values(cls, values: Sequence[Any]) -> dict[str, Any]:
@@ -363,9 +363,9 @@ class SQLiteFile(Database):
         return {"values": orjson.dumps(values).decode()}
 
     @classmethod
-    def join_values(cls, given: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
+    def join_values(cls, values: sa.FromClause, wanted: sa.Select[Any]) -> sa.Select[Any]:
         """Return a plain join, which SQLite does in the best order."""
-        return wanted.select_from(given)
+        return wanted.select_from(values)
 
     @classmethod
     def insert_rows(
@@ -384,10 +384,10 @@ def _group_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tup
     """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
     width = len(columns)
     values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
-    most = 1 << (_PARAMETERS // width).bit_length() - 1
+    limit = 1 << (_PARAMETERS // width).bit_length() - 1
     begin, left = 0, len(values) // width
     while left:
-        count = min(most, 1 << left.bit_length() - 1)
+        count = min(limit, 1 << left.bit_length() - 1)
         yield count, values[begin : begin + count * width]
         begin, left = begin + count * width, left - count
 

@@ -1,11 +1,10 @@
 """The first import: the documents of an empty index, decided as `dedup` decides a collection.
 
-All of them are sketched and counted before the first one is decided, in memory, without looking
-anything up in the database; what is stored of them waits in a temporary file. Then they are written
-in transactions of tens of thousands of rows. As for any addition, a document is acknowledged when
-its transaction has ended. If another process adds documents in between, the rest is added batch by
-batch, as to an index that has documents; so are all of them if each has a window of its own, or
-if one replaces another.
+All of them are sketched and counted in memory before the first one is decided. Nothing is looked up
+in the database. Their columns wait in a temporary file. Then they are written in transactions of
+tens of thousands of rows. As for any addition, a document is acknowledged when its transaction has
+ended. If another process adds documents in between, the rest is added batch by batch, as for every
+later addition. So are all documents if there is a window, or if one replaces another.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def import_first_documents(
 
 
 class _StoredBatches:
-    """What is stored of the documents, batch by batch in a file; their ids are in memory."""
+    """The stored columns of the documents, batch by batch in a file; their ids are in memory."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -270,8 +269,8 @@ def _write_group(
 ) -> int:
     """Write the new documents of a batch; return the next number.
 
-    `next_number` is None in the first transaction. Nothing is written, and `_OTHERS` returned, if
-    others have added documents, or if the batch has some that are not decided.
+    `next_number` is None in the first transaction. If others have added documents, nothing is
+    written, and `_OTHERS` is returned; likewise if some of the batch are not decided.
     """
     end = begin + len(batch)
     if end > decided.end:
@@ -300,6 +299,6 @@ def _restore_texts(engine: Engine, batch: IncomingBatch) -> IncomingBatch:
     unpack = zstandard.ZstdDecompressor().decompress
     texts = [unpack(packed).decode() if packed else None for packed in batch.packed]
     column, recipe = pa.array(texts, pa.large_string()), engine.settings.recipe
-    given = Batch(column, pa.array(batch.ids, pa.large_string()))
-    batch.texts, batch.units, _ = readable(given, recipe, compiled(recipe))
+    stored = Batch(column, pa.array(batch.ids, pa.large_string()))
+    batch.texts, batch.units, _ = readable(stored, recipe, compiled(recipe))
     return batch

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class IncomingBatch:
     """A batch of documents to be added; all columns have the same length.
 
-    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
+    `texts` is null where a text cannot be read; `units` has the units of a callable segmenter,
     `times` stamps, and `extras` JSON. Values derived from the texts are computed on first use.
     """
 
@@ -68,11 +68,11 @@ class IncomingBatch:
             except (InputError, ParameterError) as error:
                 errors[row] = error
                 rows.append(("", None, None, 0, None, None, False))
-        ids, given, titles, times, sources, extras, replaces = map(list, zip(*rows, strict=True))
+        ids, contents, titles, times, sources, extras, replaces = map(list, zip(*rows, strict=True))
         # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
-        column, too_long = limit.drop_oversized(texts_array(given), runs)
+        column, too_long = limit.drop_oversized(texts_array(contents), runs)
         row_problems = [(row, replace(problem(), remedy="")) for row, _, problem in too_long]
         keys = texts_array(ids)
         read = Batch(column, keys, row_problems=row_problems, runs=runs)

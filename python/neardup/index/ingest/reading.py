@@ -58,14 +58,14 @@ def add_files(
     inputs: Sequence[str | Path],
     named: Mapping[str, str | Path | None],
     function: Callable[..., Any],
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> AddResult:
     """Add the documents of files; see `Index.add_files`.
 
     `open_engine` returns the index, which has these files, once the inputs and the outputs are
-    open. `named` has the outputs, and `given` the options of `function`.
+    open. `named` has the outputs, and `arguments` the options of `function`.
     """
-    clock, options = Clock(), complete_options(function, given)
+    clock, options = Clock(), complete_options(function, arguments)
     paths = paths_of(inputs, "inputs")
     rows, texts = {"removed": named["removed"]}, {"report": named["report"]}
     with OutputSet([*paths, *files], rows=rows, texts=texts, force=options["force"]) as outputs:
@@ -78,7 +78,7 @@ def add_files(
             write_rows(outputs.files["removed"], added.removed, removed_schema())
         if "report" in outputs.files:
             settings = {"inputs": paths, "removed": named["removed"], "workers": engine.workers}
-            others = {n: v for n, v in given.items() if n not in ("progress", "force")}
+            others = {n: v for n, v in arguments.items() if n not in ("progress", "force")}
             content = _make_report(engine, added, sources, settings | others)
             content["summary"] |= {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             outputs.files["report"].write(report_bytes(content))
@@ -278,8 +278,8 @@ class _Fields:
     def convert_ids(self, field: str, needs_ids: bool) -> list[str]:
         """Return the ids."""
         ids = list_texts(self._batch.ids)
-        given = self._batch.extra.get(field) if needs_ids else None
-        if needs_ids and given is None:
+        column = self._batch.extra.get(field) if needs_ids else None
+        if needs_ids and column is None:
             raise InputError(
                 Message(
                     "A list of texts has no ids, and an index needs them. Give dicts with "
@@ -288,10 +288,10 @@ class _Fields:
                 )
             )
         for row, id in enumerate(ids):
-            if given is not None and as_id(given[row]) != id:
+            if column is not None and as_id(column[row]) != id:
                 # The reader found no usable id and used the position instead.
                 reason = Message("must be an id: text or a whole number")
-                self.faults[row] = field, reason, given[row]
+                self.faults[row] = field, reason, column[row]
             elif (fault := find_id_fault(id)) is not None:
                 self.faults[row] = field, fault, id
         return ids

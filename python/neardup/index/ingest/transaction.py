@@ -133,8 +133,8 @@ def _find_replacements(
             rows.append(row)
         elif batch.replaces[row] and existing is not None:
             title = None if batch.titles is None else batch.titles[row].as_py()
-            given = (identities[row], title, batch.sources[row], batch.extras[row])
-            if given == tuple(existing[name] for name in ("identity", "title", "source", "extra")):
+            fields = (identities[row], title, batch.sources[row], batch.extras[row])
+            if fields == tuple(existing[name] for name in ("identity", "title", "source", "extra")):
                 alike[row] = existing["number"]
             else:
                 rows.append(row)

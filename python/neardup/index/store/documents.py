@@ -50,14 +50,14 @@ def _select_by_ids(kind: type[Database]) -> sa.Executable:
 
 @cache
 def _select_kept(kind: type[Database], with_texts: bool) -> sa.Executable:
-    given = kind.make_values_table()
+    values = kind.make_values_table()
     wanted = sa.select(*(documents.c[name] for name in _SKETCHED)).where(
-        documents.c.number == given.c.value, documents.c.state == _KEPT, _ARRIVED
+        documents.c.number == values.c.value, documents.c.state == _KEPT, _ARRIVED
     )
     if with_texts:
         rows = documents.outerjoin(texts, texts.c.number == documents.c.number)
         wanted = wanted.add_columns(texts.c.text).select_from(rows)
-    return kind.join_values(given, wanted)
+    return kind.join_values(values, wanted)
 
 
 class Documents(Statements):

@@ -39,9 +39,9 @@ def _select_postings(kind: type[Database]) -> list[sa.Executable]:
     for table in _choose_tables(kind):
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
-        given = kind.make_values_table()
+        values = kind.make_values_table()
         wanted = sa.select(table.c.key, table.c.number, table.c.share)
-        statements.append(kind.join_values(given, wanted.where(table.c.key == given.c.value)))
+        statements.append(kind.join_values(values, wanted.where(table.c.key == values.c.value)))
     return statements
 
 

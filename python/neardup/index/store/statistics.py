@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 import zstandard
@@ -67,8 +67,12 @@ class Statistics(Statements):
                 template, self.location, number=version, reason=reason
             ) from error
 
-    def set_background(self, version: int, data: bytes, time: datetime) -> None:
-        """Store background statistics, replacing all earlier versions."""
+    def set_background(self, version: int, data: bytes) -> None:
+        """Store background statistics of now, replacing all earlier versions."""
         self.connection.execute(sa.delete(background))
-        row = {"version": version, "at": stamp(time), "data": make_packer().compress(data)}
+        row = {
+            "version": version,
+            "at": stamp(datetime.now(UTC)),
+            "data": make_packer().compress(data),
+        }
         self.connection.execute(background.insert(), row)

@@ -55,13 +55,13 @@ def check_text(text: str, field: str, settings: Settings) -> None:
     check_length(text, field, settings.max_text_characters)
 
 
-def check_length(text: str, field: str, most: int) -> None:
+def check_length(text: str, field: str, limit: int) -> None:
     """Raise if a field is too long."""
-    if len(text) > most:
+    if len(text) > limit:
         detail = Message(
             "The field '{field}' must have at most {most:,} characters. Got {count:,} instead.",
             field=field,
-            most=most,
+            most=limit,
             count=len(text),
         )
         raise ProblemError(422, "Text too long", detail, field)

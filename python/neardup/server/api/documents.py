@@ -190,19 +190,19 @@ async def add(request: Request, response: Response, posted: Posted) -> DecisionA
     return _make_answer(decision)
 
 
-async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
-    most = state.settings.max_batch
-    if len(given) > most:
+async def _add_batch(state: Any, posted: list[PostedDocument]) -> Decisions:
+    limit = state.settings.max_batch
+    if len(posted) > limit:
         detail = Message(
             "The field '{field}' must have at most {most:,} items. Got {count:,} instead.",
             field="documents",
-            most=most,
-            count=len(given),
+            most=limit,
+            count=len(posted),
         )
         raise ProblemError(422, "Invalid field", detail, "documents")
-    for number, document in enumerate(given):
+    for number, document in enumerate(posted):
         check_text(document.text, f"documents[{number}].text", state.settings)
-    decisions = await state.writer.add([NewDocument(**vars(document)) for document in given])
+    decisions = await state.writer.add([NewDocument(**vars(document)) for document in posted])
     state.metrics.count_decisions(decisions)
     refused = sum(decision.problem is not None for decision in decisions)
     dropped = sum(decision.repeats is not None for decision in decisions)

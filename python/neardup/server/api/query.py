@@ -186,8 +186,8 @@ async def clusters(request: Request, asked: Annotated[ClustersPage, Query()]) ->
 
 def _read_page(index: Index, asked: ClustersPage) -> Clusters:
     # One more than requested, to see whether there is a next page.
-    found = index.clusters(search=asked.search or None, after=int(asked.after or 0))
-    clusters = list(islice(found, asked.limit + 1))
+    matching = index.clusters(search=asked.search or None, after=int(asked.after or 0))
+    clusters = list(islice(matching, asked.limit + 1))
     more = len(clusters) > asked.limit
     del clusters[asked.limit :]
     named = [

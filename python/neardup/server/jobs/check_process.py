@@ -33,8 +33,8 @@ class _RemoteLibrary(Library):
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
         del paper
-        found: list[tuple[int, int]] = self._ask("candidates", self._text, least, limit)
-        return found
+        candidates: list[tuple[int, int]] = self._ask("candidates", self._text, least, limit)
+        return candidates
 
     def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
         del paper

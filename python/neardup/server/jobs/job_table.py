@@ -110,22 +110,22 @@ class JobTable:
                 self._ends[job.job] = time.time()
             return True
 
-    def save_report(self, job: str, files: Mapping[str, str], *, most: int) -> bool:
-        """Store more files of a job, and remove the oldest other jobs beyond `most` bytes in all.
+    def save_report(self, job: str, files: Mapping[str, str], *, limit: int) -> bool:
+        """Store more files of a job, and remove the oldest other jobs beyond `limit` bytes in all.
 
         False if the job alone has more; then nothing is stored or removed.
         """
         rows = [(job, name, content.encode()) for name, content in files.items()]
         with self._lock:
             size = self._sizes.get(job, 0) + sum(len(content) for _, _, content in rows)
-            if size > most:
+            if size > limit:
                 return False
             if job not in self._states:
                 return True
             self._database.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
             self._sizes.pop(job, None)
             self._sizes[job] = size
-            room = most
+            room = limit
             for stored, stored_bytes in reversed(list(self._sizes.items())):
                 room -= stored_bytes
                 if room < 0:

@@ -36,7 +36,7 @@ def make_paper_state(checked: CheckResult) -> PaperState:
 def make_overview(job: str, checked: Sequence[CheckResult], notes: Sequence[str]) -> dict[str, str]:
     """Return the rates of several papers in each language.
 
-    They are a part of the page of the job, a page next to the reports, and a table as CSV.
+    They are three files: a part of the job's page, a page next to the reports, and a CSV table.
     """
     names = name_reports([one.paper for one in checked])
     files = {}

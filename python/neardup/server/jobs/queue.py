@@ -269,8 +269,8 @@ class Jobs:
             notes = asked.covers.list_gaps(asked.papers.labels)
             self._store(job, make_overview(job.state.job, checked, notes))
             return replace(done, papers=states)
-        (found,) = states
-        return replace(done, rates=found.rates, verdict=found.verdict, no_verdict=found.no_verdict)
+        (state,) = states
+        return replace(done, rates=state.rates, verdict=state.verdict, no_verdict=state.no_verdict)
 
     def _read_papers(self, job: _Job) -> Iterator[Reading]:
         """Yield the papers of a job; raise if it has only one, and that cannot be read."""
@@ -304,9 +304,9 @@ class Jobs:
             look=lambda: self._look(job),
         )
         job.characters += len(text.text)
-        most = MOST_TEXTS * settings.max_text_characters
-        if job.characters > most:
-            detail = Message("The papers must have at most {most:,} characters.", most=most)
+        limit = MOST_TEXTS * settings.max_text_characters
+        if job.characters > limit:
+            detail = Message("The papers must have at most {most:,} characters.", most=limit)
             raise _TooMuchTextError(413, "Paper too large", detail, "file")
         return text
 
@@ -363,8 +363,8 @@ class Jobs:
         return look
 
     def _store(self, job: _Job, files: dict[str, str]) -> None:
-        most = self._settings.max_report_bytes
-        if not self._table.save_report(job.state.job, files, most=most):
+        limit = self._settings.max_report_bytes
+        if not self._table.save_report(job.state.job, files, limit=limit):
             raise ProblemError(
                 422,
                 "Report too large",

@@ -118,9 +118,9 @@ async def receive_submission(
     field at fault.
     """
     uploads = [*form.file, *form.exclude, *([form.title_pages] if form.title_pages else [])]
-    size, most = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
+    size, limit = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
     thresholds = _read_thresholds(form)
-    papers = await receive_uploads(form.file, "file", size, max_bytes=most, several=several)
+    papers = await receive_uploads(form.file, "file", size, max_bytes=limit, several=several)
     try:
         asked = Submission(
             papers,
@@ -139,7 +139,7 @@ async def receive_submission(
         )
         if form.exclude:
             exclude = await receive_uploads(
-                form.exclude, "exclude", size, max_bytes=most, several=True
+                form.exclude, "exclude", size, max_bytes=limit, several=True
             )
             asked = replace(asked, exclude=exclude)
     except BaseException:
@@ -156,9 +156,9 @@ def _read_thresholds(form: CheckFields) -> Thresholds | None:
 
 
 def _read_cover(form: CheckFields, *, several: bool) -> Cover:
-    given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
+    values = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
     try:
-        return make_cover(given, several=several)
+        return make_cover(values, several=several)
     except ParameterError as error:
         raise _convert_error(error) from None
 

@@ -108,8 +108,8 @@ def make_path(name: str | None) -> str:
     return path
 
 
-def _make_size_error(most: int) -> ProblemError:
-    detail = Message("A paper must have at most {most:,} bytes.", most=most)
+def _make_size_error(limit: int) -> ProblemError:
+    detail = Message("A paper must have at most {most:,} bytes.", most=limit)
     return ProblemError(413, "Paper too large", detail, "file")
 
 
@@ -119,29 +119,30 @@ async def receive_uploads(
     """Return the files of a field, which outlive the form.
 
     If `several`, there may be several files, or an archive of them. Raise 413 if all files of the
-    form, of `size`, have more than `max_bytes`; 422 if those of the field are missing or empty, or
-    an archive is damaged, encrypted or too large.
+    form, of `size`, have more than `max_bytes`. Raise 422 if the field has only empty files or
+    none, or an archive is damaged, encrypted or too large.
     """
     if several:
         # A field without a file has one without a name.
         uploads = [one for one in uploads if one.filename and not _NO_PAPER.search(one.filename)]
     elif len(uploads) > 1:
-        raise _make_field_error(field, N_("The field '{field}' must occur only once."))
+        detail = Message("The field '{field}' must occur only once.", field=field)
+        raise ProblemError(422, "Wrong form", detail, field)
     if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
         raise ProblemError(422, "No paper", detail, field)
     if size > max_bytes:
         raise _make_size_error(max_bytes)
-    own = sum(upload.size or 0 for upload in uploads)
+    total = sum(upload.size or 0 for upload in uploads)
     label = make_label(", ".join(make_label(upload.filename) for upload in uploads))
-    if own == 0:
+    if total == 0:
         raise make_empty_error(label, field)
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
 
     def receive() -> Upload:
         file = _keep_file(uploads[0]) if len(uploads) == 1 else _pack_files(uploads)
         try:
-            return Upload(file, label, own, _list_labels(file, label) if is_archive else ())
+            return Upload(file, label, total, _list_labels(file, label) if is_archive else ())
         except BaseException:
             file.close()
             raise
@@ -152,12 +153,6 @@ async def receive_uploads(
 def make_empty_error(label: str, field: str) -> ProblemError:
     """Return the problem of a file without a byte."""
     return ProblemError(422, EMPTY, Message("{file}: the file is empty.", file=label), field)
-
-
-def _make_field_error(name: str, template: str) -> ProblemError:
-    # Clients choose field names.
-    shown = make_label(name)[:40]
-    return ProblemError(422, "Wrong form", Message(template, field=shown), shown)
 
 
 def _keep_file(upload: UploadFile) -> IO[bytes]:
@@ -205,8 +200,8 @@ def _list_labels(file: IO[bytes], label: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _make_archive_error(template: str, most: int = 0) -> ProblemError:
-    return ProblemError(422, "Wrong form", Message(template, most=most))
+def _make_archive_error(template: str, limit: int = 0) -> ProblemError:
+    return ProblemError(422, "Wrong form", Message(template, most=limit))
 
 
 def _select_papers(members: Sequence[zipfile.ZipInfo]) -> Sequence[zipfile.ZipInfo]:

@@ -9,7 +9,7 @@
 | `compare` | ``/compare``: compare two texts |
 | `query` | ``/ask``: look a text up in the index, or add it |
 | `check` | ``/check``: check a paper against a library |
-| `documents` | ``/documents/ID``: a document beside the one that it repeats |
+| `documents` | ``/documents/ID``: a document next to the one that it repeats |
 | `docs` | ``/docs``: two examples of the API |
 | `login` | ``/login``, ``/logout`` |
 

@@ -52,8 +52,8 @@ async def check(request: Request, form: CheckForm) -> Response:
         # The page has its own sentence for a wrong value in the form.
         words = Words(choose_language(request))
         is_value = error.status_code == 422 and error.title != EMPTY
-        told = _TOLD.get(error.field or "") if is_value else None
-        detail = words(told) if told else in_language(error, words.language)
+        sentence = _TOLD.get(error.field or "") if is_value else None
+        detail = words(sentence) if sentence else in_language(error, words.language)
         return _answer(request, error.status_code, form, problem=detail)
     return redirect(f"/check/{job.job}")
 
@@ -62,18 +62,18 @@ async def check(request: Request, form: CheckForm) -> Response:
 async def show_job(request: Request, job: str) -> Response:
     """Show the progress of a check, and links to its report."""
     state, language = request.app.state, choose_language(request)
-    found = await state.store.run(get_state, request, job)
+    job_state = await state.store.run(get_state, request, job)
     overview = await state.store.run(state.jobs.read_report, job, f"overview.{language}.html")
     return render(
         request,
         "job",
         here="check",
-        job=found,
+        job=job_state,
         no_verdict=NO_VERDICT,
         verdicts=VERDICTS,
         # A page of our own, in which everything is escaped.
         overview=overview and Markup(overview.decode()),
-        trouble="" if found.problem is None else in_language(found.problem, language),
+        trouble="" if job_state.problem is None else in_language(job_state.problem, language),
         kept_minutes=max(round(state.settings.job_seconds / 60), 1),
     )
 
@@ -82,19 +82,19 @@ def _answer(
     request: Request, status: int = 200, form: CheckFields | None = None, problem: str = ""
 ) -> Response:
     state = request.app.state
-    given = form or CheckFields.model_validate({"library": INDEX})
+    fields = form or CheckFields.model_validate({"library": INDEX})
     return render(
         request,
         "check",
         status,
         here="check",
-        given=given,
+        given=fields,
         libraries=[
             {"name": name, "documents": documents}
             for name, documents in state.jobs.libraries.list_libraries()
         ],
         # What was given stays in view; files must be chosen again.
-        more=any(getattr(given, name) for name in _MORE),
+        more=any(getattr(fields, name) for name in _MORE),
         limit=state.settings.max_upload_bytes,
         problem=problem,
     )

@@ -35,7 +35,7 @@ async def show(request: Request) -> Response:
 async def compare(request: Request, form: Form) -> Response:
     """Compare the texts of the form."""
     recipe = read_field(form, "recipe")
-    given = {
+    fields = {
         "a": read_field(form, "a", lines=True),
         "b": read_field(form, "b", lines=True),
         # Only the name of a built-in recipe, never a path.
@@ -45,24 +45,24 @@ async def compare(request: Request, form: Form) -> Response:
     words = choose_words(request, form)
     try:
         for name in ("a", "b"):
-            given[name] = await read_text(request, form, name)
-        comparison, sides = await request.app.state.store.compute(_compare, **given)
+            fields[name] = await read_text(request, form, name)
+        comparison, sides = await request.app.state.store.compute(_compare, **fields)
     except (InputError, ProblemError) as error:
         problem = in_language(error, words.language)
-        return _answer(request, given, 422, language=language, problem=problem)
+        return _answer(request, fields, 422, language=language, problem=problem)
     # Rendering two long texts takes long, too.
     answer: Response = await request.app.state.store.compute(
         _answer,
         request,
-        given,
+        fields,
         language=language,
         found=comparison,
         sides=sides,
-        verdict=_choose_verdict(comparison, given["a"] == given["b"]),
+        verdict=_choose_verdict(comparison, fields["a"] == fields["b"]),
         reason=in_language(comparison.verdict, words.language),
         figures=_list_figures(comparison, sides),
-        rules=_describe_rules(words, given["recipe"]),
-        short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
+        rules=_describe_rules(words, fields["recipe"]),
+        short=_SHORT if min(len(fields["a"]), len(fields["b"])) < _SHORT else None,
     )
     return answer
 
@@ -71,11 +71,11 @@ def _compare(a: str, b: str, recipe: str) -> tuple[Comparison, Sides]:
     return task.compare(a, b, recipe=recipe), align_sides(a, b)
 
 
-def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:
+def _answer(request: Request, fields: dict[str, str], status: int = 200, **values: Any) -> Response:
     again = request.method == "POST"
     limit = request.app.state.settings.max_body_bytes
     values = {"found": None, "problem": "", "again": again, "limit": limit, **values}
-    return render(request, "compare", status, here="compare", given=given, recipes=NAMES, **values)
+    return render(request, "compare", status, here="compare", given=fields, recipes=NAMES, **values)
 
 
 def _choose_verdict(comparison: Comparison, same: bool) -> str:

@@ -91,12 +91,12 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
 
 
 def _describe_event(words: Words, event: Event) -> dict[str, Any]:
-    told = words(_ACTIONS[event.action]) if event.action in _ACTIONS else event.action
+    sentence = words(_ACTIONS[event.action]) if event.action in _ACTIONS else event.action
     details = event.details
     other = details.get("repeats") or details.get("repeated") or details.get("to")
     return {
         "at": event.at,
-        "words": told,
+        "words": sentence,
         "by": details.get("by"),
         "other": other if isinstance(other, str) else None,
     }

@@ -33,10 +33,10 @@ READ, WRITE = [Depends(require("read"))], [Depends(require("read", "write"))]
 
 async def _read_form(request: Request) -> AsyncIterator[FormData]:
     """Read a form, in which a pasted text may be as long as a body; close its files at the end."""
-    most = request.app.state.settings.max_body_bytes
+    limit = request.app.state.settings.max_body_bytes
     try:
         form = await request.form(
-            max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most
+            max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=limit
         )
     except ClientDisconnect:
         raise ProblemError(400, "Damaged form", Message("The form was cut off.")) from None

@@ -93,8 +93,8 @@ class View(BaseModel):
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
-        given = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        values = {name: value for name, value in {**given, "after": "", **changes}.items() if value}
+        query = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        values = {name: value for name, value in {**query, "after": "", **changes}.items() if value}
         return path + (f"?{urlencode(values, errors='replace')}" if values else "")
 
 
@@ -127,8 +127,8 @@ async def show(request: Request, view: Asked) -> Response:
 
 
 def _read_table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]], int]:
-    found = islice(index.removals(view.filter, after=view.after), _ROWS + 1)
-    rows = [{**vars(removal), "reason": _explain_removal(words, removal)} for removal in found]
+    removals = islice(index.removals(view.filter, after=view.after), _ROWS + 1)
+    rows = [{**vars(removal), "reason": _explain_removal(words, removal)} for removal in removals]
     return rows, index.count_removals(view.filter)
 
 
@@ -233,11 +233,11 @@ async def decide(request: Request, form: Form) -> Response:
     if decision in _DECISIONS:
         options["by"] = None if key is None else key.name
         done = await store.run(lambda: _decide(getattr(store.index, decision), ids, options))
-    said = {"said": decision if done else "nothing", "count": str(done)}
+    outcome = {"said": decision if done else "nothing", "count": str(done)}
     if done == len(ids) == 1:
-        said["id"] = ids[0]
+        outcome["id"] = ids[0]
     joint = "&" if "?" in back else "?"
-    return redirect(f"{back}{joint}{urlencode(said, errors='replace')}")
+    return redirect(f"{back}{joint}{urlencode(outcome, errors='replace')}")
 
 
 def _decide(decide: Callable[..., None], ids: Sequence[str], options: dict[str, Any]) -> int:
@@ -255,14 +255,14 @@ def _decide(decide: Callable[..., None], ids: Sequence[str], options: dict[str, 
 def read_flash(request: Request) -> dict[str, str]:
     """Return what an action that redirected here did; empty if there was none."""
     query = request.query_params
-    said = query.get("said", "")
-    if said not in (*_DECISIONS, "nothing"):
+    outcome = query.get("said", "")
+    if outcome not in (*_DECISIONS, "nothing"):
         return {}
     count = query.get("count", "")
     return {
-        "said": said,
+        "said": outcome,
         "count": count if count.isdecimal() else "1",
-        "id": query.get("id", "") if said != "nothing" else "",
+        "id": query.get("id", "") if outcome != "nothing" else "",
     }
 
 

@@ -2,9 +2,10 @@
 
 Without a key file, only the machine that runs the service can use it. With a key file, a request
 needs a key that has the scope, as ``Authorization: Bearer KEY`` or through a session cookie issued
-for a key. Starlette signs the cookie, with the time of its making and a secret that is new at each
-start and never on disk, so a restart ends all sessions. A session identifies its key by digest, so
-it ends when the key is revoked, and has an id, so that signing out also ends copies of its cookie.
+for a key. Starlette signs the cookie, with the time of its making and a secret. The secret is new
+at each start and never on disk, so a restart ends all sessions. A session identifies its key by
+digest, so it ends when the key is revoked. It has an id, so that signing out also ends copies of
+its cookie.
 
 The scopes of a key decide what it may see, in the API and on the pages. Only ``read`` shows what
 is stored: texts, titles, other fields, removals, decisions, reports. ``write`` stores and decides,

@@ -43,8 +43,10 @@ _NO_FILE = (0, 0, 0)
 
 @dataclass(frozen=True)
 class Key:
-    """A key without its secret: who it is for, its scopes, when it was made (RFC 3339, UTC), its
-    last four characters and its SHA-256 (hexadecimal).
+    """A key without its secret.
+
+    `name` says who it is for, and `created` when it was made (RFC 3339, UTC). `last` has its last
+    four characters, and `digest` its SHA-256 (hexadecimal).
     """
 
     name: str

@@ -47,14 +47,14 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request, most, received = Request(scope, receive), self._choose_limit(scope), 0
+        request, largest, received = Request(scope, receive), self._choose_limit(scope), 0
         loop, seconds = asyncio.get_running_loop(), self._settings.request_seconds
         announced = request.headers.get("content-length")
         is_unread = "transfer-encoding" in request.headers or (announced or "0") != "0"
         # Parts of a body do not move its end, or one byte at a time could hold a place for ever.
         body_seconds = seconds
         if is_unread:
-            body_seconds += min(most, int(announced or most)) / SLOWEST
+            body_seconds += min(largest, int(announced or largest)) / SLOWEST
 
         async def receive_in_time() -> AsgiMessage:
             nonlocal is_unread, received
@@ -62,8 +62,8 @@ class Limits:
             if message["type"] == "http.request":
                 is_unread = message.get("more_body", False)
                 received += len(message.get("body", b""))
-                if received > most:
-                    raise _make_size_error(most)
+                if received > largest:
+                    raise _make_size_error(largest)
                 # A response that has begun has no limit: the export of many rows takes long.
                 if not is_unread and limit.when() is not None:
                     limit.reschedule(loop.time() + seconds)
@@ -83,7 +83,7 @@ class Limits:
         self.in_flight += 1
         try:
             async with asyncio.timeout(body_seconds) as limit:
-                self._check(request, most)
+                self._check(request, largest)
                 await self._app(scope, receive_in_time, send_in_time)
         except ProblemError as refusal:
             await (await answer_error(request, refusal))(scope, receive, send_and_close)
@@ -102,7 +102,7 @@ class Limits:
             return min(self._settings.max_body_bytes, _FORM_BYTES)
         return self._settings.max_body_bytes
 
-    def _check(self, request: Request, most: int) -> None:
+    def _check(self, request: Request, largest: int) -> None:
         path = request.url.path
         if self.in_flight > self._settings.max_in_flight and path not in _ALWAYS:
             detail = Message.counted(
@@ -113,12 +113,12 @@ class Limits:
             raise ProblemError(429, "Too busy", detail, headers={"Retry-After": "1"})
         if request.method != "GET" and path not in _SIGNING:
             identify(request)
-        if int(request.headers.get("content-length", 0)) > most:
-            raise _make_size_error(most)
+        if int(request.headers.get("content-length", 0)) > largest:
+            raise _make_size_error(largest)
 
 
-def _make_size_error(most: int) -> ProblemError:
-    detail = Message("The body must have at most {most} bytes. Send it in parts.", most=most)
+def _make_size_error(limit: int) -> ProblemError:
+    detail = Message("The body must have at most {most} bytes. Send it in parts.", most=limit)
     return ProblemError(413, "Body too large", detail)
 
 
