@@ -42,7 +42,7 @@ class Counting:
 def counting(monkeypatch):
     core = get_aligner()
     counts = Counting(core)
-    monkeypatch.setattr(library, "aligner", lambda: counts)
+    monkeypatch.setattr(library, "get_aligner", lambda: counts)
     return counts
 
 

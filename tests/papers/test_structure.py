@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers.structure import asides, find_footnotes, headings, lists, sections
+from neardup.papers.structure import find_asides, find_footnotes, find_sections, headings, lists
 from neardup.papers.structure.asides import LONGEST
 from neardup.papers.structure.sections import MOST_PARTS
 from neardup.readers.file_text import Heading
@@ -37,11 +37,13 @@ WORK = "[1] 王岚. 渡口志[M]. 水边出版社, 2001: 11-20."
 
 
 def outline(text, marked=()):
-    return [(part.level, part.title) for part in sections(text, marked)]
+    return [(part.level, part.title) for part in find_sections(text, marked)]
 
 
 def spans(text, kind, **marked):
-    return [text[aside.begin : aside.end] for aside in asides(text, **marked) if aside.kind == kind]
+    return [
+        text[aside.begin : aside.end] for aside in find_asides(text, **marked) if aside.kind == kind
+    ]
 
 
 # sections
@@ -50,7 +52,7 @@ def spans(text, kind, **marked):
 @pytest.mark.parametrize(("marked", "text", "parts"), CASES, ids=range(len(CASES)))
 def test_structure_equals_the_case(marked, text, parts):
     found = text
-    for aside in reversed(asides(text)):
+    for aside in reversed(find_asides(text)):
         inside = f"⟦{aside.kind} {text[aside.begin : aside.end]}⟧"
         found = found[: aside.begin] + inside + found[aside.end :]
     assert found == marked
@@ -103,7 +105,7 @@ def test_forms(line, expected):
 def test_marked_headings_go_before_forms():
     text = "一、缘起\n水。\n## 方法\n山。\n"
     marked = [Heading(0, 4, 1), Heading(11, 13, 2)]
-    parts = sections(text, marked)
+    parts = find_sections(text, marked)
     assert [(part.level, part.title, part.begin) for part in parts] == [
         (1, "一、缘起", 0),
         (2, "方法", 8),
@@ -119,10 +121,10 @@ def test_marked_headings_go_before_forms():
 @pytest.mark.parametrize(("deeper", "levels"), [(29, {1, 2}), (30, {1})])
 def test_at_most_sixty_parts(deeper, levels):
     text = "".join(f"# 第{n}篇\n水。\n" for n in range(31)) + "## 山\n山。\n" * deeper
-    parts = sections(text)
+    parts = find_sections(text)
     assert {part.level for part in parts} == levels
     assert len(parts) == 31 + deeper * (len(levels) - 1)
-    assert len(sections("# 水\n山。\n" * 61)) == 1
+    assert len(find_sections("# 水\n山。\n" * 61)) == 1
 
 
 # asides
@@ -140,7 +142,7 @@ def test_the_longest_quotation():
 def test_line_breaks_of_all_kinds():
     for end in ("\r", "\r\n", "\n", "\u2028"):
         text = THESIS.replace("\n", end)
-        assert [aside.kind for aside in asides(text)] == ["contents", "references"]
+        assert [aside.kind for aside in find_asides(text)] == ["contents", "references"]
         assert outline(text) == outline(THESIS)
 
 
@@ -163,11 +165,11 @@ def test_quotations_marked_by_the_file():
 def test_references_end_where_footnotes_begin():
     text = f"绪论\n{ONE}\n参考文献\n{WORK}\n{TWO}"
     begin = text.index(TWO)
-    (to_the_end,) = asides(text)
-    (bounded,) = asides(text, footnotes=begin)
+    (to_the_end,) = find_asides(text)
+    (bounded,) = find_asides(text, footnotes=begin)
     assert (to_the_end.kind, to_the_end.end) == ("references", len(text))
     assert (bounded.begin, bounded.end) == (to_the_end.begin, begin)
-    assert asides(TWO, footnotes=0) == []
+    assert find_asides(TWO, footnotes=0) == []
 
 
 @pytest.mark.parametrize("titles", [(), ("绪论",), ("绪论", "结论")])
@@ -176,7 +178,7 @@ def test_footnotes_are_a_part(titles):
     notes = text.index(TWO)
     marked = [*headings_at(text, *titles), Heading(notes, notes, 1)]
     assert find_footnotes(marked) == notes
-    parts = [(part.title, part.level, part.begin, part.end) for part in sections(text, marked)]
+    parts = [(part.title, part.level, part.begin, part.end) for part in find_sections(text, marked)]
     assert parts == [
         ("绪论", 1, 0, text.index("结论")),
         ("结论", 1, text.index("结论"), notes),
@@ -186,9 +188,9 @@ def test_footnotes_are_a_part(titles):
 
 
 def test_nothing_but_footnotes():
-    parts = sections(ONE, [Heading(0, 0, 1)])
+    parts = find_sections(ONE, [Heading(0, 0, 1)])
     assert [(part.title, part.level, part.end) for part in parts] == [("", 1, len(ONE))]
-    assert [part.level for part in sections(ONE, [Heading(len(ONE), len(ONE), 1)])] == [0]
+    assert [part.level for part in find_sections(ONE, [Heading(len(ONE), len(ONE), 1)])] == [0]
 
 
 def test_a_table_of_contents_without_a_marked_heading_is_a_part():
@@ -196,9 +198,9 @@ def test_a_table_of_contents_without_a_marked_heading_is_a_part():
     marked = headings_at(text, "摘要")
     last = text.rindex("第一章")
     marked.append(Heading(last, last + 6, 1))
-    assert [part.title for part in sections(text, marked)] == ["摘要", "目 录", "第一章 绪论"]
+    assert [part.title for part in find_sections(text, marked)] == ["摘要", "目 录", "第一章 绪论"]
     with_it = [*marked, *headings_at(text, "目 录")]
-    assert [part.title for part in sections(text, with_it)] == ["摘要", "目 录", "第一章 绪论"]
+    assert [part.title for part in find_sections(text, with_it)] == ["摘要", "目 录", "第一章 绪论"]
 
 
 # Both
@@ -226,10 +228,10 @@ def test_hostile_texts(piece, monkeypatch):
             return call
 
         with monkeypatch.context() as patch:
-            for name in ("form", "is_entry", "bare_words"):
+            for name in ("parse_heading", "is_entry", "strip_words"):
                 patch.setattr(lists, name, counted(getattr(headings, name)))
             module = sys.modules["neardup.papers.structure.asides"]
-            patch.setattr(module, "_size", counted(module._size))
+            patch.setattr(module, "_measure", counted(module._measure))
             whole = text * size
             check(whole)
     assert looked_at[2][0] <= 3 * looked_at[1][0] + 1_000
@@ -238,11 +240,11 @@ def test_hostile_texts(piece, monkeypatch):
 def check(text):
     """Hold the parts and asides of a text to what must always be so."""
     last = 0
-    for aside in asides(text):
+    for aside in find_asides(text):
         assert last <= aside.begin < aside.end <= len(text)
         last = aside.end
     last = 0
-    parts = sections(text)
+    parts = find_sections(text)
     for part in parts:
         assert last == part.begin < part.end
         last = part.end
@@ -266,11 +268,11 @@ def test_always(text):
 def test_always_with_marked_headings(text, data):
     place = st.integers(0, len(text))
     pairs = data.draw(st.lists(st.tuples(place, place, st.integers(0, 9)), max_size=5))
-    parts = sections(text, [Heading(min(a, b), max(a, b), level) for a, b, level in pairs])
+    parts = find_sections(text, [Heading(min(a, b), max(a, b), level) for a, b, level in pairs])
     assert "".join(text[part.begin : part.end] for part in parts) == text
 
 
-@pytest.mark.parametrize("call", [asides, sections])
+@pytest.mark.parametrize("call", [find_asides, find_sections])
 def test_bytes_are_refused(call):
     with pytest.raises(ParameterError, match="'text' parameter must be text"):
         call(b"text")
@@ -297,8 +299,8 @@ def test_four_times_the_lines_take_at_most_seven_times_the_time(line):
         gc.disable()
         try:
             begin = time.process_time()
-            sections(text)
-            asides(text)
+            find_sections(text)
+            find_asides(text)
             return time.process_time() - begin
         finally:
             gc.enable()

@@ -134,6 +134,11 @@ def _print(comparison: Comparison) -> None:
         print(translate(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
     print(translate(comparison.verdict))
     print()
+    print_rows(_list_measures(comparison), width=WIDTH)
+
+
+def _list_measures(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return the measures of two texts, their evidence and the recipe, as rows."""
     by, evidence = measure_words(comparison.measure), comparison.evidence
     similarity = Message("{value:.4f}  by {measure}", value=comparison.similarity, measure=by)
     both = Message(
@@ -186,7 +191,7 @@ def _print(comparison: Comparison) -> None:
                 "{distance} of {bits} bits", distance=comparison.distance, bits=comparison.bits
             )
         rows.append((Message("distance"), bits))
-    print_rows([*rows, (Message("recipe"), comparison.recipe_id)], width=WIDTH)
+    return [*rows, (Message("recipe"), comparison.recipe_id)]
 
 
 def _describe_core(evidence: Evidence) -> Message:

@@ -75,21 +75,26 @@ def dedup_on_spark(
     summary.seconds += clock.stages["start Spark"]
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)
-        started = f"{summary.stages['start Spark']:,.2f}"
-        shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
-        of_each = Message(
-            "MB, {bytes:,.0f} bytes per document", bytes=summary.shuffled_bytes_per_document
-        )
-        print_counts(
-            [
-                (
-                    Message("start-up"),
-                    started,
-                    Message("of these seconds passed until Spark had started"),
-                ),
-                (Message("rounds"), summary.rounds, ""),
-                (Message("shuffled"), shuffled, of_each),
-            ]
-        )
+        _print_cluster(summary)
         print_doubtful(result.doubtful(), result.measure, result.threshold)
     return summary
+
+
+def _print_cluster(summary: SparkSummary) -> None:
+    """Print the counts that only a cluster has."""
+    started = f"{summary.stages['start Spark']:,.2f}"
+    shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
+    of_each = Message(
+        "MB, {bytes:,.0f} bytes per document", bytes=summary.shuffled_bytes_per_document
+    )
+    print_counts(
+        [
+            (
+                Message("start-up"),
+                started,
+                Message("of these seconds passed until Spark had started"),
+            ),
+            (Message("rounds"), summary.rounds, ""),
+            (Message("shuffled"), shuffled, of_each),
+        ]
+    )

@@ -215,11 +215,7 @@ def _sweep(
         if passage.begin < passage.end:
             begins[passage.begin].append(number)
             ends[passage.end].append(number)
-    set_aside: defaultdict[int, Counter[tuple[int, str]]] = defaultdict(Counter)
-    for aside in asides:
-        if aside.begin < aside.end:
-            set_aside[aside.begin][aside.rank, aside.kind] += 1
-            set_aside[aside.end][aside.rank, aside.kind] -= 1
+    set_aside = _collect_changes(asides)
     page_at = {begin: page for page, begin in enumerate(pages, 1)}
     places = (
         _collect_bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
@@ -270,6 +266,18 @@ def _sweep(
         )
         before = colour
     return runs
+
+
+def _collect_changes(
+    asides: Iterable[MarkedAside],
+) -> defaultdict[int, Counter[tuple[int, str]]]:
+    """Return by place how many more parts of each rank and kind cover the text from there on."""
+    changes: defaultdict[int, Counter[tuple[int, str]]] = defaultdict(Counter)
+    for aside in asides:
+        if aside.begin < aside.end:
+            changes[aside.begin][aside.rank, aside.kind] += 1
+            changes[aside.end][aside.rank, aside.kind] -= 1
+    return changes
 
 
 def _collect_bounds(passages: Iterable[MarkedPassage]) -> set[int]:

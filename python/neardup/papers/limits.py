@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from neardup.base.lazy import NDArray, np
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import InputError

@@ -8,9 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from neardup.base.lazy import NDArray, np
 from neardup.papers.edits import Span, replace_spans, union_spans
 from neardup.papers.marks import count_span_depths, find_spans
 from neardup.papers.results import ExcludedSpan

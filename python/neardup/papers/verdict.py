@@ -19,18 +19,20 @@ from neardup.readers.document_text import FileText
 NoVerdict = Literal["nothing_compared", "unread", "short", "pictures"]
 
 
-class Withheld(NamedTuple):
+class WithheldWords(NamedTuple):
     """Words for a verdict that is withheld: a sentence, and a mark in a table."""
 
     sentence: str
     mark: str
 
 
-NO_VERDICT: dict[NoVerdict, Withheld] = {
-    "nothing_compared": Withheld(W_("nothing was compared"), W_("not compared")),
-    "unread": Withheld(W_("none, since part of it could not be read"), W_("partly unread")),
-    "short": Withheld(W_("none, since it has fewer than 200 letters and digits"), W_("too short")),
-    "pictures": Withheld(W_("none, since it is mostly pictures"), W_("mostly pictures")),
+NO_VERDICT: dict[NoVerdict, WithheldWords] = {
+    "nothing_compared": WithheldWords(W_("nothing was compared"), W_("not compared")),
+    "unread": WithheldWords(W_("none, since part of it could not be read"), W_("partly unread")),
+    "short": WithheldWords(
+        W_("none, since it has fewer than 200 letters and digits"), W_("too short")
+    ),
+    "pictures": WithheldWords(W_("none, since it is mostly pictures"), W_("mostly pictures")),
 }
 
 #: The results of a verdict, in words.

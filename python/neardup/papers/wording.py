@@ -13,10 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from neardup.base.lazy import _core, pa
+from neardup.base.lazy import NDArray, _core, np, pa
 from neardup.papers.edits import Span
 from neardup.papers.marks import count_depths, mark_spans
 from neardup.papers.results import Passage, Piece

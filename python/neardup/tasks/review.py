@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from neardup.base.arrays import rows_of
-from neardup.base.lazy import NDArray, pa
+from neardup.base.lazy import NDArray, np, pa
 from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import cut_beginning
 from neardup.pages.templating import render

@@ -69,7 +69,7 @@ class Draft:
     wording: list[ExcludedSpan] = field(default_factory=list)
     shared: list[ExcludedSpan] = field(default_factory=list)
 
-    # rates
+    # rate
     listed: list[Match] = field(default_factory=list)
     sources: tuple[Source, ...] = ()
     passages: tuple[Passage, ...] = ()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from neardup.base.lazy import NDArray, np
 from neardup.papers.alignment import get_aligner
 from neardup.papers.results import ExcludedSpan
 from neardup.papers.shared import fill_spans, find_shared_text

@@ -24,7 +24,7 @@ from neardup.readers.document_text import Heading
 MOST_PARTS = 60
 
 #: Position of a line, and its form.
-Placed = tuple[int, Form]
+PlacedForm = tuple[int, Form]
 
 #: Numbers that may be missing between two headings, since some are not recognized.
 _MISSING = 1
@@ -174,7 +174,7 @@ def _cut_parts(text: str, headings: list[Part]) -> list[Part]:
     return parts
 
 
-def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
+def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[PlacedForm]:
     """Return the headings among the lines that look like headings, by the positions of lines."""
     width = find_wrapped_width(all_lines)
     candidates = [
@@ -204,7 +204,7 @@ def _continues(
     )
 
 
-def _drop_lists(candidates: list[Placed]) -> list[Placed]:
+def _drop_lists(candidates: list[PlacedForm]) -> list[PlacedForm]:
     """Return the headings without lists, and without the entries of a table of contents.
 
     Neither has text between its lines. The lines of a list have consecutive numbers; entries are
@@ -231,7 +231,7 @@ def _follows(before: Form | None, kind: Form | None) -> bool:
     return kind.numbers == (*before.numbers[:-1], before.numbers[-1] + 1)
 
 
-def _keep_sequence(candidates: list[Placed]) -> list[Placed]:
+def _keep_sequence(candidates: list[PlacedForm]) -> list[PlacedForm]:
     """Return the headings whose numbers follow those before; chapters and words have none.
 
     Text that continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
@@ -277,7 +277,7 @@ def _succeeds(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
     return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
 
 
-def _renumber_levels(headings: list[Placed]) -> list[Placed]:
+def _renumber_levels(headings: list[PlacedForm]) -> list[PlacedForm]:
     """Return the headings with levels renumbered from 1 without gaps."""
     depth = {level: n for n, level in enumerate(sorted({kind.level for _, kind in headings}), 1)}
     return [(number, kind._replace(level=depth[kind.level])) for number, kind in headings]

@@ -23,7 +23,7 @@ MOST_LISTED = 200
 COMPARED = 5
 
 
-def compute_rates(draft: Draft) -> None:
+def rate(draft: Draft) -> None:
     """Add the rates of the paper, and of what the report lists."""
     marks = draft.marks
     draft.listed = _choose_listed(draft)
