@@ -91,7 +91,7 @@ def _facts(
             percent(report.shared / report.characters) if report.shared else None,
         ),
         (words("Characters counted"), f"{report.characters:,}"),
-        (words("Of these, copied"), f"{report.copied:,}"),
+        (words("Characters copied"), f"{report.copied:,}"),
         (
             words("Possible attempts to hide copying"),
             "\n".join(
