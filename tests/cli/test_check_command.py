@@ -57,7 +57,7 @@ class TestOnePaper:
                 {"p.txt": COPIED.replace("口", "ロ").replace("木", "木\u200b")},
                 (),
                 "possible",
-                "hiding     Letters of another script that look like those of the word: 1; "
+                "hiding     Letters of another script that look like letters of the word: 1; "
                 "Invisible characters within words: 1",
             ),
             (

@@ -18,7 +18,7 @@ EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
 
 #: Kinds of findings that may hide copied text, in words; pictures are counted, too.
 HIDING = {
-    "look_alikes": W_("Letters of another script that look like those of the word: {count}"),
+    "look_alikes": W_("Letters of another script that look like letters of the word: {count}"),
     "invisible": W_("Invisible characters within words: {count}"),
     "reordered_text": W_("Letters in another order than they are shown: {count}"),
     "hidden_text": W_("Characters of hidden or invisible text: {count}"),
@@ -211,7 +211,7 @@ class Finding:
     Parameters
     ----------
     kind : str
-        'look_alikes': letters of another script that look like those of the word; 'invisible':
+        'look_alikes': letters of another script that look like letters of the word; 'invisible':
         invisible characters within words; 'reordered_text': letters that directional marks show in
         another order than the file has them; 'hidden_text', 'white_text', 'tiny_text': text of a
         Word document or PDF that is hidden, white, or at most 2 points high; and 'pictures', in

@@ -88,7 +88,7 @@ def _list_facts(
             format_percent(report.shared / report.characters) if report.shared else None,
         ),
         (words("Characters counted"), f"{report.characters:,}"),
-        (words("Of these, copied"), f"{report.copied:,}"),
+        (words("Characters copied"), f"{report.copied:,}"),
         (
             words("Possible attempts to hide copying"),
             "\n".join(
