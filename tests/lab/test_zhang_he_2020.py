@@ -197,7 +197,7 @@ def test_ties_are_called_ties(result):
     ]
 
 
-def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkeypatch):
+def test_experiment_without_a_folder_writes_nothing(collection_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # The figure is not drawn, so matplotlib is not needed.
     monkeypatch.setitem(sys.modules, "matplotlib", None)

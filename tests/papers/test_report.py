@@ -223,7 +223,7 @@ def test_passage_of_several_sources_has_the_colour_of_the_largest():
     assert marks_of(report).coloured == {0}
 
 
-def test_source_of_exactly_that_passage_precedes_a_larger_one():
+def test_source_of_the_exact_passage_precedes_a_larger_one():
     text = "甲乙丙丁戊己庚辛"
     matches = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
     report = reports.report(text, [("a", None, text), ("b", None, text)], matches)

@@ -185,7 +185,7 @@ def test_footnotes_are_a_part(titles):
     assert footnotes_begin(headings_at(text, *titles)) is None
 
 
-def test_nothing_but_footnotes():
+def test_text_of_footnotes_alone_is_one_part():
     parts = sections(ONE, [Heading(0, 0, 1)])
     assert [(part.title, part.level, part.end) for part in parts] == [("", 1, len(ONE))]
     assert [part.level for part in sections(ONE, [Heading(len(ONE), len(ONE), 1)])] == [0]

@@ -463,7 +463,7 @@ def test_times_are_those_of_the_reader(visit):
         assert page.locator("dd time").get_attribute("datetime") == "2026-03-01T08:00:00Z"
 
 
-def test_without_scripts(visit):
+def test_pages_work_without_scripts(visit):
     page = visit("/compare", scripts=False)
     page.fill("#a", NOTICE + FERRY)
     page.fill("#b", FERRY + NOTICE)
