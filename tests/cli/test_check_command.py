@@ -195,7 +195,7 @@ class TestManyPapers:
         assert run(*ALL, code=2).err.count("could not be read: library/bad.docx.") == 1
 
 
-class TestHowItEnds:
+class TestExitCode:
     @pytest.mark.parametrize("broken", ["papers/bad.docx", "library/bad.docx"])
     def test_broken_file_decides_the_exit_code(self, run, broken):
         Path(broken).write_bytes(b"PK\x03\x04broken")

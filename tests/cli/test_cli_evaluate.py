@@ -57,7 +57,7 @@ def test_the_shipped_topics_are_enough_for_the_papers_figures(run):
         ("published", "topics", "--recipes", "classic", "--sizes", "20"),
     ],
 )
-def test_without_output_the_result_is_printed(run, files, command, quiet):
+def test_command_without_an_output_prints_the_result(run, files, command, quiet):
     few_topics(Path("topics"))
     before = files()
     result = run("evaluate", *command, *quiet)

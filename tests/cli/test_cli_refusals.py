@@ -304,13 +304,13 @@ ENGLISH = {"has", "missing", "must", "See", "Did", "needs", "takes", "Got", "suc
 @pytest.mark.parametrize(
     "line", [f"{beginning} {rest}" for beginning, rests in REFUSED.items() for rest in [*rests][:3]]
 )
-def test_in_chinese(run, here, things, line):
+def test_refusal_is_translated(run, here, things, line):
     shutil.copytree(things, here, symlinks=True, dirs_exist_ok=True)
     assert not ENGLISH & set(run("--language", "zh", *shlex.split(line), code=2).err.split())
 
 
 @pytest.mark.parametrize("line", ["", "dedup", "index", "index add", "check", "serve"])
-def test_without_arguments_the_help_is_printed(run, line):
+def test_command_without_arguments_prints_its_help(run, line):
     result = run(*line.split(), code=2)
     assert result.out == run(*line.split(), "--help").out
     assert result.err == ""

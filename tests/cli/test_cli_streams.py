@@ -21,7 +21,7 @@ from neardup.cli.watch import Watch
 
 @pytest.mark.slow
 @pytest.mark.parametrize("process", [True, False])
-def test_from_standard_input_to_standard_output(run, process):
+def test_standard_input_goes_to_standard_output(run, process):
     result = run("dedup", "-", "-o", "-", stdin=LINES.encode(), process=process)
     assert result.stdout == b"".join(LINES.encode().splitlines(keepends=True)[:2])
     result = run("pairs", "-", stdin=LINES.encode() + b"oops\n", code=2)

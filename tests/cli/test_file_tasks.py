@@ -151,7 +151,7 @@ def test_quiet_and_no_progress_when_nobody_watches(task, name):
 @pytest.mark.parametrize(
     ("choice", "kept"), [("keep", GOOD + b"oops\n"), ("drop", GOOD), ("stop", None)]
 )
-def test_on_error(run, files, choice, kept):
+def test_choice_on_error_decides_about_bad_records(run, files, choice, kept):
     Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
     words = ("bad.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "--on-error", choice)
     result = run("dedup", *words, code=2)

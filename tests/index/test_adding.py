@@ -83,7 +83,7 @@ class TestAddMany:
         assert added.problem_count == 1500
         assert added.new == 1
 
-    def test_nothing(self, index):
+    def test_empty_batch_adds_nothing(self, index):
         none = pa.array([], pa.string())
         for nothing in ([], pa.table({"id": none, "text": none})):
             added = index.add_many(nothing)

@@ -65,7 +65,7 @@ def test_a_form_is_known_after_the_first_hundred_documents(location):
     assert all(keep[100:])
 
 
-def test_it_is_counted_when_it_is_due(tmp_path):
+def test_background_is_counted_when_it_is_due(tmp_path):
     rng = random.Random(3)
     texts = ["".join(chr(0x4E00 + rng.randrange(9000)) for _ in range(60)) for _ in range(2100)]
     records = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
@@ -91,7 +91,7 @@ def test_documents_decided_again_do_not_count_as_arrivals(tmp_path):
     assert recounted(path) == [100, 200]
 
 
-def test_nothing_is_counted_where_nothing_is_common(tmp_path):
+def test_recipe_without_common_text_counts_nothing(tmp_path):
     with Index(tmp_path / "a.db", recipe="shingle", threshold=0.3, workers=1) as index:
         assert (~index.add_many(list(notices(200))).keep).sum() > 100
         assert index.recount() == 0

@@ -57,7 +57,8 @@ def test_killed_process_leaves_old_or_new_documents(new_place):
         index.add_many(many)
     texts = {row["id"]: row["text"] for row in many}
     for _ in range(5):
-        left = [row for row in many if row["id"] in verdicts(place)]
+        old = verdicts(place)
+        left = [row for row in many if row["id"] in old]
         child = Child(_replace_all, place, left)
         child.wait_for(1 + rng.randrange(10))
         child.kill()
@@ -66,9 +67,9 @@ def test_killed_process_leaves_old_or_new_documents(new_place):
         assert len(stored) == len(many)
         with Index(place) as index:
             for id, document in index.get_many(list(stored)).items():
-                old = id.removeprefix("new-")
-                is_new = document.text == texts[old][::-1]
-                assert is_new or (id == old and document.text == texts[old])
+                first = id.removeprefix("new-")
+                is_new = document.text == texts[first][::-1]
+                assert is_new or (id == first and document.text == texts[first])
         for id in child.told:
             assert f"new-{id}" in stored
             assert id not in stored

@@ -34,7 +34,7 @@ def states(index):
 
 
 class TestRemove:
-    def test_nothing_happens_if_a_decision_fails(self, filled, monkeypatch):
+    def test_failed_decision_removes_nothing(self, filled, monkeypatch):
         before = list(filled.documents())
 
         def fail(*_):
@@ -67,7 +67,7 @@ class TestRemove:
 
     @pytest.mark.slow
     @every_scheme
-    def test_as_if_they_came_again(self, name, new_place):
+    def test_freed_documents_are_decided_as_new_ones(self, name, new_place):
         """Some kept ones go; each of those dropped for them is decided as one that comes last."""
         many = documents(families(13, 25))
         texts = {row["id"]: row["text"] for row in many}

@@ -71,7 +71,7 @@ class TestOtherSettings:
         fold = load_recipe("general").replace(normalize={"fold": ()})
         refused(location, IndexMismatchError, "'look-alikes'] ([] requested)", recipe=fold)
 
-    def test_where_a_new_one_is_to_be_made_they_are_named_too(self, location):
+    def test_existing_index_with_other_settings_is_named(self, location):
         Index(location, threshold=0.5).close()
         words = ["an index already, with other settings", "threshold 0.5 (0.6 requested)"]
         refused(location, IndexUnavailableError, *words, threshold=0.6, must_exist=False)

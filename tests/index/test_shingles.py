@@ -124,7 +124,7 @@ def test_stored_shingles_equal_memory_after_changes(place, in_memory, seed, monk
         assert candidates(place) == result
 
 
-def test_it_is_made_again_when_there_are_a_tenth_more(place):
+def test_file_is_made_again_after_a_tenth_more_documents(place):
     add(place, 12, 32)
     sizes = []
     for end in range(33, 40):
@@ -244,7 +244,7 @@ def test_restored_backup_is_noticed(place, in_memory, tmp_path, at):
     assert filed(place) == 20
 
 
-def test_where_no_file_can_be_made(place, in_memory):
+def test_unwritable_file_changes_no_answer(place, in_memory):
     file_of(place).mkdir()
     for end in (13, 14):
         assert candidates(place) == in_memory(place)

@@ -76,7 +76,7 @@ def stored(location):
     return {row.id: (row.made_by, bytes(row.shingles)) for row in rows}
 
 
-def test_it_is_sketched_once(index, location, counting):
+def test_library_is_sketched_once(index, location, counting):
     assert stored(location) == {}
     assert sources(check(paper_with("d3"), location)) == ["d3"]
     assert counting.sketched == list(TEXTS.values())

@@ -165,7 +165,7 @@ def test_recipes_of_the_examples(recipe, tmp_path, monkeypatch):
     assert len(prints.read_text("utf-8").splitlines()) == 31
 
 
-def test_with_vectors(tmp_path):
+def test_example_with_vectors_prints_the_output_on_the_page(tmp_path):
     printed = run(EXAMPLES / "with_vectors.py", cwd=tmp_path)
     assert printed in (EXAMPLES.parent / "docs" / "guide" / "limits.md").read_text("utf-8")
 

@@ -27,7 +27,9 @@ QUESTIONS = ROOT / "examples" / "articles.jsonl"
 FILES = {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"}
 #: A distance is for recipes that make fingerprints.
 PRINTS = {"recipe": "characters"}
+LAB = {"recipes": ["classic"]}
 PAPERS = ROOT / "examples" / "papers"
+EVALUATED = ROOT / "examples" / "evaluate"
 PAPER = {"paper": PAPERS / "paper.md", "library": PAPERS / "library"}
 
 #: Public callables: what to call, and arguments that are right.
@@ -57,6 +59,15 @@ CALLABLES = {
     "dedup_files": (neardup.dedup_files, FILES | PRINTS),
     "pairs_files": (neardup.pairs_files, FILES | PRINTS),
     "fingerprint_files": (neardup.fingerprint_files, FILES),
+    "check_files": (
+        neardup.papers.check_files,
+        {"papers": [PAPERS / "paper.md"], "library": PAPERS / "library"},
+    ),
+    "evaluate_pairs": (
+        neardup.lab.evaluate_pairs,
+        {"inputs": EVALUATED / "documents.jsonl", "truth": EVALUATED / "pairs.tsv"} | LAB,
+    ),
+    "published": (neardup.lab.published, {"data": EVALUATED / "topics"} | LAB),
     "load_idf": (neardup.load_idf, {"path": "no-such-table"}),
     "load_recipe": (neardup.load_recipe, {"recipe": "general"}),
     "near_pairs": (neardup.near_pairs, {"fingerprints": ROWS}),
@@ -119,6 +130,8 @@ BY_NAME = {
         *("-4GB", "4XB", "1e9GB", "nan", "4 G B", ""),
     ),
     "on_error": ("ignore", "", None, np.array(["keep"])),
+    "recipes": ([], "classic", 7, ["classic", "classic"], ["nosuch"]),
+    "seed": (-1, 1.5, "1", True),
     "other": (None, 7, "x"),
     "path": (7, None),
     "priority": ("best", "field:", "field::desc", "", 7, None),
@@ -131,17 +144,35 @@ BY_NAME = {
     "workers": (-1, 1.5, "2", None, True),
 }
 _BLOCKS = {"max_distance": (-1, 64, 1.5, "3", None, True)}
+_PAPER = {
+    "exclude": (None, 7, {"a": 1}, [7], [None]),
+    "min_passage_length": (-1, 4, 10_001, 20.5, "20", None, True),
+    "without_sources": (None, 7, "id", b"id", [7], {"a": 1}),
+    "count_shared": (0, 1, "yes", None),
+    "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
+}
+_LIBRARY = (7, b"library", {}, [], [7], object())
 #: What only one function refuses, or takes.
 OTHERS = {
     "check": {
         "paper": (None, 7, b"paper", []),
-        "library": (None, 7, b"library", {}, [], [7], object()),
+        "library": (None, *_LIBRARY),
         "name": (7, b"name"),
-        "exclude": (None, 7, {"a": 1}, [7], [None]),
-        "min_passage_length": (-1, 4, 10_001, 20.5, "20", None, True),
-        "without_sources": (None, 7, "id", b"id", [7], {"a": 1}),
-        "count_shared": (0, 1, "yes", None),
-        "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
+        **_PAPER,
+    },
+    "check_files": {
+        "papers": ([], b"x.txt", 7, None, [7], [None]),
+        "library": _LIBRARY,
+        "compare_papers": _FLAG,
+        **_PAPER,
+    },
+    "evaluate_pairs": {"truth": (None, 7, b"pairs.tsv")},
+    "published": {
+        "data": (None, 7, b"topics"),
+        "sizes": ([641], [0], "12", 7),
+        "copies": ("quotes", 7, None),
+        # It is of the copies by edits.
+        "rate": (0.05, 0.6),
     },
     "explain": {"b": _TITLE},
     "contamination": {"tests": _TABLE},
@@ -199,12 +230,21 @@ CASES = [
 ]
 
 
+def finish(result):
+    """Papers are checked one by one, when the next result is asked for."""
+    if inspect.isgenerator(result):
+        next(result, None)
+
+
 @pytest.mark.parametrize(("name", "parameter", "value"), CASES)
 def test_bad_values_are_refused_by_name(name, parameter, value):
     function, good = CALLABLES[name]
     with pytest.raises((ParameterError, InputError)) as caught:
-        function(**good | {parameter: value})
+        finish(function(**good | {parameter: value}))
     message = str(caught.value)
+    if parameter == "recipes":
+        # A recipe of a list is refused as a recipe alone is.
+        message = message.replace("'recipe'", "'recipes'")
     # A name such as `a` is in any sentence.
     assert (
         f"'{parameter}'" in message
@@ -385,8 +425,7 @@ def test_odd_value_works_or_is_refused_in_our_words(objects, tmp_path, monkeypat
         for label, value in ODD.items():
             try:
                 result = function(**needed | {parameter: value})
-                if inspect.isgenerator(result):
-                    next(result, None)
+                finish(result)
                 getattr(result, "close", lambda: None)()
             except NeardupError:
                 pass

@@ -133,12 +133,14 @@ def test_one_version(root):
     assert version("neardup") == _core.__version__ == neardup.__version__
 
 
-def test_names_of_tests_begin_with_a_subject():
-    without = re.compile(
-        r"^ *(?:async )?def (test_(?:what|who|whoever|of|that|those)_\w+)", re.MULTILINE
+def test_names_of_tests_have_a_subject_and_no_relative_clause():
+    begins = "what|who|whoever|of|that|those|it|they"
+    clause = "that|what|who|whom|whose|which"
+    wrong = re.compile(
+        rf"^ *(?:async )?def (test_(?:{begins})_\w+|test_\w+_(?:{clause})(?:_\w+)?)\(", re.MULTILINE
     )
     for path in Path(__file__).parents[1].rglob("test_*.py"):
-        assert not without.findall(path.read_text("utf-8")), path
+        assert not wrong.findall(path.read_text("utf-8")), path
 
 
 def test_classes_are_nouns(root):

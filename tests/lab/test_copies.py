@@ -153,7 +153,7 @@ def test_the_article_is_left_alone(text, id, seed):
     assert result == RepostModel(seed=seed).copy(text, id)
 
 
-def test_where_lines_are_added_and_how_much():
+def test_added_lines_have_the_stated_places_and_lengths():
     added = [copy.split(ARTICLE) for copy in made()]
     where = [(bool(head), bool(tail)) for head, tail in added]
     shares = {place: where.count(place) / len(where) for place in set(where)}

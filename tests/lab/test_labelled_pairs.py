@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.reference.normalize import without_ends
 
 import neardup
-from neardup import InputError, MissingDependencyError, ParameterError
+from neardup import InputError, MissingDependencyError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import LabelledPair, Truth
@@ -285,28 +285,6 @@ def test_impossible_ids_are_refused(tmp_path, change, message):
     with pytest.raises(InputError, match=message):
         evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"recipes": []},
-        {"recipes": "classic"},
-        {"recipes": ["classic", "classic"]},
-        {"recipes": ["nosuch"]},
-        {"seed": -1},
-        {"workers": -1},
-        {"force": 1},
-        {"text_field": 7},
-        {"inputs": 7},
-        {"inputs": [7]},
-    ],
-)
-def test_bad_parameters_are_refused_by_name(tmp_path, options):
-    # A recipe of a list is refused as a recipe alone is.
-    name = next(iter(options)).removesuffix("s")
-    with pytest.raises(ParameterError, match=f"'{name}s?' parameter"):
-        evaluate_pairs(**{"inputs": DOCS} | options, truth=PAIRS, output=tmp_path / "out")
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def test_all_files_are_in_the_folder():
     assert files() == expected
 
 
-def test_without_a_folder_nothing_is_written():
+def test_report_without_a_folder_writes_nothing():
     assert run(None) is None
     assert files() == {}
 

@@ -54,7 +54,7 @@ class TestPrograms:
         with pytest.raises(MissingDependencyError):
             printing.to_pdf("<p>1</p>")
 
-    def test_nothing_is_left_behind(self, on_path, tmp_path, monkeypatch):
+    def test_printing_leaves_no_file(self, on_path, tmp_path, monkeypatch):
         monkeypatch.setattr(printing.tempfile, "tempdir", str(tmp_path))
         folder = on_path(chromium=self.PRINT)
         printing.to_pdf("<p>1</p>")

@@ -202,7 +202,7 @@ class TestPapers:
         assert find_papers([class_])[1] == []
 
     @pytest.mark.usefixtures("class_")
-    def test_one_without_letters(self, make):
+    def test_paper_without_letters_is_a_problem(self, make):
         make("papers/empty.txt", "。。。\n")
         (result,) = check_files(["papers/empty.txt"], "library")
         assert result.report is None

@@ -127,7 +127,7 @@ def test_fifty_sources_with_the_same_text_are_listed(make, paper):
 class TestOwnFile:
     NOTE = "The paper's own file is in the library and was left out."
 
-    def test_it_is_left_out_by_every_path(self, make, library):
+    def test_own_file_is_left_out_by_every_path(self, make, library):
         make("library/paper.txt", PLAIN + COPIED)
         os.symlink("library", "other")
         os.mkdir("linked")

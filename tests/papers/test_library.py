@@ -93,7 +93,7 @@ def test_libraries_one_after_the_other(folder, make):
     assert combine_libraries([first]) is first
 
 
-def test_where_a_file_itself_stands(folder, make, tmp_path):
+def test_positions_of_a_file_follow_its_links(folder, make, tmp_path):
     make("copy/0.txt", TEXTS[0])
     os.link(folder / "2.txt", "2.txt")
     with open_library([folder, "copy"], workers=1) as library:

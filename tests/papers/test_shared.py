@@ -94,7 +94,7 @@ def test_text_shared_by_twelve_theses_is_not_copied(make, theses):
     assert check(make("paper.txt", thesis(50)), theses, workers=3) == report
 
 
-def test_in_english(make):
+def test_shared_english_text_is_not_copied(make):
     for number in range(12):
         make(f"library/{number}.txt", f"{words(number, 250)}. {ENGLISH} {words(99 + number, 200)}.")
     paper = make("paper.txt", f"{words(500, 250)}. {ENGLISH} {words(501, 200)}.")
@@ -104,7 +104,7 @@ def test_in_english(make):
     assert (text.strip("."), documents) == (ENGLISH.strip("."), 12)
 
 
-def test_it_can_be_counted(make, theses):
+def test_shared_text_counts_on_request(make, theses):
     report = check(make("paper.txt", thesis(50)), theses, count_shared=True)
     assert len(report.sources) == 12
     assert report.copied >= counted(DECLARATION + THANKS)
@@ -138,7 +138,7 @@ def test_a_chapter_beside_it_is_copied(make, theses):
         (5, 21, True),
     ],
 )
-def test_how_many_documents_it_takes(make, having, count, is_shared):
+def test_share_of_documents_makes_text_shared(make, having, count, is_shared):
     library = library_of(make, DECLARATION, having, count)
     report = check(paper_with(make, DECLARATION), library)
     assert (len(report.sources) == 0) == is_shared

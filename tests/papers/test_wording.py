@@ -37,8 +37,8 @@ def ids(report):
     return [source.id for source in report.sources]
 
 
-class TestWhatManyDocumentsHave:
-    def test_it_is_set_apart_and_not_counted(self, make):
+class TestCommonWording:
+    def test_common_wording_is_set_apart_and_not_counted(self, make):
         library = library_of(make, PHRASE, 8, others=40)
         report = check(make("paper.txt", around(PHRASE)), library)
         assert (report.sources, report.copied, report.rates.total) == ((), 0, 0.0)

@@ -60,7 +60,7 @@ def test_dedup_against_is_the_twin(many, share, threshold, priority, alone):
 
 
 @given(many=corpora(), max_distance=st.sampled_from((0, 3, 20)))
-def test_by_distance_too(many, max_distance):
+def test_distance_decides_as_in_the_twin(many, max_distance):
     half = len(many) // 2
     assume(half)
     options = {"max_distance": max_distance, "recipe": BY_BITS}
@@ -281,7 +281,7 @@ class TestAnIndex:
             ]
 
     @pytest.mark.usefixtures("folder")
-    def test_with_other_documents_is_another_run(self, interrupted):
+    def test_run_against_other_documents_does_not_resume(self, interrupted):
         with Index("old.db") as index:
             index.add_files(["old.jsonl"])
             interrupted(against=["old.db"])

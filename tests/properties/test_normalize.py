@@ -202,7 +202,7 @@ class TestFoldings:
             ("look-alikes", "2O24年共1l5OO元, 5S H2O 3l 45o", "2024年共11500元, 5s h2o 3l 45o"),
         ],
     )
-    def test_one_alone_and_off(self, fold, text, folded):
+    def test_each_folding_works_alone_and_is_switched_off(self, fold, text, folded):
         alone = native(**ALL_ON | {"fold": (fold,)})
         assert alone.normalize(text) == folded
         assert native(**ALL_ON).normalize(text) == folded
@@ -222,7 +222,7 @@ class TestFoldings:
             [(3, 4), (4, 5), (9, 10), (10, 11)],
         )
 
-    def test_they_are_settings_of_a_recipe(self):
+    def test_foldings_are_settings_of_a_recipe(self):
         recipe = load_recipe()
         assert recipe.normalize.fold == FOLDINGS
         assert 'fold = [\n    "traditional",\n' in recipe.to_toml()

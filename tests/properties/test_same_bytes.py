@@ -94,7 +94,7 @@ def test_batches(records, source, expected, tmp_path, monkeypatch):
     assert run_all(source, tmp_path / "out") == expected
 
 
-def test_in_memory_is_the_same_as_from_files(source, expected):
+def test_records_in_memory_give_the_results_of_files(source, expected):
     records = [
         json.loads(line) for line in source.read_text("utf-8").splitlines() if line[0] == "{"
     ]

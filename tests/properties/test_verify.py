@@ -69,7 +69,7 @@ def test_content_of_hostile_texts_is_the_twin(a, b, k):
 
 
 @given(collections())
-def test_without_a_collection_all_shingles_count_alike(made):
+def test_shingles_without_a_collection_count_alike(made):
     result = both(made[0], made[-1], 5, [])
     assert result["weighed"] is None
     if not result["aligned"]["replaced"] and result["alignment"] == 1:

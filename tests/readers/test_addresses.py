@@ -227,7 +227,7 @@ def test_refusal_is_one_sentence_and_nothing_is_written(name, error, says):
 
 
 @pytest.mark.usefixtures("memory")
-def test_without_fsspec(monkeypatch):
+def test_missing_fsspec_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'neardup\[remote\]'"):
         dedup_files(["memory://dump/"], "out.jsonl")

@@ -46,7 +46,7 @@ def write(folder, kind):
 
 
 @pytest.mark.parametrize("kind", ["", "gz", "zst", "csv", "parquet", "texts"])
-def test_it_grows_to_the_whole_input(tmp_path, kind):
+def test_share_grows_to_the_whole_input(tmp_path, kind):
     write(tmp_path, kind)
     sources = open_sources([tmp_path])
     share = share_of(sources)

@@ -321,6 +321,11 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
         ("[decide]\nmax_distance = 129", r"'decide.max_distance'.*from 0 to 128"),
         ("[decide]\nshingle = 0", r"'decide.shingle'"),
         ("[decide]\nmin_features = -1", r"'decide.min_features'"),
+        (f"[decide]\nmin_features = {2**33}", r"'decide.min_features'"),
+        (f"[decide]\nshingle = {2**62}", r"'decide.shingle'"),
+        ("[segment]\nk = 65", r"'segment.k'.*from 1 to 64. Got 65"),
+        (f"[weigh]\ntop = {2**62}", r"'weigh.top'"),
+        ("[sketch]\ntie = 1.0", r"'sketch.tie'"),
         ("[segment]\ndrop_tags = 'wn'", r"'segment.drop_tags'"),
         ("[segment]\ndrop_tags = [1]", r"'segment.drop_tags'"),
         ("name = 7", r"'name'"),
@@ -449,22 +454,6 @@ def test_one_text_uses_the_bundled_frequencies_and_says_so(name):
     recipe = load_recipe(name)
     result = fingerprint("渡轮的票价", recipe=name)
     assert result.recipe_id == recipe.for_single_texts().id != recipe.id
-
-
-@pytest.mark.parametrize(
-    ("stage", "settings"),
-    [
-        ("decide", {"shingle": 2**70}),
-        ("decide", {"min_features": 2**33}),
-        ("segment", {"k": 65}),
-        ("weigh", {"top": 2**70}),
-        ("sketch", {"tie": 1.0}),
-    ],
-)
-def test_numbers_beyond_all_bounds(stage, settings):
-    name = f"{stage}.{next(iter(settings))}"
-    with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
-        load_recipe("characters").replace(**{stage: settings})
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class TestRefusals:
         with pytest.raises(OutputError, match=r"a\.jsonl: must not be both"):
             sketch_files(["a.jsonl"], "a.jsonl", force=True)
 
-    def test_they_may_be_moved(self):
+    def test_moved_sketches_stay_usable(self):
         Path("else").mkdir()
         shutil.move("b.sketches", "else/archive")
         expected = run("b.jsonl", "texts")

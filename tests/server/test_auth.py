@@ -129,13 +129,13 @@ class TestSessions:
         assert guarded.get("/v1/stats").status_code == 401
         assert guarded.get("/v1/stats", headers=copy).status_code == 401
 
-    def test_it_ends_with_its_key(self, guarded, keys):
+    def test_session_ends_with_its_key(self, guarded, keys):
         sign_in(guarded, keys["read+write"])
         assert guarded.get("/v1/stats").status_code == 200
         revoke_key(keys["path"], "read+write")
         assert guarded.get("/v1/stats").status_code == 401
 
-    def test_it_ends_in_the_evening(self, guarded, keys, monkeypatch):
+    def test_session_ends_in_the_evening(self, guarded, keys, monkeypatch):
         sign_in(guarded, keys["read+write"])
         now = int(time.time())
         for passed, status in ((auth.SESSION_SECONDS - 9, 200), (auth.SESSION_SECONDS + 9, 401)):
@@ -210,7 +210,7 @@ def sign_in_by_form(client, key, next="/removals"):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_with_keys_everybody_signs_in_first(guarded, path):
+def test_visitor_of_a_keyed_service_signs_in_first(guarded, path):
     answer = guarded.get(path)
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/login?next=%2F")

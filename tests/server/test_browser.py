@@ -138,14 +138,20 @@ def check_accessible(page):
 
 def check_print(page, path):
     """Assert that the page can be printed, without what only a screen can do."""
-    page.pdf(path=path, prefer_css_page_size=True)
-    with pdfium.PdfDocument(path) as document:
-        assert 1 <= len(document) <= 4
-        text = "".join(page.get_textpage().get_text_range() for page in document)
     page.emulate_media(media="print")
     assert not page.locator(".screen").filter(visible=True).count()
+    assert page.locator("h1").is_visible()
     page.emulate_media(media="null")
-    return " ".join(text.split())
+    if path is not None:
+        page.pdf(path=path, prefer_css_page_size=True)
+        with pdfium.PdfDocument(path) as document:
+            assert 1 <= len(document) <= 4
+            text = "".join(page.get_textpage().get_text_range() for page in document)
+        assert page.locator("h1").inner_text() in " ".join(text.split())
+
+
+#: A form, an answer, a table, a document and a page of another tool are printed to the end.
+PRINTED = {"check", "compared", "removals", "kept", "docs"}
 
 
 @pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
@@ -167,8 +173,7 @@ def test_every_page(visit, name, tmp_path):
     if name in ANSWERS:
         assert page.locator("#result, .problem").count() == 1
         assert page.evaluate("document.activeElement.matches('#result, .problem')")
-    printed = check_print(page, tmp_path / "page.pdf")
-    assert page.locator("h1").inner_text() in printed or name == "hostile"
+    check_print(page, tmp_path / "page.pdf" if name in PRINTED else None)
     check_accessible(page)
     check_consistent(page, "en")
 
@@ -463,7 +468,7 @@ def test_times_are_in_the_zone_of_the_reader(visit):
         assert page.locator("dd time").get_attribute("datetime") == "2026-03-01T08:00:00Z"
 
 
-def test_without_scripts(visit):
+def test_pages_work_without_scripts(visit):
     page = visit("/compare", scripts=False)
     page.fill("#a", NOTICE + FERRY)
     page.fill("#b", FERRY + NOTICE)

@@ -332,7 +332,7 @@ class TestStop:
         asyncio.run(jobs.stop(0.2))
         assert jobs.get_state(running).problem.title == "The service stopped"
 
-    def test_it_has_no_file(self, working):
+    def test_job_table_has_no_file(self, working):
         jobs = working()
         assert ended(jobs, submit(jobs)).state == "done"
         for folder in {tempfile.gettempdir(), "/var/tmp", "."}:

@@ -212,7 +212,7 @@ class TestCompare:
 
 
 class TestAsk:
-    def test_for_a_new_text_and_add_it(self, client):
+    def test_new_text_is_not_found_and_can_be_added(self, client):
         text = LIBRARY + "\n第二段。"
         answer = ask(client, "/ask", text=text.replace("\n", "\r\n"))
         check_result(answer)
@@ -496,7 +496,7 @@ def test_forms_of_other_sites_are_refused(client, path):
     assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
 
 
-def test_without_its_index(serve, tmp_path):
+def test_pages_without_an_index_are_unavailable(serve, tmp_path):
     client = serve(index=str(tmp_path / "none.db"))
     for path in ("/", "/removals"):
         answer = client.get(path)

@@ -150,7 +150,7 @@ def test_key_without_read_sees_no_stored_document(guarded, keys, name, session):
     assert all(answer.status_code < 500 for answer in answers.values())
 
 
-def test_with_read_all_of_it_is_seen(guarded, keys):
+def test_key_with_read_sees_all_stored_texts(guarded, keys):
     """The test above would find it."""
     answers = ask_all(guarded, keys["read"], session=False)
     seen = {}
@@ -176,7 +176,7 @@ def test_with_read_all_of_it_is_seen(guarded, keys):
 
 @pytest.mark.parametrize("session", [False, True])
 @pytest.mark.parametrize("name", [None, "read"])
-def test_without_write_nothing_changes(guarded, keys, name, session):
+def test_key_without_write_changes_nothing(guarded, keys, name, session):
     before = state_of(guarded)
     ask_all(guarded, name and keys[name], session=session)
     assert state_of(guarded) == before

@@ -121,7 +121,7 @@ def test_keys_are_made_listed_and_revoked(run, tmp_path):
 
 
 class TestServing:
-    def test_it_says_where_and_ends_well(self, serve_process, index):
+    def test_address_is_printed_and_the_end_is_clean(self, serve_process, index):
         running = serve_process(command=["serve", "--index", index], new_interpreter=True)
         assert f"neardup: serving {index} at {running.url}\n" in running.log()
         answer = running.client.get("/v1/stats")
@@ -130,7 +130,7 @@ class TestServing:
         assert running.stop() == 0
         assert running.log().count("\n") == 1
 
-    def test_it_makes_the_index_and_says_so(self, serve_process, tmp_path):
+    def test_missing_index_is_created_with_a_note(self, serve_process, tmp_path):
         location = tmp_path / "new.db"
         running = serve_process(command=["serve", "--index", str(location)])
         assert running.client.get("/v1/stats").json()["documents"] == 0
@@ -166,7 +166,7 @@ class TestServing:
 class TestExamples:
     """The clients in examples/ do what they say."""
 
-    def test_in_python(self, serve_process, index, root, tmp_path):
+    def test_python_client_runs(self, serve_process, index, root, tmp_path):
         running = serve_process(
             command=["serve", "--index", index, "--max-text-characters", "1000"]
         )
@@ -205,7 +205,7 @@ class TestExamples:
         assert running.stop() == 0
 
     @pytest.mark.skipif(not shutil.which("curl"), reason=needs.CURL)
-    def test_in_shell(self, serve_process, index, root, tmp_path):
+    def test_shell_client_runs(self, serve_process, index, root, tmp_path):
         secret, _ = create_key(tmp_path / "keys.json", "both", ["read", "write"])
         running = serve_process(
             command=["serve", "--index", index, "--keys", str(tmp_path / "keys.json")]

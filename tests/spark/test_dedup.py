@@ -86,7 +86,7 @@ def test_files_with_the_same_texts(spark, tmp_path):
     assert result.summary.near_duplicates > 8
 
 
-def test_files(spark, tmp_path, monkeypatch):
+def test_files_cut_inside_lines_give_the_same(spark, tmp_path, monkeypatch):
     # Parts of a file that are cut in the midst of lines.
     monkeypatch.chdir(tmp_path)
     titles = ("a", "b", "a", None)
@@ -159,7 +159,7 @@ def test_a_table_by_columns_against_another_table(spark):
     assert result.kept.dtypes == frame.dtypes
     kept = result.kept.select(*table.column_names).toArrow()
     assert kept.equals(expected.kept.cast(kept.schema))
-    names = set(table.column_names)
+    names = {"meta", *table.column_names}
     (row,), (same,) = (
         rows.select(*(f"`{name}`" for name in rows.columns if name not in names)).take(1)
         for rows in (result.kept, frame)
@@ -197,7 +197,7 @@ def pairs_of(removed):
     return [(r["id"], r["kept_id"], r["similarity"]) for r in removed.to_pylist()]
 
 
-def test_a_second_time_is_needed_where_a_list_was_closed(spark):
+def test_capped_list_needs_a_second_round(spark):
     made = forms(60)
     frame = spark.createDataFrame(pa.table({"text": made})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=16)
@@ -216,7 +216,7 @@ def test_a_second_time_is_needed_where_a_list_was_closed(spark):
     result.close()
 
 
-def test_nothing(spark):
+def test_empty_frame_gives_an_empty_result(spark):
     result = neardup.spark.dedup(spark.createDataFrame([], "text string"), partitions=1)
     assert result.kept.collect() == []
     assert result.summary.read == 0
@@ -304,7 +304,7 @@ def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch
             Checkpoint(spark, folder, run)
 
 
-def test_parquet(spark, tmp_path):
+def test_parquet_gives_the_same(spark, tmp_path):
     every = texts(9, 200)
     frame = pa.table({"text": pa.array(every, pa.string()), "list": [[1, 2]] * len(every)})
     import pyarrow.parquet as pq

@@ -273,7 +273,7 @@ def test_files(folder):
 
 
 @pytest.mark.usefixtures("folder")
-def test_without_an_output_there_is_a_report_only():
+def test_run_without_an_output_writes_the_report_alone():
     result = contamination_files(["in.jsonl"], ["tests.jsonl"], report="found.csv", **OF_TESTS)
     assert Path("found.csv").read_text("utf-8").count("\n") >= 3
     assert result.summary.contaminated == 2

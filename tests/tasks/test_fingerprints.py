@@ -174,7 +174,7 @@ def test_decision_settings_do_not_separate_fingerprints():
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128, 256])
-def test_as_text(bits):
+def test_text_of_a_fingerprint_is_hexadecimal(bits):
     result = fingerprint(TEXT, recipe=load_recipe("characters").replace(sketch={"bits": bits}))
     assert len(str(result)) == bits // 4
     assert int(str(result), 16) == result.value < 2**bits

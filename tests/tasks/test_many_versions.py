@@ -141,7 +141,7 @@ def test_dedup_reports_documents_skipped_by_capped_lists(workers):
     assert (summary.capped_lists, summary.skipped_documents, summary.skipped_pairs) == (0, 0, 0)
 
 
-def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
+def test_note_names_the_exhaustive_search_if_capped_lists_hide_duplicates():
     texts = hard_texts.of_common_phrases(random.Random(5), 30, 4, 500)
     rng = random.Random(6)
     texts += [hard_texts.edited(rng, text) for text in texts]

@@ -47,7 +47,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_nothing_else_changes(options):
+def test_other_rows_stay(options):
     before = run(**options)
     chosen = [row["id"] for row in rows_of(before)][::3]
     assert len(chosen) > 10

@@ -170,7 +170,7 @@ def test_review_shows_similar_documents_of_the_other_side():
     assert dedup(collection()).review().kept_by_unique_text == ()
 
 
-def test_nothing_removed():
+def test_review_of_no_removals_says_so():
     result = dedup(["渡船九点开。", "Rain is expected."])
     review = result.review()
     assert review.removals == review.groups == review.classes == ()
@@ -389,7 +389,7 @@ def test_control_characters_are_shown_by_number():
 
 
 @pytest.mark.slow
-def test_in_a_browser(tmp_path, tabs):
+def test_review_filters_in_a_browser(tmp_path, tabs):
     path = tmp_path / "review.html"
     texts = [f"{FERRY * 9}{word}" for word in ("今天", "明天下雨", "后天", "Ferry")]
     dedup(texts, threshold=0.3).review().save(path, language="en")

@@ -73,7 +73,7 @@ NO_INDEX = [
 ]
 
 
-class TestWhatIsThere:
+class TestLocation:
     @pytest.mark.parametrize(("make", "kind", "words"), NO_INDEX)
     def test_no_index(self, make, kind, words, file, opened):
         make(file)

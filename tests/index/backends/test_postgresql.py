@@ -53,7 +53,9 @@ def test_between_two_transactions(postgres, database):
         ("reading", nothing, "was lost", "The next call connects again."),
     ],
 )
-def test_in_a_transaction(postgres, database, kind, then, happened, stored):
+def test_lost_connection_in_a_transaction_is_reported(
+    postgres, database, kind, then, happened, stored
+):
     message = refused(
         IndexUnavailableError,
         happened,
@@ -64,7 +66,7 @@ def test_in_a_transaction(postgres, database, kind, then, happened, stored):
     assert kind == "writing" or "stored" not in message
 
 
-def test_with_an_error_of_the_caller(postgres, database):
+def test_error_of_the_caller_survives_a_lost_connection(postgres, database):
     with pytest.raises(ValueError, match="of the caller"):
         lose(database, "writing", postgres, fail)
 

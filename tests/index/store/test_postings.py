@@ -25,7 +25,7 @@ def sizes(location):
         return [len(connection.execute(select(table)).all()) for table in (keys, recent_keys)]
 
 
-def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
+def test_place_of_keys_changes_nothing(tmp_path, monkeypatch):
     result = {}
     for most in (1, 60, 500_000):
         monkeypatch.setattr(postings, "MOST_RECENT", most)
