@@ -4,7 +4,7 @@ import os
 
 from neardup.base.confinement import open_file
 
-#: The database behind each scheme of an address.
+#: The database behind each scheme of an address; `index.backends` has a module of its name.
 DATABASES = {
     "postgresql": "postgresql",
     "postgres": "postgresql",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 from neardup.base.locations import database_of
@@ -27,10 +28,10 @@ def open_database(location: str | Path, *, must_exist: bool) -> Database:
 
 def _make_database(location: str | Path) -> Database:
     scheme, separator, rest = str(location).partition("://")
-    if database_of(location) == "postgresql":
-        from neardup.index.backends.postgresql import PostgreSQLSchema
-
-        return PostgreSQLSchema(f"postgresql://{rest}")
+    if database := database_of(location):
+        backend = import_module(f"neardup.index.backends.{database}")
+        server: Database = backend.open_address(f"{database}://{rest}")
+        return server
     if isinstance(location, str) and separator and scheme.replace("+", "").isalnum():
         raise ParameterError(
             Message(

@@ -12,8 +12,9 @@ from neardup.base.files import printable
 from neardup.base.locations import index_files
 from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
-from neardup.index.backends.failures import Moment, explain_failure
+from neardup.index.backends.failures import Moment, make_error
 from neardup.index.backends.log_states import find_foreign_log, mark_anew, refuse_foreign_log
+from neardup.index.backends.sqlite_failures import find_sqlite_failure
 from neardup.index.schema import SCHEMA
 
 #: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
@@ -54,8 +55,7 @@ def copy_backup(source: str, part: str) -> None:
         with closing(sqlite3.connect(f"{Path(part).as_uri()}?nolock=1", uri=True)) as copied:
             (line,) = copied.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
-        meant = explain_failure(error, shown, Moment.READING)
-        raise meant or error from error
+        raise _explain(error, shown, Moment.READING) from error
     if version != (str(SCHEMA),):
         raise IndexFormatError(
             Message(
@@ -91,6 +91,10 @@ def locked(target: str, seconds: float) -> Iterator[None]:
         except sqlite3.Error as error:
             # A damaged file, or one of another program, is replaced without.
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                meant = explain_failure(error, printable(target), Moment.WRITING)
-                raise meant or error from error
+                raise _explain(error, printable(target), Moment.WRITING) from error
         yield
+
+
+def _explain(error: sqlite3.Error, location: str, moment: Moment) -> Exception:
+    failure = find_sqlite_failure(error)
+    return error if failure is None else make_error(failure, location, moment)

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from neardup.base.files import call_after
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
-from neardup.index.backends.failures import Moment, explain_failure
+from neardup.index.backends.failures import Failure, Moment, make_error
 from neardup.index.schema import METADATA, SCHEMA, meta
 
 #: Tables that every version of the schema has.
@@ -247,10 +247,19 @@ class Database(ABC):
         try:
             yield
         except (DBAPIError, self._driver_error) as error:
-            meant = explain_failure(error, self.location, moment, connected=connected)
-            if meant is None:
+            # SQLAlchemy's errors wrap the driver's.
+            cause = getattr(error, "orig", None) or error
+            failure = self._find_failure(cause, connected=connected)
+            if failure is None:
                 raise
-            raise meant from error
+            raise make_error(failure, self.location, moment) from error
+
+    @abstractmethod
+    def _find_failure(self, error: BaseException, *, connected: bool) -> Failure | None:
+        """Return what an error of the driver means; None if its cause is a bug of neardup.
+
+        `connected` is false if connecting failed.
+        """
 
     @abstractmethod
     def measure_size(self) -> int:

@@ -18,6 +18,8 @@ from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
 from neardup.index.backends.database import Database
+from neardup.index.backends.failures import Failure
+from neardup.index.backends.postgresql_failures import find_postgresql_failure
 from neardup.index.schema import METADATA
 
 DEFAULT_SCHEMA = "neardup"
@@ -193,6 +195,9 @@ class PostgreSQLSchema(Database):
         if not present:
             connection.exec_driver_sql(f"CREATE SCHEMA {_quote(self.schema)}".replace("%", "%%"))
 
+    def _find_failure(self, error: BaseException, *, connected: bool) -> Failure | None:
+        return find_postgresql_failure(error, connected=connected)
+
     def measure_size(self) -> int:
         """Return the bytes of all tables and their indexes, without the server's log."""
         query = text(
@@ -252,3 +257,8 @@ def _pack_array(values: Sequence[Any]) -> list[Any] | str:
     if values and all(value.__class__ is int for value in values):
         return f"{{{','.join(map(str, values))}}}"
     return list(values)
+
+
+def open_address(address: str) -> Database:
+    """Return the database of an address, which is not connected yet."""
+    return PostgreSQLSchema(address)

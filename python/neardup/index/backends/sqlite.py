@@ -29,7 +29,9 @@ from neardup.base.locations import index_files
 from neardup.base.messages import N_, Message, system_words
 from neardup.index.backends.copies import copy_into
 from neardup.index.backends.database import OPEN, Database, identify_file
+from neardup.index.backends.failures import Failure
 from neardup.index.backends.log_states import make_next_mark, read_log_states, refuse_foreign_log
+from neardup.index.backends.sqlite_failures import find_sqlite_failure
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -51,7 +53,7 @@ _KINDS = {
     stat.S_IFCHR: N_("a device"),
     stat.S_IFBLK: N_("a device"),
 }
-# MeasureScores with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
+# Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
     # Every commit is on disk when it returns; on macOS also past the disk's own cache.
     "synchronous = FULL",
@@ -319,6 +321,9 @@ class SQLiteFile(Database):
     def _make_room(self, connection: Connection) -> None:
         """Write the application id into the header of the file."""
         connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
+
+    def _find_failure(self, error: BaseException, *, connected: bool) -> Failure | None:  # noqa: ARG002
+        return find_sqlite_failure(error)
 
     def measure_size(self) -> int:
         """Return the bytes of the file and its log."""
