@@ -271,7 +271,7 @@ def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | 
         print_line(f"         {translate(line)}")
     if rows and measure.startswith("content(") and threshold == _USUAL:
         advice = Message(
-            "If only nearly equal texts are duplicates, as among laws, try --recipe strict. With "
-            "50 labelled pairs, neardup evaluate pairs finds the best bound."
+            "For laws and other texts that differ little, try --recipe strict. Label 50 pairs, and "
+            "neardup evaluate pairs finds the best threshold."
         )
         print_line(advice)
