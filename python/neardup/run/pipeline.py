@@ -224,7 +224,7 @@ class Pipeline(Run):
             "too_short": collected.too_short,
             "too_long": collected.too_long,
             "against": collected.against,
-            "sources": [side.found() for side in _files(source, against)],
+            "sources": [side.save_results() for side in _files(source, against)],
         }
 
     def _recall(
@@ -242,7 +242,7 @@ class Pipeline(Run):
         collected.too_short, collected.too_long = facts["too_short"], facts["too_long"]
         self.bytes_read, self.bytes_against = facts["bytes_read"], facts["bytes_against"]
         for side, state in zip(_files(source, against), facts["sources"], strict=True):
-            side.recall(state)
+            side.restore_results(state)
 
     def _restore(self, work: Work, shards: Shards) -> None:
         """Restore the documents and problems that an earlier run saved in the work folder."""
