@@ -21,10 +21,10 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Problems, make_refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 from neardup.readers.paths import (
-    MISSING,
     as_text,
     find_text,
     find_value,
+    find_values,
     is_list,
     list_types,
     split_name,
@@ -298,15 +298,14 @@ class ColumnReader:
         return Batch(texts, texts_array(ids), titles, extra, problems.take(), size, runs)
 
     def _find_values(
-        self, name: str, column: _Column, at: Callable[[Any, str], Any] = find_value
+        self, name: str, column: _Column, find: Callable[[Any, str], Any] = find_value
     ) -> pa.Array[Any] | list[Any]:
         """Return the column of a name, or the values at a path within columns."""
         roots = self._columns.roots.get(name)
         if roots is None:
             return column(name)
         rows = zip(*(_list_values(column(root)) for root in roots), strict=True)
-        values = (at(dict(zip(roots, row, strict=True)), name) for row in rows)
-        return [None if value is MISSING else value for value in values]
+        return find_values((dict(zip(roots, row, strict=True)) for row in rows), name, find)
 
 
 def _make_id_problem(source: str, number: int, field: str, value: Any) -> Problem:

@@ -411,7 +411,7 @@ def _make_nothing_error(
 ) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*(file.inside for file in others), *(problem.source for problem in selection.problems)]
-    content, way_out = Message("none"), Message("")
+    content, way_out = Message("none"), ""
     if names:
         content = Message(
             "only other files ({kinds})", code="unknown_format", kinds=count_kinds(names)

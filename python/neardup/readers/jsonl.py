@@ -42,7 +42,7 @@ from neardup.readers.fields import (
 from neardup.readers.formats import find_extension
 from neardup.readers.json_faults import NOT_UTF8, parse
 from neardup.readers.lines import cut_blocks, read_whole_lines
-from neardup.readers.paths import MISSING, find_value, list_heads, list_paths
+from neardup.readers.paths import MISSING, find_value, find_values, list_heads, list_paths
 from neardup.readers.source import KEPT_BYTES, KeepMask, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
 
@@ -246,7 +246,7 @@ class LineReader:
             block, self.source, self.done + 1
         )
         columns = dict(zip(self._extra, map(orjson.loads, extra), strict=True))
-        values = {name: _find_values(name, heads, columns) for name, heads in self._heads.items()}
+        values = {name: _find_extra(name, heads, columns) for name, heads in self._heads.items()}
         self._title_seen |= has_title
         count = len(ids)
         self.objects += count - len(unclear)
@@ -368,14 +368,13 @@ class LineReader:
         return Problem(self.source, number, name, reason, None)
 
 
-def _find_values(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list[Any]:
-    """Return the values at a path, None where there is none, from the columns it may begin with."""
+def _find_extra(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list[Any]:
+    """Return the values at a path, from the columns that it may begin with."""
     if heads == [path]:
         return columns[path]
     rows = zip(*(columns[head] for head in heads), strict=True)
     records = ({h: v for h, v in zip(heads, row, strict=True) if v is not None} for row in rows)
-    values = (find_value(record, path) for record in records)
-    return [None if value is MISSING else value for value in values]
+    return find_values(records, path)
 
 
 def _is_deep(line: bytes) -> bool:

@@ -39,6 +39,14 @@ def find_value(record: Any, path: str) -> Any:
     return MISSING
 
 
+def find_values(
+    records: Iterable[Any], path: str, find: Callable[[Any, str], Any] = find_value
+) -> list[Any]:
+    """Return the value at a path of each record, None where there is none."""
+    values = (find(record, path) for record in records)
+    return [None if value is MISSING else value for value in values]
+
+
 def _find_ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
     """Yield the fields in which a path may go on, whether in each of their items, and its rest."""
     if not isinstance(record, Mapping):

@@ -90,14 +90,14 @@ class Sources(Collection):
         self.size = sum(source.size for source in sources)
         self.done = 0.0
 
-    def found(self) -> dict[str, Any]:
+    def save_results(self) -> dict[str, Any]:
         """Return the results of reading, for a resumed run that does not read again."""
         empty = [problem.source for problem in self.problems]
         notes = [note.to_dict() for note in self.notes]
         return {"counts": self.counts, "empty": empty, "notes": notes}
 
-    def recall(self, results: dict[str, Any]) -> None:
-        """Restore the results that an earlier run `found` in the same inputs."""
+    def restore_results(self, results: dict[str, Any]) -> None:
+        """Restore the results that an earlier run saved for the same inputs."""
         self.counts = results["counts"]
         self.notes = list(map(Message.from_dict, results["notes"]))
         self.problems = list(map(_make_empty_problem, results["empty"]))

@@ -48,7 +48,7 @@ from neardup.readers.fields import (
     Fields,
     check_text_field,
 )
-from neardup.readers.paths import MISSING, find_roots, find_value, list_paths
+from neardup.readers.paths import find_roots, find_values, list_paths
 
 _NAME = "input"
 #: The name of a single column.
@@ -399,8 +399,7 @@ def _read_records(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator
             if name == chosen.text:
                 return all_texts[part]
             records = (row if isinstance(row, dict) else {} for row in data[part])
-            values = (find_value(record, name) for record in records)
-            return [None if value is MISSING else value for value in values]
+            return find_values(records, name)
 
         def explain(
             row: int, code: str, value: Any, begin: int = begin

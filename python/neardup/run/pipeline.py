@@ -225,7 +225,7 @@ class Pipeline(Run):
             "bytes_against": self.bytes_against,
             "left_alone": collected.left_alone,
             "against": collected.against,
-            "sources": [side.found() for side in _select_files(source, against)],
+            "sources": [side.save_results() for side in _select_files(source, against)],
         }
 
     def _recall(
@@ -243,7 +243,7 @@ class Pipeline(Run):
         collected.left_alone = facts["left_alone"]
         self.bytes_read, self.bytes_against = facts["bytes_read"], facts["bytes_against"]
         for side, state in zip(_select_files(source, against), facts["sources"], strict=True):
-            side.recall(state)
+            side.restore_results(state)
 
     def _restore(self, work: Work, shards: Shards) -> None:
         """Restore the documents and problems that an earlier run saved in the work folder."""
