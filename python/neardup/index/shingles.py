@@ -189,7 +189,7 @@ class ShingleFile:
             return None
         return self.read()
 
-    def is_own(self) -> bool:
+    def may_replace(self) -> bool:
         """Return whether there is no file, an empty one, or one that this class wrote.
 
         One word of the head is enough: the other may be damaged.
@@ -286,7 +286,7 @@ def collect_shingles(
     if file is None or sum(len(part.numbers) for part in newer) <= count // 10:
         return joined
     # A file that neardup did not make is left alone.
-    if not file.is_own():
+    if not file.may_replace():
         return joined
     mark = secrets.token_hex(8)
     file = ShingleFile(path, f"{mark} {made_by}", mode)

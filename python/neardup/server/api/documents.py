@@ -244,7 +244,7 @@ def _make_refusal(made: Decision, field: str) -> ProblemError:
 @router.get("/v1/documents", summary="Read a document, its id in the query", dependencies=_READ)
 async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Document:
     """Answer with a document."""
-    return await _read_document(request, id)
+    return await read(request, id)
 
 
 @router.delete(
@@ -252,7 +252,7 @@ async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Document:
 )
 async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> RemovedDocuments:
     """Remove a document."""
-    return await _remove(request, id)
+    return await remove(request, id)
 
 
 # These routes precede the route of the document itself, whose id may have any form.
@@ -297,7 +297,7 @@ async def keep(request: Request, id: str) -> DecisionAnswer:
         await store.run(lambda: store.index.keep(id, by=by))
     except InputError:
         # Either it does not exist, which the next line reports, or it is not dropped.
-        await _read_document(request, id)
+        await read(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
         raise ProblemError(409, "Not dropped", detail, "id") from None
     return DecisionAnswer(id=id, new=False, kept=True, repeats=None)
@@ -306,7 +306,12 @@ async def keep(request: Request, id: str) -> DecisionAnswer:
 @router.get("/v1/documents/{id:id}", summary="Read a document", dependencies=_READ)
 async def read(request: Request, id: str) -> Document:
     """Answer with a document."""
-    return await _read_document(request, id)
+    check_id(id)
+    store = request.app.state.store
+    document: Document | None = await store.run(lambda: store.index.get(id))
+    if document is None:
+        raise make_missing_error(id)
+    return document
 
 
 @router.delete(
@@ -317,19 +322,6 @@ async def read(request: Request, id: str) -> Document:
 )
 async def remove(request: Request, id: str) -> RemovedDocuments:
     """Remove a document."""
-    return await _remove(request, id)
-
-
-async def _read_document(request: Request, id: str) -> Document:
-    check_id(id)
-    store = request.app.state.store
-    document: Document | None = await store.run(lambda: store.index.get(id))
-    if document is None:
-        raise make_missing_error(id)
-    return document
-
-
-async def _remove(request: Request, id: str) -> RemovedDocuments:
     check_id(id)
     store = request.app.state.store
     try:
