@@ -148,8 +148,8 @@ VALUES = {
 
 #: The public function whose options a function takes.
 OPTIONS_OF = {
-    "compare_timed": neardup.compare,
-    "checked_files": neardup.papers.check_files,
+    "compare_texts": neardup.compare,
+    "check_paths": neardup.papers.check_files,
     "add_files": neardup.Index.add_files,
 }
 
@@ -190,7 +190,8 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
 
     def called(*arguments, **options):
         values.update(signature.bind(*arguments, **options).arguments)
-        values.update(values.pop("given", {}))
+        for mapping in ("values", "given"):
+            values.update(values.pop(mapping, {}))
         raise ParameterError("It arrived.")
 
     monkeypatch.setattr(pkgutil.resolve_name(owner), name, called)
@@ -208,7 +209,7 @@ def test_each_option_arrives_at_the_function_with_its_value(run, index, monkeypa
     assert "It arrived." in run(*line.split(), *words, code=2).err
     if "recipe" in expected:
         expected["recipe"] = load_recipe("characters").replace(**changes)
-    if name == "checked_files":
+    if name == "check_paths":
         # Its options are checked before.
         taken = {o: v for o, v in expected.items() if o in taken_options(options_of)}
         expected |= {o: v for o, v in complete_options(options_of, taken).items() if o in taken}
