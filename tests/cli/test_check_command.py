@@ -155,16 +155,6 @@ class TestManyPapers:
         for name in ("index", "anna"):
             assert f'lang="{language}' in Path(f"out/{name}.html").read_text("utf-8")
 
-    @pytest.mark.parametrize("there", ["chen.html", "chen.json"])
-    def test_report_in_a_folder_is_replaced_only_by_force(self, run, files, there):
-        write({f"out/{there}": "precious"})
-        before, words = files(), (*ALL, "-o", "out", "--json", "out")
-        result = run(*words, code=2)
-        assert "exists already" in result.err
-        assert (files(), result.out) == (before, "")
-        run(*words, "--force")
-        assert Path("out", there).read_text("utf-8") != "precious"
-
     @pytest.mark.parametrize(("paper", "output"), [("papers/anna.txt", "out/"), ("one", "out")])
     def test_a_folder_for_one_paper(self, run, files, paper, output):
         write({"one/anna.txt": OWN})
@@ -205,8 +195,6 @@ class TestExitCode:
 
 
 class TestTheCover:
-    GIVEN = ("--title", "渡口", "--author", "林岚", "--number", "7", "--institution", "某大学")
-
     def test_hostile_values(self, run):
         for value in ("<script>x</script>\x1b[31m", "\udcff"):
             run(*ANNA, "--title", value, "-o", "r.html", "--json", "r.json", "--force")

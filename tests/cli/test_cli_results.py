@@ -273,11 +273,11 @@ def test_commit_hook_runs(run):
     shutil.copy("package.json", "data/package.json")
     git("add", "docs", "data", "package.json", ".gitignore")
     assert run(*words).out == ""
-    Path("docs/a.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
-    Path("node_modules/a.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
+    Path("docs/a.md").write_text(f"# Notes\n\n{A}{B}\n")
+    Path("node_modules/a.md").write_text(f"# Notes\n\n{A}{B}\n")
     git("add", "docs/a.md")
     os.symlink("a.md", "docs/link.md")
-    Path("docs/not_added.md").write_text(f"# RecordedProgress\n\n{A}{B}\n")
+    Path("docs/not_added.md").write_text(f"# Notes\n\n{A}{B}\n")
     assert run(*words).out == ""
     git("add", "docs/link.md")
     assert run(*words).out == ""
@@ -297,6 +297,6 @@ def test_commit_hook_runs(run):
     (pair,) = map(json.loads, run(*words[:-1], "docs", code=1).out.splitlines())
     error = run(*words, "-o", "docs/a.md", "-f", code=2).err
     assert "docs/a.md: must not be both input and output" in error
-    assert Path("docs/a.md").read_text() == f"# RecordedProgress\n\n{A}{B}\n"
+    assert Path("docs/a.md").read_text() == f"# Notes\n\n{A}{B}\n"
     assert pair["id_a"] == "docs/a.md"
     assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()
