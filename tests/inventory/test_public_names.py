@@ -15,7 +15,7 @@ import pytest
 import neardup
 import neardup.index
 from neardup.cli.commands import find_command, list_parameters
-from neardup.options import groups, index_groups, shared
+from neardup.options import groups, index_groups, shared_groups
 from neardup.options.signatures import complete_options, options_of, taken_options
 from neardup.papers import align
 from neardup.recipe import load_recipe
@@ -202,7 +202,7 @@ def test_a_function_shows_its_options(function):
 
 def test_no_option_is_described_twice():
     """An option has one help; another help is another option, with another name for it."""
-    modules = (shared, groups, index_groups)
+    modules = (shared_groups, groups, index_groups)
     kinds = [kind for module in modules for kind in vars(module).values() if is_typeddict(kind)]
     hints = [hint for kind in kinds for hint in kind.__annotations__.values()]
     declared = {id(option): option for option in (get_args(hint)[-1] for hint in hints)}
