@@ -188,7 +188,7 @@ def test_index_by_another_version_of_content_is_refused(options, tmp_path):
 
 
 def test_index_without_content_is_opened_by_every_version_of_content(tmp_path):
-    with version_of_content(assets.MEASURES["content"] - 1):
+    with version_of_content(MEASURES_OF_TEXTS["content"].version - 1):
         Index(tmp_path / "index.db", recipe="classic").close()
     with Index(tmp_path / "index.db") as index:
         assert index.stats().recipe_id == load_recipe("classic").id
