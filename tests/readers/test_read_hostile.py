@@ -174,7 +174,7 @@ def test_a_large_value_in_every_row_is_decoded_in_parts(make, kind):
         parts = [chunk.texts for chunk in source._chunks(False)]
     else:
         source = open_sources([name])
-        parts = list(source.sources[0].batches())
+        parts = list(source.sources[0].read_batches())
     assert sum(map(len, parts)) == 40
     assert max(map(len, parts)) < 20
     batches = list(source.batches())

@@ -17,8 +17,10 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import NAME_ENCODING, Batch, Problem, make_refusal, show
+from neardup.readers.columns import ColumnReader
 from neardup.readers.encodings import make_invalid_reason
 from neardup.readers.fields import Columns, Fields
+from neardup.readers.formats import Dialect
 from neardup.readers.lines import cut_blocks, read_whole_lines
 from neardup.readers.source import KEPT_BYTES, KeepMask, LineSource, Row
 from neardup.readers.streams import DamagedStreamError, ReopenableFile
@@ -28,14 +30,6 @@ _ROWS = 4096
 #: Why a row cannot be used.
 _NO_TEXT, _OTHER_WIDTH, _TOO_LONG, _INVALID = "no text", "other width", "too long", "invalid"
 _QUOTED_NAME = re.compile(r'"[^"]*"')
-
-
-class Dialect(NamedTuple):
-    """How rows are written; `has_blanks` if each delimiter of the header is followed by one."""
-
-    delimiter: str
-    encoding: str = "utf-8"
-    has_blanks: bool = False
 
 
 class _Row(NamedTuple):
@@ -294,8 +288,6 @@ class DelimitedSource(LineSource):
     def read_texts(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         if not self.header:
             return
-        from neardup.readers.columns import ColumnReader
-
         columns = Columns.choose(self.header, fields, self.name)
         reader = ColumnReader(columns, fields, titles, self.name)
         places = {name: place for place, name in enumerate(self.header)}

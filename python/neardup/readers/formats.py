@@ -80,6 +80,17 @@ class Format(NamedTuple):
     compression: str | None
 
 
+class Dialect(NamedTuple):
+    """How rows of CSV or TSV are written.
+
+    `has_blanks` tells whether a blank follows each delimiter of the header.
+    """
+
+    delimiter: str
+    encoding: str = "utf-8"
+    has_blanks: bool = False
+
+
 def detect_by_name(name: str) -> Format:
     """Return format and compression by a file name or an address, in any case."""
     name = drop_query(name.lower())

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from neardup.base.lazy import orjson
-from neardup.readers.delimited import Dialect
+from neardup.readers.formats import Dialect
 
 #: Characters of a part of a spreadsheet.
 _PART = 1 << 16

@@ -18,8 +18,7 @@ from neardup.base.lazy import pa
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
-from neardup.readers.delimited import Dialect
-from neardup.readers.formats import detect_by_name
+from neardup.readers.formats import Dialect, detect_by_name
 from neardup.readers.source import Source
 from neardup.writers.address_sink import AddressSink
 from neardup.writers.cells import write_csv, write_jsonl
