@@ -51,33 +51,44 @@ ENDED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("line", "moment", "action"),
-    [(line, moment, action) for line, moment, actions in ENDED for action in actions],
-)
-@pytest.mark.usefixtures("here")
-def test_ended_command_leaves_no_output_and_the_next_one_writes_all(files, line, moment, action):
+@pytest.fixture
+def inputs(here, files):  # noqa: ARG001
+    """Write what the commands read, and return all names."""
     Path("a.txt").write_text(A, "utf-8")
     Path("b.txt").write_text(B, "utf-8")
     Path("pairs.tsv").write_text("id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n", "utf-8")
-    before = files()
-    code, errors = run_interrupted(moment, action, *line.split())
-    if action != signal.SIGKILL:
-        assert (code, errors) == (128 + action, MESSAGE)
-        assert files() == before
-        return
+    return files()
+
+
+@pytest.mark.parametrize(
+    ("line", "moment", "number"),
+    [(line, moment, n) for line, moment, actions in ENDED for n in actions if n in SIGNALS],
+)
+def test_interrupted_command_leaves_no_output(inputs, files, line, moment, number):
+    assert run_interrupted(moment, number, *line.split()) == (128 + number, MESSAGE)
+    assert files() == inputs
+
+
+@pytest.mark.parametrize(
+    ("line", "moment"),
+    [(line, moment) for line, moment, actions in ENDED if signal.SIGKILL in actions],
+)
+def test_killed_command_leaves_no_output_and_the_next_one_writes_all(inputs, files, line, moment):
+    code, _ = run_interrupted(moment, signal.SIGKILL, *line.split())
     assert code == -signal.SIGKILL
-    assert [name for name in files() if not name.startswith(".")] == before
+    assert [name for name in files() if not name.startswith(".")] == inputs
     outputs = [word for word in line.split()[2:] if "." in word]
+    written = []
     for _ in range(2):
         done = forks.run(forks.run_command, *line.split(), environment=environment())
         assert done.returncode == 0, done.stderr
         # Not even a part of what the killed command had begun.
-        assert files() == sorted([*before, *outputs])
-        contents = {name: Path(name).read_bytes() for name in outputs}
+        assert files() == sorted([*inputs, *outputs])
+        written.append([Path(name).read_bytes() for name in outputs])
         for name in outputs:
             Path(name).unlink()
-    assert all(contents.values())
+    assert all(written[0])
+    assert written[0] == written[1]
 
 
 @pytest.mark.usefixtures("here")

@@ -1,10 +1,16 @@
 """Console sessions of pages: commands after ``$``, and what they print."""
 
+import contextlib
 import doctest
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests import forks
@@ -14,7 +20,22 @@ EXAMPLES = ROOT / "examples"
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 #: Characters that a shell does not pass on, apart from quotation marks.
 _FOR_A_SHELL = re.compile(r"[|;&<>$`*?(){}\\]")
-_FUNCTION = f'neardup() {{ "{sys.executable}" -m neardup "$@"; }}; '
+#: A command whose variables are set runs in a process of its own.
+_SETS_A_VARIABLE = re.compile(r"[A-Z_]+=")
+_PROCESS = f'neardup() {{ "{sys.executable}" -m neardup "$@"; }}; '
+#: Any other command in a line for a shell asks the test to run it in a fork, with the streams that
+#: the shell made for it. It waits for the exit code.
+_FORK = """
+neardup() {
+    local code call="$CALLS/$BASHPID"
+    mkfifo "$call.code"
+    printf '%s\\0' "$BASHPID" "$PWD" "$@" > "$call.arguments"
+    echo "$call" > "$CALLS/requests"
+    read -r code < "$call.code"
+    rm "$call.code"
+    return "$code"
+}
+"""
 
 
 class Session:
@@ -37,11 +58,48 @@ class Session:
             done = forks.run(forks.run_command, *arguments, folder=self._folder, seconds=120)
             printed = done.stdout + (done.stderr if words != command else b"")
         else:
-            given = ["bash", "-c", _FUNCTION + command]
-            done = subprocess.run(given, cwd=self._folder, stdout=subprocess.PIPE, timeout=120)
+            with tempfile.TemporaryDirectory() as calls, _answering(Path(calls)):
+                function = _PROCESS if _SETS_A_VARIABLE.match(command) else _FORK
+                done = subprocess.run(
+                    ["bash", "-c", function + command],
+                    cwd=self._folder,
+                    env=os.environ | {"CALLS": calls},
+                    stdout=subprocess.PIPE,
+                    timeout=120,
+                )
             printed = done.stdout
         self._code = done.returncode
         return printed.decode()
+
+
+@contextlib.contextmanager
+def _answering(calls: Path) -> Iterator[None]:
+    """Run the commands that a shell asks for."""
+    requests = calls / "requests"
+    os.mkfifo(requests)
+
+    def answer(call: str) -> None:
+        process, folder, *arguments = Path(f"{call}.arguments").read_text("utf-8").split("\0")[:-1]
+        streams = (Path(f"/proc/{process}/fd/{number}") for number in range(3))
+        named = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+        done = forks.Fork(forks.run_command, *arguments, folder=Path(folder), **named)
+        Path(f"{call}.code").write_text(f"{done.wait(120)}\n")
+
+    # Both ends are open here, so the file does not end before the last request.
+    with requests.open("r+b", buffering=0) as ends, ThreadPoolExecutor() as pool:
+
+        def listen() -> None:
+            with requests.open("rb", buffering=0) as lines:
+                for line in iter(lines.readline, b"\n"):
+                    pool.submit(answer, line.decode().strip())
+
+        listening = threading.Thread(target=listen)
+        listening.start()
+        try:
+            yield
+        finally:
+            ends.write(b"\n")
+            listening.join()
 
 
 def is_same(expected: str, printed: str) -> bool:

@@ -251,7 +251,7 @@ def test_unknown_address_or_method_is_refused(shared, method, address, status, c
     url = httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=address.encode())
     answer = shared.request(method, url)
     check_problem(answer, status, code, field)
-    assert status != 405 or answer.headers["allow"]
+    assert ("allow" in answer.headers) == (status == 405)
 
 
 @pytest.mark.parametrize(

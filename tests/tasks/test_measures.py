@@ -130,8 +130,8 @@ def test_texts_without_words_are_compared_as_they_are():
     assert compare(many[0], many[2], recipe="aligned").similarity == 0.0
 
 
-@pytest.mark.parametrize("edited", [0.1, 0.2, 0.25])
-def test_texts_edited_throughout_are_found(edited):
+@pytest.mark.parametrize(("edited", "duplicates"), [(0.1, 50), (0.2, 50), (0.25, 16)])
+def test_texts_edited_throughout_are_found(edited, duplicates):
     rng = random.Random(9)
     many = [written(rng, 600) for _ in range(50)]
     for text in many[:50]:
@@ -141,7 +141,7 @@ def test_texts_edited_throughout_are_found(edited):
     similar = [compare(*pair, recipe="aligned").duplicate for pair in both]
     result = pairs(many, recipe="aligned").table.num_rows
     assert result >= 0.94 * sum(similar)
-    assert sum(similar) == 50 or edited > 0.1
+    assert sum(similar) == duplicates
 
 
 def test_plan_has_no_recall_of_containment():
