@@ -1,6 +1,10 @@
 """Compute vectors.json from texts.json, by the twins alone.
 
 Run it from the repository's root: python -m tests.golden.regenerate
+
+`texts.json` has texts with their words and parts of speech, and `vectors.json` all that built-in
+recipes make of them. A change of `vectors.json` changes the sketches that people have stored: it
+needs an entry under *Changed results* in the changelog.
 """
 
 import json
