@@ -58,14 +58,14 @@ def add_files(
     inputs: Sequence[str | Path],
     named: Mapping[str, str | Path | None],
     function: Callable[..., Any],
-    arguments: Mapping[str, Any],
+    given: Mapping[str, Any],
 ) -> AddResult:
     """Add the documents of files; see `Index.add_files`.
 
     `open_engine` returns the index, which has these files, once the inputs and the outputs are
-    open. `named` has the outputs, and `arguments` the options of `function`.
+    open. `named` has the outputs, and `given` the options of `function`.
     """
-    clock, options = Clock(), complete_options(function, arguments)
+    clock, options = Clock(), complete_options(function, given)
     paths = paths_of(inputs, "inputs")
     rows, texts = {"removed": named["removed"]}, {"report": named["report"]}
     with OutputSet([*paths, *files], rows=rows, texts=texts, force=options["force"]) as outputs:
@@ -78,7 +78,7 @@ def add_files(
             write_rows(outputs.files["removed"], added.removed, removed_schema())
         if "report" in outputs.files:
             settings = {"inputs": paths, "removed": named["removed"], "workers": engine.workers}
-            others = {n: v for n, v in arguments.items() if n not in ("progress", "force")}
+            others = {n: v for n, v in given.items() if n not in ("progress", "force")}
             content = _make_report(engine, added, sources, settings | others)
             content["summary"] |= {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             outputs.files["report"].write(report_bytes(content))
