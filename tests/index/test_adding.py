@@ -199,7 +199,7 @@ class TestTogether:
 
     def test_each_problem_is_told_of_its_own_document(self, tmp_path, monkeypatch):
         """A segmenter fails on one, and another is too long: the core says so in that order."""
-        monkeypatch.setattr("neardup._core.MAX_TEXT_BYTES", 100)
+        monkeypatch.setattr("neardup.base.lazy._core.MAX_TEXT_BYTES", 100)
         recipe = load_recipe("general").replace(
             name="own", segment={"units": "tests.index.test_adding:fails_on_bad"}
         )

@@ -149,7 +149,7 @@ def test_imports_inside_functions_are_few():
         for node in ast.walk(function)
         if isinstance(node, ast.ImportFrom) and node.module.startswith("neardup")
     }
-    assert len(found) <= 110, sorted(found)
+    assert len(found) <= 84, sorted(found)
 
 
 def test_circle_is_seen():

@@ -88,7 +88,7 @@ def test_the_best_is_first_and_can_be_used(result):
     assert result.best.is_usable
     option, bound = best.options.split()[-2:]
     assert float(bound) == pytest.approx(best.cut_off)
-    decide = best.recipe().decide
+    decide = best.make_recipe().decide
     bounds = {"--threshold": decide.threshold, "--max-distance": decide.max_distance}
     assert bound == f"{bounds[option]:g}"
 

@@ -156,7 +156,7 @@ def test_columns_of_parquet_keep_their_types():
 
 def test_spans_are_taken_in_the_order_of_the_records():
     cuts = Cuts(iter([[(0, 2)], [], [(1, 2)]]), None)
-    assert cuts.lines(b'{"text": "abc"}\n{"text": "abc"}\n') == (
+    assert cuts.edit_lines(b'{"text": "abc"}\n{"text": "abc"}\n') == (
         b'{"text": "c"}\n{"text": "abc"}\n'
     )
-    assert cuts.rows([{"body": "abc", "n": 1}]) == [{"body": "ac", "n": 1}]
+    assert cuts.edit_rows([{"body": "abc", "n": 1}]) == [{"body": "ac", "n": 1}]

@@ -104,7 +104,7 @@ def _format_path(place: Sequence[int | str]) -> str:
 
     Examples
     --------
-    >>> _path(("body", "<batch>", "documents", 3, "text"))
+    >>> _format_path(("body", "<batch>", "documents", 3, "text"))
     'documents[3].text'
     """
     path = ""

@@ -20,7 +20,7 @@ class ProblemError(HTTPException):
 
     Examples
     --------
-    >>> problem(ProblemError(404, "No such document", "There is no document 'a1'.")).code
+    >>> make_problem(ProblemError(404, "No such document", "There is no document 'a1'.")).code
     'no_such_document'
     """
 

@@ -75,7 +75,7 @@ def make_label(name: str | None) -> str:
 
     Examples
     --------
-    >>> label_of("../../etc/passwd"), label_of("C:\\papers\\论文.docx"), label_of("\0")
+    >>> make_label("../../etc/passwd"), make_label("C:\\papers\\论文.docx"), make_label("\0")
     ('passwd', '论文.docx', 'paper')
     """
     last = _SEPARATORS.split(name or "")[-1]
@@ -94,7 +94,7 @@ def make_path(name: str | None) -> str:
 
     Examples
     --------
-    >>> path_of("一班/张三.docx"), path_of("../..\\C:\\a.txt"), path_of("")
+    >>> make_path("一班/张三.docx"), make_path("../..\\C:\\a.txt"), make_path("")
     ('一班/张三.docx', 'a.txt', 'paper')
     """
     *folders, file = _SEPARATORS.split(name or "")

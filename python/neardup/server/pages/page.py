@@ -62,7 +62,7 @@ def limit_path(wanted: str) -> str:
 
     Examples
     --------
-    >>> own_path("/removals?search=a"), own_path("//evil.example/"), own_path("https:a")
+    >>> limit_path("/removals?search=a"), limit_path("//evil.example/"), limit_path("https:a")
     ('/removals?search=a', '/', '/')
     """
     # Browsers read a second slash, of either kind, as the start of a host.

@@ -93,7 +93,7 @@ def link_document(id: str, **query: str) -> str:
 
     Examples
     --------
-    >>> document_link("wire/7"), document_link("../a b")
+    >>> link_document("wire/7"), link_document("../a b")
     ('/documents/wire/7', '/documents?id=..%2Fa%20b')
     """
     if _PLAIN_ID.fullmatch(id):
@@ -124,7 +124,7 @@ def _format_size(count: int) -> str:
 
     Examples
     --------
-    >>> _size(16 << 20), _size(100_000), _size(500)
+    >>> _format_size(16 << 20), _format_size(100_000), _format_size(500)
     ('16 MB', '97.6 kB', '500 B')
     """
     size, unit = float(count), "B"
@@ -153,7 +153,7 @@ def _parse_languages(header: str) -> str | None:
 
     Examples
     --------
-    >>> _preferred("de, en;q=0.5, zh-CN;q=0.8"), _preferred("fr")
+    >>> _parse_languages("de, en;q=0.5, zh-CN;q=0.8"), _parse_languages("fr")
     ('zh', None)
     """
     best: tuple[float, str] | None = None
@@ -177,7 +177,7 @@ def _make_file_path(name: str) -> str:
 
     Examples
     --------
-    >>> _file_path("pages.css").startswith("/static/pages.")
+    >>> _make_file_path("pages.css").startswith("/static/pages.")
     True
     """
     stem, _, kind = name.rpartition(".")
