@@ -35,6 +35,18 @@ def filled(index):
 
 
 @BOTH
+@pytest.mark.parametrize("text", [NUMBERS, "。。", ""])
+def test_copies_kept_by_hand_are_all_identical(index, text):
+    for id in ("a", "b", "c"):
+        index.add(id, text)
+    index.keep("c")
+    assert [(match.id, match.identical) for match in index.query(text)] == [
+        ("a", True),
+        ("c", True),
+    ]
+
+
+@BOTH
 def test_get(filled):
     assert filled.get("a") == Document(
         id="a",

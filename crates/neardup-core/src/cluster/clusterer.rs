@@ -56,6 +56,8 @@ pub struct Clusterer {
     /// The filed documents, by place.
     kept: Vec<DocId>,
     identical: FirstByText,
+    /// The documents of a store; `None` where documents are kept by the rule alone.
+    stored: Option<Vec<DocId>>,
     kept_by_unique_text: u64,
     shown: Vec<(DocId, Similar<DocId>)>,
     /// The number of documents that are looked up at once.
@@ -87,6 +89,7 @@ impl Clusterer {
             index,
             kept: Vec::new(),
             identical: FirstByText::default(),
+            stored: None,
             kept_by_unique_text: 0,
             shown: Vec::new(),
             lookups: CHUNK,
@@ -170,6 +173,7 @@ impl Clusterer {
         Ok(Clusterer {
             kept,
             identical,
+            stored: Some(stored.to_vec()),
             ..Clusterer::of(corpus, rule, CandidateIndex::fetched(lists))
         })
     }
@@ -306,8 +310,11 @@ impl Clusterer {
         if corpus.features(document).is_none() {
             return Ok(Vec::new());
         }
-        let same = self.same_text(corpus, document);
-        let mut found: Vec<Decision> = same.into_iter().collect();
+        let same = self.same_texts(corpus, document);
+        let mut found: Vec<Decision> = same
+            .iter()
+            .map(|&kept| self.decision_by_text(corpus, document, kept))
+            .collect();
         if self.judge.bounds().has_sketch(corpus, document) {
             let mut found_near = self.index.near(corpus.sketches(), &[document])?;
             let pairs = self.candidate_pairs(corpus, &[document], &mut found_near);
@@ -315,10 +322,8 @@ impl Clusterer {
             let similar = found_near.values().iter().zip(similarities);
             found.extend(similar.filter_map(|(&place, similarity)| {
                 let kept = self.kept[place.index()];
-                let is_other = same.is_none_or(|same| same.kept != kept);
-                similarity
-                    .filter(|_| is_other)
-                    .map(|similarity| self.decision(corpus, document, kept, similarity))
+                let similarity = similarity.filter(|_| !same.contains(&kept))?;
+                Some(self.decision(corpus, document, kept, similarity))
             }));
         }
         // The sort is stable, and places are in the order of filing.
@@ -396,10 +401,28 @@ impl Clusterer {
         self.judge
             .bounds()
             .is_same(corpus, document, kept)
-            .then(|| Decision {
-                reason: Reason::Identical,
-                ..self.decision(corpus, document, kept, 1.0)
-            })
+            .then(|| self.decision_by_text(corpus, document, kept))
+    }
+
+    /// All kept documents with the same text: several in a store, where a person may keep a copy.
+    fn same_texts(&self, corpus: &Corpus, document: DocId) -> Vec<DocId> {
+        let Some(stored) = &self.stored else {
+            let same = self.same_text(corpus, document);
+            return same.map(|same| same.kept).into_iter().collect();
+        };
+        let is_same = |&kept: &DocId| {
+            corpus.identity(kept) == corpus.identity(document)
+                && self.judge.bounds().is_same(corpus, document, kept)
+        };
+        stored.iter().copied().filter(is_same).collect()
+    }
+
+    /// The decision that a document has the text of a kept one.
+    fn decision_by_text(&self, corpus: &Corpus, document: DocId, kept: DocId) -> Decision {
+        Decision {
+            reason: Reason::Identical,
+            ..self.decision(corpus, document, kept, 1.0)
+        }
     }
 
     /// The decision that a document is similar to a kept one.
