@@ -28,7 +28,7 @@ from neardup.readers.input_files import names_several, select_files
 from neardup.writers.sink import FileSink, remove, replace_file
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 11
+_LAYOUT = 12
 
 # Readers of folders also recognize a work folder by this name.
 _MANIFEST = "neardup-work.json"
