@@ -3,7 +3,7 @@
 An index in SQLite and one in PostgreSQL grow to 1,000,000 news articles. At each size, four things
 are measured: how many documents a second can be added together, how long it takes to add one
 document as a durable commit, how long a query takes, and the bytes on disk. Each index is grown by
-a process of its own; a database server has more processes.
+another process; a database server has more processes.
 """
 
 import contextlib

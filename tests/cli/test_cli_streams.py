@@ -110,7 +110,7 @@ def test_full_standard_output_is_an_error(run, words):
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
 @pytest.mark.parametrize("words", ["recipes general", "index export n.db", "--help"])
 def test_unwritable_output_is_an_error(run, words, redirection):
-    """In a process of its own, whose streams Python opens."""
+    """In another process, whose streams Python opens."""
     run("index", "add", "n.db", "in.jsonl", "-q")
     code, errors = redirected(words, redirection)
     assert code == 2, errors
@@ -157,7 +157,7 @@ def test_lack_of_memory_is_an_error_of_one_line(here):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason=needs.LINUX)
 def test_lack_of_memory_inside_a_call_is_no_abort(here):
-    """In a process of its own, in which the segmenter's dictionary is not loaded yet."""
+    """In another process, in which the segmenter's dictionary is not loaded yet."""
     text = "渡口管理处说本班船的票已经售完，请旅客改乘后面的船。" * 12
     lines = (json.dumps({"text": f"{text}{number}"}) + "\n" for number in range(9000))
     (here / "large.jsonl").write_text("".join(lines), "utf-8")

@@ -1,6 +1,6 @@
 """A plain install: every command and public name works, or says what to install.
 
-The packages of all extras are made impossible to import, in a process of its own, so
+The packages of all extras are made impossible to import, in another process, so
 the test needs no other environment. Which packages those are is read from the metadata.
 """
 

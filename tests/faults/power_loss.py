@@ -86,7 +86,7 @@ def program(place: str, seed: int) -> None:
 
 
 def record(folder: Path, seed: int = 0) -> list[Record]:
-    """Run the program in a process of its own, and return what it wrote and acknowledged."""
+    """Run the program in another process, and return what it wrote and acknowledged."""
     folder = folder / "recorded"
     folder.mkdir()
     place = folder / "index.db"

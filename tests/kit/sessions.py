@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples"
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 #: Characters that a shell does not pass on, apart from quotation marks.
 _FOR_A_SHELL = re.compile(r"[|;&<>$`*?(){}\\]")
-#: A command whose variables are set runs in a process of its own.
+#: A command whose variables are set runs in another process.
 _SETS_A_VARIABLE = re.compile(r"[A-Z_]+=")
 _PROCESS = f'neardup() {{ "{sys.executable}" -m neardup "$@"; }}; '
 #: Any other command in a line for a shell asks the test to run it in a fork, with the streams that

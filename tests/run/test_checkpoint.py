@@ -87,7 +87,7 @@ def kill(*_):
 
 
 def kill_in_fork(function, *arguments):
-    """Run a function in a process of its own, which ends with a kill."""
+    """Run a function in another process, which ends with a kill."""
     done = forks.run(function, *arguments)
     assert done.returncode == -signal.SIGKILL, done.stderr
 
@@ -212,7 +212,7 @@ def test_goes_on_after_kill(moment, folder):
 
 
 def run_killed_while_reading(batches):
-    # In a process of its own.
+    # In another process.
     make_small_shards(pytest.MonkeyPatch())
     run_killed("advance read and sketch", batches)
 

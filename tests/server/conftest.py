@@ -1,4 +1,4 @@
-"""A service inside the test's process, and one in a process of its own."""
+"""A service inside the test's process, and one in another process."""
 
 import itertools
 import os
@@ -103,7 +103,7 @@ def client_of(app: FastAPI) -> Iterator[httpx.Client]:
 
 
 class Process:
-    """A service in a process of its own, on a free port of 127.0.0.1.
+    """A service in another process, on a free port of 127.0.0.1.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ def checked(client: httpx.Client) -> httpx.Client:
 
 @pytest.fixture
 def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]]:
-    """Start a service in a process of its own: ``serve_process(max_batch=3)``.
+    """Start a service in another process: ``serve_process(max_batch=3)``.
 
     Keywords are those of `Settings`, and ``proxy`` and ``stop_seconds``; ``command`` is a list of
     arguments of `neardup`, to which a port is added, in place of settings; ``new_interpreter``

@@ -31,7 +31,7 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     if database_of(os.fspath(path)):
         return True
     try:
-        # What is read from a pipe is gone.
+        # A pipe can be read only once.
         if not os.path.isfile(path):
             return False
         with open_file(path) as file:

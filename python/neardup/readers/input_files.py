@@ -109,7 +109,7 @@ class Selection:
     files: list[InputFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-    #: What is skipped: links to folders; and pipes, devices and links in archives.
+    #: Skipped entries: links to folders; and pipes, devices and links in archives.
     links: set[str] = field(default_factory=set)
     pipes: set[str] = field(default_factory=set)
 

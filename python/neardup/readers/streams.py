@@ -120,7 +120,7 @@ class ReopenableFile:
             "reading records from the terminal, since the input is standard input. End them with "
             "Ctrl-D."
         )
-        # What fails here fails again in the copy, which reports it.
+        # An error here comes again in the copy, which reports it.
         with announce_wait(message), suppress(OSError):
             handle.peek(1)
 

@@ -295,7 +295,7 @@ def _list_needed(names: list[str], fields: Fields) -> list[str]:
     """Return the columns that may be chosen, or lead to a field that may be."""
     named = {*fields.texts, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra}
     named.update(*(find_roots(name, names) for name in list(named)))
-    # What is there twice is refused if it is chosen.
+    # A name that two columns have is refused if it is chosen.
     times = Counter(names)
     return [name for name in names if name in named and times[name] == 1]
 

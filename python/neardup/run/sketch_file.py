@@ -106,7 +106,7 @@ def is_sketch_file(path: str) -> bool:
                 return False
             with open_address(path) as (file, _):
                 head = file.read(_HEAD)
-        # What is read from a pipe is gone.
+        # A pipe can be read only once.
         elif not os.path.isfile(path):
             return False
         else:

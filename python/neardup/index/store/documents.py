@@ -27,7 +27,7 @@ _KEPT: sa.ColumnElement[int] = sa.literal_column(str(KEPT))
 #: What candidates are compared by and named with.
 _SKETCHED = ("number", "id", "identity", "features", "sketch")
 
-#: What is known of a decision.
+#: The columns of a decision.
 _DECIDED = ("number", "id", "state", "at", "kept_number", "similarity", "distance", "reason")
 
 

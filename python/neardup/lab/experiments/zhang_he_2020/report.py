@@ -312,7 +312,7 @@ def _claim_stability(
     return all(improved.spread < run.spread for run in traditional), (
         "improved more stable over topics than traditional SimHash: the standard "
         f"deviation of its recall is {improved.spread:.3f}, against "
-        f"{_list_readings(traditional, 'spread')}; that of Shingle is "
+        f"{_list_readings(traditional, 'spread')}; Shingle has "
         f"{_list_readings(shingle, 'spread')}"
     )
 
