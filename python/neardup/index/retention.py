@@ -128,9 +128,9 @@ class Retention:
                 if not first:
                     break
                 # Those that were dropped for one of them, and expire too, go in one transaction.
-                repeated = session.documents.find_dropped([row["number"] for row in first])
-                also = [row for row in repeated if row["at"] < until]
-                rows = {row["number"]: row for row in [*first, *also]}
+                numbers = [row["number"] for row in first]
+                repeated = session.documents.find_dropped(numbers, before=until)
+                rows = {row["number"]: row for row in [*first, *repeated]}
                 decided += take_out(self._engine, session, list(rows.values()), "expired")
                 removed += len(rows)
         # What one transaction decided, a later one may have decided again.
@@ -193,8 +193,10 @@ def take_out(
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
     _unfile(engine, session, kept)
-    dropped = session.documents.find_dropped([row["number"] for row in kept])
-    others = {row["number"]: row["kept_number"] for row in dropped}
+    others = {
+        row["number"]: row["kept_number"]
+        for row in session.documents.find_dropped([row["number"] for row in kept])
+    }
     session.documents.delete(list(ids))
     if action != "expired":
         session.events.log(action, [(number, id, {}) for number, id in ids.items()])

@@ -116,12 +116,19 @@ class Documents(Statements):
             matches[row["number"]] = match_from_row(row, ids[row["kept_number"]], measure)
         return matches
 
-    def find_dropped(self, kept: Sequence[int]) -> Sequence[sa.RowMapping]:
-        """Return the documents dropped for some kept ones, by number, without their sketches."""
+    def find_dropped(
+        self, kept: Sequence[int], *, before: int | None = None
+    ) -> Sequence[sa.RowMapping]:
+        """Return the documents dropped for some kept ones, by number, without their sketches.
+
+        With `before`, only those that arrived before this stamp.
+        """
         columns = documents.c
         query = sa.select(*(columns[name] for name in _DECIDED)).where(
             self.is_one_of(columns.kept_number), columns.state == DROPPED
         )
+        if before is not None:
+            query = query.where(columns.at < before)
         return self.run(query.order_by(columns.number), kept).mappings().all()
 
     def list_dropped(self, ids: Sequence[str] | None) -> list[int]:
