@@ -7,11 +7,11 @@ import shutil
 import sqlite3
 import struct
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from tests.index.calls import values, write
+from tests.index.calls import put, values, write
 from tests.index.children import Child, add_all
 from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
@@ -25,6 +25,7 @@ from neardup.exceptions import (
     ParameterError,
 )
 from neardup.index import restore
+from neardup.index.backends import Database, sqlite
 from neardup.writers.sink import FileSink
 
 #: These tests are of the settings that users get.
@@ -132,7 +133,7 @@ def left_by_a_kill(path, begin, end):
     return home
 
 
-def put(source, target):
+def overwrite(source, target):
     """Overwrite a file: its number stays."""
     shutil.copyfile(source, target)
 
@@ -143,16 +144,16 @@ def remove_and_put(source, target):
 
 
 LEFT = {
-    "a backup of the state before": (put, "first.db"),
+    "a backup of the state before": (overwrite, "first.db"),
     "a backup of the same state": (remove_and_put, "last.db"),
-    "a later state of the file": (put, "n.db"),
-    "the state before with other pages": (put, "not compact.db"),
-    "the state before as VACUUM copies it": (put, "vacuum.db"),
-    "the state before as SQLite copies it": (put, "sqlite.db"),
+    "a later state of the file": (overwrite, "n.db"),
+    "the state before with other pages": (overwrite, "not compact.db"),
+    "the state before as VACUUM copies it": (overwrite, "vacuum.db"),
+    "the state before as SQLite copies it": (overwrite, "sqlite.db"),
     "nothing": (lambda _, target: target.unlink(), "last.db"),
     "an empty file": (lambda _, target: target.write_bytes(b""), "last.db"),
     "another index": (lambda source, target: source.rename(target), "../o.db"),
-    "an index without documents": (put, "../empty.db"),
+    "an index without documents": (overwrite, "../empty.db"),
 }
 
 
@@ -378,6 +379,28 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
             sizes.append(len(connection.execute("SELECT * FROM counters").fetchall()))
     # Of the copies, without log: the rows that were moved.
     assert sizes == [1, 1, 3]
+
+
+def test_long_wait_does_not_lengthen_the_pauses(tmp_path, opened, monkeypatch):
+    """Or writers that just began would always be first, and one could wait for a minute."""
+    first, second = opened(tmp_path / "n.db"), opened(tmp_path / "n.db")
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 200:
+            holding.close()
+
+    monkeypatch.setattr(sqlite.time, "sleep", pause)
+    with ExitStack() as holding:
+        holding.enter_context(first.writing())
+        with second.writing() as connection:
+            put(connection, "second", 1)
+            timeout = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    assert len(pauses) == 200
+    assert max(pauses) <= 0.01
+    assert timeout == Database.lock_seconds * 1000
+    assert values(first) == {"second": 1}
 
 
 def test_closing_writer_empties_the_log(tmp_path):

@@ -1,8 +1,9 @@
 """The first import: the documents of an empty index, decided as `dedup` decides a collection.
 
-All of them are sketched and counted in memory before the first one is decided. Nothing is looked up
-in the database. Their columns wait in a temporary file. Then they are written in transactions of
-tens of thousands of rows. As for any addition, a document is acknowledged when its transaction has
+All of them are sketched and counted in memory before the first one is decided. The counts include
+texts that are then refused because another text has their id. Nothing is looked up in the database.
+The columns of the documents wait in a temporary file. Then they are written in transactions of tens
+of thousands of rows. As for any addition, a document is acknowledged when its transaction has
 ended. If another process adds documents in between, the rest is added batch by batch, as for every
 later addition. So are all documents if there is a window, or if one replaces another.
 """
