@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -435,8 +436,11 @@ def test_no_record_has_the_text_field(spark, tmp_path, name, pack):
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
-def test_unreadable_records_are_dropped_or_stop_the_job(spark, tmp_path):
+def test_unreadable_records_are_dropped_or_stop_the_job(spark, tmp_path, monkeypatch):
     source = tmp_path / "in.jsonl"
+    checkpoints = tmp_path / "checkpoints"
+    checkpoints.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(checkpoints))
     first = b'{"text": "the ferry leaves"}\n'
     source.write_bytes(first + b'{bad\n{"text": 7}\n{"text": "the ferry leaves now"}')
     options = {"spark": spark, "recipe": "shingle", "threshold": 0.3}
@@ -446,6 +450,8 @@ def test_unreadable_records_are_dropped_or_stop_the_job(spark, tmp_path):
     assert read_parts(tmp_path / "out") == first
     # No list was closed, and nothing repeats what was dropped.
     assert (result.summary.near_duplicates, result.summary.rounds) == (1, 1)
+    # Neither job has a name for its checkpoint, so neither leaves one.
+    assert list(checkpoints.iterdir()) == []
     with pytest.raises(neardup.ParameterError, match="review"):
         result.review()
 

@@ -186,21 +186,25 @@ def dedup_files(
         "against": None if others is None else others.list_sizes(),
     }
     result = job.run(source, others, identity)
-    _write_records(folders, job, result, out, out_removed)
-    if out_review is not None:
-        page = result.review()
-        folders.write(out_review, page.to_html(language=values["language"]))
-        result = replace(result, _reviewed=lambda: page)
-    job.clock.lap("write")
-    job.finish(result.summary)
-    if out_report is not None:
-        paths = {"inputs": names, "against": other_names or None, "output": out}
-        paths |= {"removed": out_removed, "review": out_review}
-        folders.write(out_report, job.report(result, {**paths, **values, "checkpoint": checkpoint}))
-    if checkpoint is None:
-        result.close()
-        if out_review is None:
-            result = replace(result, _reviewed=None)
+    try:
+        _write_records(folders, job, result, out, out_removed)
+        if out_review is not None:
+            page = result.review()
+            folders.write(out_review, page.to_html(language=values["language"]))
+            result = replace(result, _reviewed=lambda: page)
+        job.clock.lap("write")
+        job.finish(result.summary)
+        if out_report is not None:
+            paths = {"inputs": names, "against": other_names or None, "output": out}
+            paths |= {"removed": out_removed, "review": out_review}
+            folders.write(
+                out_report, job.report(result, {**paths, **values, "checkpoint": checkpoint})
+            )
+    finally:
+        if checkpoint is None:
+            result.close()
+    if checkpoint is None and out_review is None:
+        result = replace(result, _reviewed=None)
     read = spark.read.schema(source.schema)
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
 

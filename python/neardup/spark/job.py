@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from neardup.spark.checkpoint import Checkpoint, Folders, Stage
 from neardup.spark.errors import errors_of_processes
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import compile_shuffle
-from neardup.spark.ordering import INPUT_BEGIN, MAX_BATCH, Layout
+from neardup.spark.ordering import INPUT_BEGIN, MAX_BATCH, File, Layout
 from neardup.spark.session import count_shuffled_bytes, find_split, measure_memory, settings_for
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
@@ -220,14 +220,13 @@ class Job:
         self.progress = check_progress(values.get("progress"))
         self.clock = Clock()
         self.shuffled_before = count_shuffled_bytes(spark)
-        self._checkpoint = values["checkpoint"] or _choose_checkpoint(spark)
+        self._checkpoint: str | None = values["checkpoint"]
         #: Number of partitions of the kept records.
         self._parts = 1
 
     def run(self, source: Source, others: Source | None, identity: dict[str, Any]) -> SparkResult:
         """Run the job on a source, against another one if there is one; `identity` distinguishes
         its checkpoint from others."""
-        cores = self.spark.sparkContext.defaultParallelism
         files = list(source.files.values())
         if others is not None:
             self.settings = replace(self.settings, first=INPUT_BEGIN)
@@ -235,7 +234,22 @@ class Job:
                 self.progress.note(in_both(source.files[file].name))
             files = [*others.files.values(), *source.files.values()]
         wanted = {**self._describe(), **identity}
-        checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
+        checkpoint = Checkpoint(
+            self.spark, self._checkpoint or _choose_checkpoint(self.spark), wanted
+        )
+        try:
+            return self._run(source, others, files, checkpoint)
+        except BaseException:
+            if self._checkpoint is None:
+                # Nobody knows its name, so that no later job could go on from it.
+                with suppress(Exception):
+                    checkpoint.remove()
+            raise
+
+    def _run(
+        self, source: Source, others: Source | None, files: list[File], checkpoint: Checkpoint
+    ) -> SparkResult:
+        cores = self.spark.sparkContext.defaultParallelism
         sizes = [file.size for file in source.files.values()]
         split = find_split(self.spark, sum(sizes), len(sizes)) if sizes else None
         # Many small files are read faster together, but then not in order.
