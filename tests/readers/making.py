@@ -3,6 +3,7 @@
 import io
 import random
 import struct
+import tarfile
 import unicodedata
 import zipfile
 from xml.sax.saxutils import escape
@@ -222,6 +223,21 @@ def zipped(files, method=zipfile.ZIP_DEFLATED):
     with zipfile.ZipFile(out, "w", method) as new:
         for name, data in files.items():
             new.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(files, more=(), **options):
+    """Make a tar archive of contents by their names, and of names with other types."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", **options) as new:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+        for name, kind in more:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "e.txt"
+            new.addfile(member)
     return out.getvalue()
 
 

@@ -9,7 +9,7 @@ import orjson
 import pyarrow as pa
 import pytest
 from tests.kit.formats import as_arrow, serialize
-from tests.readers.test_archives import tarred
+from tests.readers.making import tarred
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources

@@ -1,8 +1,8 @@
 """Every format, in every compression and at every place, gives the same records."""
 
+import gzip
 import io
 import os
-import tarfile
 import threading
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from tests.kit.formats import as_arrow, serialize
-from tests.readers.making import column, docx, paragraph, pdf, zipped
+from tests.readers.making import column, docx, paragraph, pdf, tarred, zipped
 
 from neardup.readers import open_sources
 
@@ -56,19 +56,11 @@ def without_an_extension(_, data):
 
 def archived(kind):
     def put(name, data):
-        Path(f"all.{kind}").write_bytes(zipped({name: data}) if kind == "zip" else tar(name, data))
+        pack = zipped if kind == "zip" else lambda files: gzip.compress(tarred(files))
+        Path(f"all.{kind}").write_bytes(pack({name: data}))
         return f"all.{kind}"
 
     return put
-
-
-def tar(name, data):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as new:
-        member = tarfile.TarInfo(name)
-        member.size = len(data)
-        new.addfile(member, io.BytesIO(data))
-    return out.getvalue()
 
 
 def at_an_address(name, data):
