@@ -1,17 +1,13 @@
 """Documents for tests, made here: PDF pages of placed lines, Word documents of XML."""
 
 import io
-import random
 import struct
 import tarfile
-import unicodedata
 import zipfile
 from xml.sax.saxutils import escape
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
-
-from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
@@ -265,27 +261,3 @@ def _relations(targets):
         )
         + "</Relationships>"
     )
-
-
-def check_damaged(data, read):
-    """Read a file cut short and with bytes changed: text, or an error of one line."""
-    chosen = random.Random(7)
-    cut = [data[: len(data) * part // 20] for part in range(20)]
-    changed = []
-    for _ in range(40):
-        wrong = bytearray(data)
-        for _ in range(chosen.choice((1, 4, 40))):
-            wrong[chosen.randrange(len(wrong))] = chosen.randrange(256)
-        changed.append(bytes(wrong))
-    read_at_all = 0
-    for damaged in cut + changed:
-        try:
-            result = read(damaged)
-        except UnreadableFileError as error:
-            message = str(error)
-            if not message.isprintable() or ": must " not in message:
-                raise AssertionError(message) from error
-        else:
-            read_at_all += 1
-            assert not any(unicodedata.category(c) == "Cc" for c in set(result.text) - {"\n", "\t"})
-    assert read_at_all < len(cut + changed)
