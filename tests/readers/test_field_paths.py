@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup import _core
 from neardup.exceptions import InputError
 from neardup.readers import open_sources, open_table
 from neardup.readers.paths import MISSING, change_texts, find_text, find_value
@@ -226,34 +225,6 @@ def test_an_extra_field_of_json_lines_may_be_at_a_path(tmp_path):
 
 
 # JSON lines: columns that the core reads, and records that are deep or have large numbers.
-
-
-def columns_of(lines, source="a", first=7, **given):
-    """Texts, ids, titles, whether there is a title, extra values, and unclear places."""
-    settings = {"requires_id": False, "title": "title", "extra": ["n", "id"], **given}
-    fields = _core.JsonFields(["text", "body"], "id", **settings)
-    block = lines if isinstance(lines, bytes) else "\n".join(lines).encode()
-    texts, ids, titles, has_title, extra, unclear = fields.columns(block, source, first)
-    columns = [pa.array(column).to_pylist() for column in (texts, ids, titles)]
-    return *columns, has_title, extra, unclear
-
-
-def test_fields_become_columns():
-    texts, ids, titles, has_title, extra, unclear = columns_of(
-        [
-            r'{"id": "x", "text": "\u79cb\n雨", "title": "t", "n": {"a": [1, null]}}',
-            "",
-            '{"body": "", "title": 1, "id": -12, "n": 1e3}',
-            " \t\r\v",
-            '{"text": "b", "body": "c", "id": false}',
-        ]
-    )
-    assert texts == ["秋\n雨", "", "b"]
-    assert ids == ["x", "-12", "a:9"]
-    assert titles == ["t", None, None]
-    assert has_title
-    assert extra == [b'[{"a": [1, null]},1e3,null]', b'["x",-12,false]']
-    assert unclear == []
 
 
 #: More than Python's own JSON parser can take, less than what the reader's parser refuses.

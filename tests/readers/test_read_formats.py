@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from tests.kit.formats import as_arrow, serialize
-from tests.readers.making import column, docx, paragraph, pdf, tarred, zipped
+from tests.readers.making import tarred, zipped
 
 from neardup.readers import open_sources
 
@@ -165,34 +165,6 @@ def test_text_files(read, make, extension, suffix):
     got = read(name)
     assert got["texts"] == ["天地\r\n玄黄"]
     assert got["ids"] == [name]
-
-
-def test_folder_of_all_formats(read, make):
-    text = "上周末我和两个朋友去郊外的湖边散步，天气很好。"
-    make("t/a.docx", docx(paragraph(text)))
-    make("t/b.pdf", pdf([column([text])]))
-    make("t/c.html", f"<!doctype html><html><body><p>{text}</p></body></html>")
-    make("t/d.md.gz", text)
-    make("t/e.txt", text.encode("big5", "ignore"))
-    make("t/f.txt", text.encode("utf-16"))
-    got = read("t")
-    assert got["ids"] == ["a.docx", "b.pdf", "c.html", "d.md.gz", "e.txt", "f.txt"]
-    assert got["texts"][:4] == [text] * 4
-    assert got["texts"][5] == text
-    assert got["problems"] == []
-    assert read("t/b.pdf")["texts"] == [text]
-
-
-def test_kept_files_are_written_as_they_were_read(make):
-    text = "上周末我和两个朋友\r\n去郊外的湖边\0散步，天气很好。"
-    make("t/a.txt", text.encode("gb18030"))
-    make("t/b.docx", docx(paragraph("另一篇。")))
-    sources = open_sources(["t"])
-    list(sources.batches())
-    (source,) = sources.sources
-    assert list(source.read_rows()) == [
-        [{"id": "a.txt", "text": text}, {"id": "b.docx", "text": "另一篇。"}]
-    ]
 
 
 def test_blank_lines_are_no_records(read, make):

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.kit.formats import as_arrow
 
@@ -145,19 +145,6 @@ def test_hostile_lines_without_a_text_are_read_or_refused(data):
         assert str(caught.value).isprintable()
     else:
         read_bytes(data)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.binary(max_size=200), st.sampled_from([".jsonl", ".gz", ".zst", ".txt"]))
-def test_any_bytes_in_any_wrapping(data, extension):
-    assume(not data.startswith(b"PAR1"))
-    name = extension if extension in (".jsonl", ".txt") else ".jsonl" + extension
-    problem = ""
-    try:
-        read_bytes(data, name)
-    except InputError as error:
-        problem = str(error)
-    assert problem.isprintable()
 
 
 @pytest.mark.parametrize("kind", ["file", "file of dictionaries", "arrow", "arrows", "table"])
