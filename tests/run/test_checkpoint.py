@@ -544,7 +544,7 @@ def test_resumed_run_cannot_stop_at_earlier_problems():
     assert run(on_error="drop") == run(work=None, on_error="drop")
 
 
-def test_folder_that_was_never_complete_is_used(folder):
+def test_incomplete_work_folder_is_used(folder):
     (folder / "work").mkdir()
     (folder / "work" / "neardup-work.json.part").write_text("{")
     (folder / "work" / "neardup-work.lock").touch()
