@@ -165,48 +165,39 @@ def test_the_same_pairs(without_memory, recipe):
     assert counts(result) == counts(expected)
 
 
-class TestIds:
-    """Ids in memory and in a temporary file."""
-
-    PARTS = (["a", "b"], [], ["Ω" * 300, "", "c"], ["d"])
-
-    @pytest.mark.parametrize("budget", [None, 0, 100, 10_000])
-    def test_come_back_in_order(self, budget):
-        ids = Ids(budget)
-        for part in self.PARTS:
-            ids.append(pa.array(part, pa.large_string()))
-        for _ in range(2):
-            assert ids.column().to_pylist() == [name for part in self.PARTS for name in part]
-
-    def test_none_at_all(self):
-        assert len(Ids().column()) == 0
+@pytest.mark.parametrize("budget", [None, 0, 100, 10_000])
+def test_ids_come_back_in_order(budget):
+    parts = (["a", "b"], [], ["Ω" * 300, "", "c"], ["d"])
+    ids = Ids(budget)
+    assert len(ids.column()) == 0
+    for part in parts:
+        ids.append(pa.array(part, pa.large_string()))
+    for _ in range(2):
+        assert ids.column().to_pylist() == [name for part in parts for name in part]
 
 
-class TestSizes:
-    """What `memory` may be."""
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("4GB", 4_000_000_000),
+        ("1.5 GiB", 3 << 29),
+        ("  1600mb ", 1_600_000_000),
+        ("0.002tb", 2_000_000_000),
+        ("512MiB", 512 << 20),
+        ("1 tib", 1 << 40),
+        ("1048576 KiB", 1 << 30),
+        ("1000000KB", 1_000_000_000),
+        (LEAST, LEAST),
+        (f"{LEAST}", LEAST),
+        (np.int64(LEAST), LEAST),
+    ],
+)
+def test_size_of_memory_is_read(given, expected):
+    assert check_memory(given) == expected
 
-    @pytest.mark.parametrize(
-        ("given", "expected"),
-        [
-            ("4GB", 4_000_000_000),
-            ("1.5 GiB", 3 << 29),
-            ("  1600mb ", 1_600_000_000),
-            ("0.002tb", 2_000_000_000),
-            ("512MiB", 512 << 20),
-            ("1GB", 1_000_000_000),
-            ("1 tib", 1 << 40),
-            ("1048576 KiB", 1 << 30),
-            ("1000000KB", 1_000_000_000),
-            (LEAST, LEAST),
-            (f"{LEAST}", LEAST),
-            (np.int64(LEAST), LEAST),
-        ],
-    )
-    def test_a_size(self, given, expected):
-        assert check_memory(given) == expected
 
-    def test_none_is_half_of_the_machine(self):
-        assert check_memory(None) >= 1 << 30
+def test_memory_by_default_is_half_of_the_machine():
+    assert check_memory(None) >= 1 << 30
 
 
 def test_temporary_files_are_gone(tmp_path, monkeypatch, without_memory):
