@@ -152,11 +152,3 @@ def test_columns_of_parquet_keep_their_types():
     before, after = map(pyarrow.parquet.read_table, ("in.parquet", "out.parquet"))
     assert after.schema == before.schema
     assert after["day"].equals(before["day"])
-
-
-def test_spans_are_taken_in_the_order_of_the_records():
-    cuts = Cuts(iter([[(0, 2)], [], [(1, 2)]]), None)
-    assert cuts.edit_lines(b'{"text": "abc"}\n{"text": "abc"}\n') == (
-        b'{"text": "c"}\n{"text": "abc"}\n'
-    )
-    assert cuts.edit_rows([{"body": "abc", "n": 1}]) == [{"body": "ac", "n": 1}]
