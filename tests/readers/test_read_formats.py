@@ -8,7 +8,6 @@ from pathlib import Path
 
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from tests.kit.formats import as_arrow, serialize
@@ -261,19 +260,12 @@ def test_csv_line_breaks_and_long_fields(read, make):
 
 @pytest.mark.parametrize("format", ["parquet", "arrow", "arrows"])
 def test_kinds_of_text_in_columns(read, make, format):
-    columns = {
-        "string": pa.array(["a", "b", None]),
-        "large": pa.array(["a", "b", None], pa.large_string()),
-        "dictionary": pa.array(["a", "b", None]).dictionary_encode(),
-    }
-    if format == "parquet":
-        out = io.BytesIO()
-        pq.write_table(pa.table(columns), out)
-        data = out.getvalue()
-    else:
-        columns["view"] = pa.array(["a", "b", None], pa.string_view())
-        data = as_arrow(pa.table(columns), format)
-    name = make(f"a.{format}", data)
+    texts = pa.array(["a", "b", None])
+    columns = {"string": texts, "large": texts.cast(pa.large_string())}
+    columns["dictionary"] = texts.dictionary_encode()
+    if format != "parquet":
+        columns["view"] = texts.cast(pa.string_view())
+    name = make(f"a.{format}", serialize(pa.table(columns), format))
     for field in columns:
         got = read(name, text_field=field)
         assert got["texts"] == ["a", "b", None]
