@@ -5,7 +5,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import sys
 import threading
@@ -17,9 +16,10 @@ from tests import forks
 from tests.kit import hard_texts
 from tests.kit.formats import serialize
 from tests.kit.progress import RecordedProgress
+from tests.run.conftest import Interrupting, ended, left_in, run
 from tests.run.test_memory import memory_of_nothing
 
-from neardup import InputError, OutputError, ParameterError
+from neardup import InputError, OutputError
 from neardup.readers import Sources
 from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
@@ -41,38 +41,8 @@ MOMENTS = [
     ("stage write", 1),
 ]
 
-#: What a run does after its documents are stored.
-STAGES = ("stage candidates, verify, cluster", "stage write")
-
-
 #: Sketches leave memory, so that their keys are joined.
 OUTSIDE = ("neardup.run.pipeline.memory_of", memory_of_nothing)
-
-
-def interrupt():
-    raise KeyboardInterrupt
-
-
-class Interrupting(RecordedProgress):
-    """Ctrl-C, or another end, at the `count`-th time that a moment comes."""
-
-    def __init__(self, moment, count=1, end=interrupt):
-        super().__init__()
-        self.moment, self.left, self.end = moment, count, end
-
-    def stage(self, name, *given):
-        super().stage(name, *given)
-        self.reach(f"stage {name}")
-
-    def advance(self, *given):
-        super().advance(*given)
-        self.reach(f"advance {self.stages[-1][0]}")
-
-    def reach(self, moment):
-        if moment == self.moment:
-            self.left -= 1
-            if not self.left:
-                self.end()
 
 
 def kill(*_):
@@ -83,16 +53,6 @@ def kill_in_fork(function, *arguments):
     """Run a function in another process, which ends with a kill."""
     done = forks.run(function, *arguments)
     assert done.returncode == -signal.SIGKILL, done.stderr
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working folder with an input."""
-    rng = random.Random(7)
-    texts = hard_texts.mixed(rng, 300) + hard_texts.of_one_form(rng, 200)
-    hard_texts.write_records(tmp_path / "in.jsonl", texts)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 #: Documents of a batch and bytes of a shard, which then has two or three batches.
@@ -108,29 +68,6 @@ def small_shards(monkeypatch):
 def make_small_shards(patch):
     patch.setitem(Sources.batches.__kwdefaults__, "batch_records", SMALL_BATCH)
     patch.setattr("neardup.run.shards._BYTES", SMALL_SHARD)
-
-
-def run(**options):
-    """Run over the input of the folder, and return the bytes of the outputs."""
-    options = {"work": "work", **options}
-    dedup_files(
-        ["in.jsonl"], "kept.jsonl", removed="removed.jsonl", report="report.json", **options
-    )
-    outputs = [Path(name) for name in ("kept.jsonl", "removed.jsonl")]
-    read = [path.read_bytes() for path in outputs]
-    for path in [*outputs, Path("report.json")]:
-        path.unlink()
-    return read
-
-
-def ended(moment, count=1, **options):
-    """Run until a moment, where Ctrl-C comes."""
-    with pytest.raises(KeyboardInterrupt):
-        run(progress=Interrupting(moment, count), **options)
-
-
-def left_in(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 @pytest.mark.parametrize(
@@ -398,158 +335,6 @@ def test_output_changed_after_a_kill_is_not_replaced(folder, change):
     assert kept.read_bytes() == changed
     kept.unlink()
     assert run() == expected
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_wrong_format_leaves_no_work_folder():
-    with pytest.raises(ParameterError, match="'format'"):
-        dedup_files(["in.jsonl"], "kept.jsonl", work="work", format="xml")
-    assert not Path("work").exists()
-
-
-@pytest.mark.usefixtures("folder")
-def test_inputs_may_be_one_path_or_an_iterator():
-    for inputs in ("in.jsonl", Path("in.jsonl"), iter(["in.jsonl"])):
-        result = dedup_files(inputs, "kept.jsonl", work="work", report="report.json", force=True)
-        assert result.summary.read == 500
-        assert json.loads(Path("report.json").read_bytes())["settings"]["inputs"] == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("damage", ["flipped", "missing", "cut", "emptied"])
-@pytest.mark.parametrize(
-    "name", ["sketches-1.arrow", "sketches-1.json", "order", "neardup-work.json"]
-)
-def test_damage_is_found(name, damage, folder):
-    texts = hard_texts.mixed(random.Random(9), 50)
-    hard_texts.write_records(folder / "in.jsonl", texts)
-    expected = run(work=None)
-    ended("stage write")
-    shutil.copytree("work", "copy")
-    path = folder / "copy" / name
-    whole = path.read_bytes()
-    middle = len(whole) // 2
-    if damage == "missing":
-        path.unlink()
-    elif damage == "flipped":
-        path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :])
-    else:
-        path.write_bytes(whole[: middle if damage == "cut" else 0])
-    if (name, damage) == ("sketches-1.json", "missing"):
-        # The shard was not complete.
-        assert run(work="copy") == expected
-    else:
-        # Without the manifest, the other files may be anybody's.
-        is_foreign = (name, damage) == ("neardup-work.json", "missing")
-        words = "must be empty or" if is_foreign else r"has changed|damaged"
-        with pytest.raises(InputError, match=words):
-            run(work="copy")
-        assert run() == expected
-
-
-# Folders and runs that do not belong together are refused.
-
-
-def test_folder_with_other_things_is_left_as_it_is(folder):
-    (folder / "work").mkdir()
-    (folder / "work" / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"work: must be empty .* notes\.txt"):
-        run()
-    assert left_in(folder / "work") == ["notes.txt"]
-
-
-def test_file_is_not_a_work_folder(folder):
-    (folder / "work").write_text("mine")
-    with pytest.raises(OutputError, match="work: cannot be used as a work folder"):
-        run()
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"recipe": "minhash"},
-        {"threshold": 0.9},
-        {"priority": "last"},
-        {"title_from_first_line": True},
-        {"text_field": "title"},
-        {"id_field": "title"},
-        {"format": "jsonl"},
-        {"max_length": 70},
-        {"group_field": "rank"},
-    ],
-    ids=str,
-)
-def test_other_settings_are_refused(options):
-    ended("stage write")
-    (name,) = options
-    with pytest.raises(InputError, match=f"with other settings: .*{name}.*delete the folder"):
-        run(**options)
-
-
-def test_changed_input_is_refused(folder):
-    expected = run(work=None)
-    ended("stage write")
-    status = (folder / "in.jsonl").stat()
-    (folder / "in.jsonl").touch()
-    with pytest.raises(InputError, match="with other settings: inputs"):
-        run()
-    os.utime(folder / "in.jsonl", ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert run() == expected
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(("name", "value"), [("__version__", "0.0.1"), ("_LAYOUT", 8)])
-def test_another_version_is_refused(monkeypatch, name, value):
-    with monkeypatch.context() as patch:
-        patch.setattr(f"neardup.run.checkpoint.{name}", value)
-        ended("stage write")
-    with pytest.raises(InputError, match=r"another version of neardup .*\. Delete it"):
-        run()
-
-
-def test_two_runs_at_a_time_are_refused(folder):
-    with (
-        Work(folder / "work", {}),
-        pytest.raises(InputError, match="another run is using this work folder"),
-    ):
-        run()
-
-
-def test_output_in_the_work_folder_is_refused(folder):
-    (folder / "work").mkdir()
-    (folder / "link").symlink_to("work")
-    for work, output in (
-        *(("work", name) for name in ("work/kept.jsonl", "link/kept.jsonl", "work")),
-        ("new.jsonl", "new.jsonl"),
-    ):
-        with pytest.raises(ParameterError, match=r"one output only|without other outputs"):
-            dedup_files(["in.jsonl"], output, work=work)
-    assert left_in(folder) == ["in.jsonl", "link", "work"]
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("kind", ["-", "pipe"])
-def test_unrepeatable_input_is_refused(kind):
-    if kind == "pipe":
-        os.mkfifo("pipe")
-    with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):
-        dedup_files([kind], "kept.jsonl", work="work", format="jsonl")
-
-
-@pytest.mark.usefixtures("folder")
-def test_resumed_run_cannot_stop_at_earlier_problems():
-    ended("stage write", on_error="keep")
-    with pytest.raises(InputError, match="on_error='stop'"):
-        run(on_error="stop")
-    assert run(on_error="drop") == run(work=None, on_error="drop")
-
-
-def test_incomplete_work_folder_is_used(folder):
-    (folder / "work").mkdir()
-    (folder / "work" / "neardup-work.json.part").write_text("{")
-    (folder / "work" / "neardup-work.lock").touch()
-    assert run() == run(work=None)
-    assert left_in(folder) == ["in.jsonl", "work"]
 
 
 def run_with_little_space(size):
