@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
+from tests.kit.places import bucket  # noqa: F401
 
 from neardup.readers import open_sources
 

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -25,18 +26,14 @@ LINES = "\n".join(map(json.dumps, ROWS)).encode() + b"\n"
 
 
 @pytest.fixture
-def memory(tmp_path, monkeypatch):
-    """A file system in memory with three files of a dump, and what a run writes beside it."""
-    monkeypatch.chdir(tmp_path)
-    system = MemoryFileSystem()
+def memory(make, bucket):
+    """Three files of a dump in memory, and the same records in the working folder."""
     half = LINES.index(b"\n", len(LINES) // 2) + 1
-    system.pipe_file("/dump/a.jsonl", LINES[:half])
-    system.pipe_file("/dump/part/b.jsonl.gz", gzip.compress(LINES[half:]))
-    system.pipe_file("/dump/_SUCCESS", b"")
-    Path("in.jsonl").write_bytes(LINES)
-    yield system
-    system.store.clear()
-    system.pseudo_dirs[:] = [""]
+    bucket.pipe_file("/dump/a.jsonl", LINES[:half])
+    bucket.pipe_file("/dump/part/b.jsonl.gz", gzip.compress(LINES[half:]))
+    bucket.pipe_file("/dump/_SUCCESS", b"")
+    make("in.jsonl", LINES)
+    return bucket
 
 
 @pytest.mark.parametrize(
@@ -214,42 +211,29 @@ def test_a_run_in_a_work_folder_sees_a_change(memory):
     assert result.summary.read > len(ROWS)
 
 
-class _Pages(BaseHTTPRequestHandler):
-    """A web server with one whole file, and one that ends early."""
+class WebServer(SimpleHTTPRequestHandler):
+    """It serves the working folder, and ends early where a file is named so."""
 
-    def do_HEAD(self):
-        self._answer(False)
-
-    def do_GET(self):
-        self._answer(True)
-
-    def _answer(self, has_body):
-        name = self.path.partition("?")[0]
-        if name not in ("/a.jsonl", "/cut.jsonl"):
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(LINES)))
-        self.end_headers()
-        if has_body:
-            self.wfile.write(LINES if name == "/a.jsonl" else LINES[: len(LINES) // 2])
+    def copyfile(self, source, outputfile):
+        data = source.read()
+        outputfile.write(data[: len(data) // 2] if "cut" in self.path else data)
 
     def log_message(self, *_):
         pass
 
 
-@pytest.fixture(scope="module")
-def web():
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as server:
+@pytest.fixture
+def web(memory):  # noqa: ARG001
+    shutil.copy("in.jsonl", "cut.jsonl")
+    with ThreadingHTTPServer(("127.0.0.1", 0), WebServer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
-@pytest.mark.usefixtures("memory")
 def test_a_web_server(web):
     dedup_files(["in.jsonl"], "kept.jsonl")
-    dedup_files([f"{web}/a.jsonl?download=true"], "kept-2.jsonl")
+    dedup_files([f"{web}/in.jsonl?download=true"], "kept-2.jsonl")
     assert Path("kept-2.jsonl").read_bytes() == Path("kept.jsonl").read_bytes()
     with pytest.raises(InputError, match=rf"{web}/none\.jsonl: no such file"):
         dedup_files([f"{web}/none.jsonl"], "out.jsonl")

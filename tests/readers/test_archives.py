@@ -8,7 +8,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 from tests.kit.formats import serialize
 from tests.readers.making import docx, encrypted, misstated, paragraph, tarred, zipped
 
@@ -85,14 +84,10 @@ def test_one_file_of_an_archive(read, archived):
         open_sources([f"{name}/none.txt"])
 
 
-def test_an_archive_at_an_address(read):
-    system = MemoryFileSystem()
-    system.pipe_file("/dump/a.zip", zipped({"1.txt": b"1"}))
-    try:
-        assert read("memory://dump/a.zip")["ids"] == ["memory://dump/a.zip/1.txt"]
-        assert read("memory://dump")["ids"] == ["a.zip/1.txt"]
-    finally:
-        system.store.clear()
+def test_an_archive_at_an_address(read, bucket):
+    bucket.pipe_file("/dump/a.zip", zipped({"1.txt": b"1"}))
+    assert read("memory://dump/a.zip")["ids"] == ["memory://dump/a.zip/1.txt"]
+    assert read("memory://dump")["ids"] == ["a.zip/1.txt"]
 
 
 def test_names_in_gbk(read, make):

@@ -313,6 +313,10 @@ def test_text_files(read, make):
     got = read("t")
     assert got["texts"] == [text] * 4
     assert (got["problems"], got["problem_lines"]) == ([], [])
+    sources = open_sources(["t"])
+    list(sources.batches())
+    rows = [row for rows in sources.sources[0].read_rows() for row in rows]
+    assert rows == [{"id": f"{name}.txt", "text": text} for name in "abcd"]
     assert got["notes"] == [
         "t/a.txt: read as gb18030 (likely). 2 in all (t/a.txt, t/c.txt).",
         "t/d.txt: the last 2 bytes were half a character and are left out.",

@@ -110,6 +110,7 @@ def check_records(inputs, **options):
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.usefixtures("bucket")
 def test_every_format_compression_and_place(tmp_path, monkeypatch, pack, place, format):
     for suffix in SUFFIXES:
         folder = tmp_path / (suffix or "plain")
@@ -122,7 +123,6 @@ def test_every_format_compression_and_place(tmp_path, monkeypatch, pack, place, 
         if place == "format given" or (place == "-" and format in ("csv", "tsv")):
             options = {"format": "arrow" if format in ("arrows", "feather") else format}
         check_records(place if place == "-" else PLACES[place](name, data), **options)
-        MemoryFileSystem.store.clear()
 
 
 def in_frames(pack, data, suffix):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tests.kit.places import bucket  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

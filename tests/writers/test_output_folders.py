@@ -11,7 +11,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 from tests import forks
 from tests.kit.formats import serialize
 from tests.kit.progress import RecordedProgress
@@ -53,15 +52,6 @@ def shards(make):
         return folder
 
     return write
-
-
-@pytest.fixture
-def bucket():
-    """A file system in memory, which is empty afterwards."""
-    system = MemoryFileSystem()
-    yield system
-    system.store.clear()
-    system.pseudo_dirs[:] = [""]
 
 
 def names(folder="."):
