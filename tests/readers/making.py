@@ -196,21 +196,15 @@ def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", se
     return out.getvalue()
 
 
-def repacked(data, without=(), content_type=None, cut=None, change=()):
-    """Make a Word document without some parts, of another content type, or with a damaged part."""
-    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+def repacked(data, without=(), cut=None, change=()):
+    """Make a Word document without some parts, with a damaged part, or with changed bytes."""
+    files = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
         for name in (name for name in old.namelist() if name not in without):
-            part = old.read(name)
-            if content_type is not None:
-                part = part.replace(usual, content_type.encode())
-            if name == cut:
-                part = part[:-8]
+            files[name] = old.read(name)[: -8 if name == cut else None]
             for old_bytes, new_bytes in change:
-                part = part.replace(old_bytes, new_bytes)
-            new.writestr(name, part)
-    return out.getvalue()
+                files[name] = files[name].replace(old_bytes, new_bytes)
+    return zipped(files)
 
 
 def zipped(files, method=zipfile.ZIP_DEFLATED):

@@ -18,28 +18,27 @@ from neardup.exceptions import InputError
 from neardup.readers import Problem, open_sources, open_table
 from neardup.readers.problem_groups import ProblemGroups
 
-#: Lines that are no JSON object: the reason, and what is shown of the line.
+#: Lines that have a problem: its field, its reason, and what is shown of the line.
 BAD_LINES = [
-    (b'{"text":"a"', "invalid_json", '{"text":"a"'),
-    (b'{"text":NaN}', "invalid_json", '{"text":NaN}'),
-    (b"\x1b[31m", "invalid_json", r"\x1b[31m"),
-    (b"[1, 2]", "no_object", "[1, 2]"),
-    (b'"text"', "no_object", '"text"'),
-    (b"null", "no_object", "null"),
-    (b'{"text":"a\xff"}', "invalid_utf8", '{"text":"a\\xff"}'),
-    (b'{"text":"\\ud800"}', "lone_surrogate", '{"text":"\\ud800"}'),
-    (b'{"text":"a","z":"\\udc00x"}', "lone_surrogate", '{"text":"a","z":"\\udc00x"}'),
-    (b"[" * 5000, "invalid_json", "[" * 59 + "…"),
+    (b'{"text":"a"', None, "invalid_json", '{"text":"a"'),
+    (b'{"text":NaN}', None, "invalid_json", '{"text":NaN}'),
+    (b"\x1b[31m", None, "invalid_json", r"\x1b[31m"),
+    (b"[1, 2]", None, "no_object", "[1, 2]"),
+    (b'"text"', None, "no_object", '"text"'),
+    (b"null", None, "no_object", "null"),
+    (b'{"text":"a\xff"}', None, "invalid_utf8", '{"text":"a\\xff"}'),
+    (b'{"text":"\\ud800"}', None, "lone_surrogate", '{"text":"\\ud800"}'),
+    (b'{"text":"a","z":"\\udc00x"}', None, "lone_surrogate", '{"text":"a","z":"\\udc00x"}'),
+    (b"[" * 5000, None, "invalid_json", "[" * 59 + "…"),
+    (b'{"text":12}', "text", "not_a_text", "12"),
+    (b'{"text":null}', "text", "not_a_text", "null"),
+    (b'{"text":["a",1]}', "text", "not_a_text", '["a",1]'),
+    (b'{"text":5,"content":"c","body":"b"}', "text", "not_a_text", "5"),
 ]
-BAD_FIELDS = [
-    (b'{"text":12}', "not_a_text", "12"),
-    (b'{"text":null}', "not_a_text", "null"),
-    (b'{"text":["a",1]}', "not_a_text", '["a",1]'),
-    (b'{"text":5,"content":"c","body":"b"}', "not_a_text", "5"),
-]
+#: And where the field is named.
 MISSING_FIELDS = [
-    (b'{"body":"a","n":1}', "no_such_field", "a record with 'body', 'n'"),
-    (b"{}", "no_such_field", "a record with no field"),
+    (b'{"body":"a","n":1}', "text", "no_such_field", "a record with 'body', 'n'"),
+    (b"{}", "text", "no_such_field", "a record with no field"),
 ]
 
 
@@ -47,13 +46,19 @@ def parts(problem):
     return problem.source, problem.record, problem.field, problem.reason.code, problem.found
 
 
-@pytest.mark.parametrize(("line", "reason", "result"), BAD_LINES)
-def test_lines(read, make, line, reason, result):
-    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b'\n{"text":"ok"}\n'))
+@pytest.mark.parametrize(
+    ("line", "field", "reason", "found", "options"),
+    [
+        *((*case, {}) for case in BAD_LINES),
+        *((*case, {"text_field": "text"}) for case in BAD_LINES + MISSING_FIELDS),
+    ],
+)
+def test_bad_line_is_a_problem_between_good_ones(read, make, line, field, reason, found, options):
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b'\n{"text":"ok"}\n'), **options)
     assert got["texts"] == ["ok", None, "ok"]
     assert got["ids"] == ["a.jsonl:1", "a.jsonl:2", "a.jsonl:3"]
     (problem,) = got["problems"]
-    assert parts(problem) == ("a.jsonl", 2, None, reason, result)
+    assert parts(problem) == ("a.jsonl", 2, field, reason, found)
     assert (problem.remedy == "") is (reason != "invalid_utf8")
     assert "\n" not in str(problem)
 
@@ -66,20 +71,6 @@ def test_a_sentence_as_a_whole(read, make):
         ' Got {"text":"a\\xff"} instead.'
         " If the file is in another encoding, name it with encoding=."
     )
-
-
-@pytest.mark.parametrize(
-    ("line", "reason", "result", "options"),
-    [
-        *((*case, {}) for case in BAD_FIELDS),
-        *((*case, {"text_field": "text"}) for case in BAD_FIELDS + MISSING_FIELDS),
-    ],
-)
-def test_fields(read, make, line, reason, result, options):
-    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b"\n"), **options)
-    assert got["texts"] == ["ok", None]
-    (problem,) = got["problems"]
-    assert parts(problem) == ("a.jsonl", 2, "text", reason, result)
 
 
 def test_missing_id_and_text_field_are_problems(read, make):
