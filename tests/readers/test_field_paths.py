@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.readers.conftest import read_all
 
 import neardup
 from neardup.exceptions import InputError
@@ -61,27 +62,27 @@ def opened(kind, rows=ROWS, **fields):
     return open_table(containers[kind](rows), **fields)
 
 
-def read(source):
-    batches = list(source.batches())
-    return (
-        [text for batch in batches for text in batch.texts.to_pylist()],
-        [id for batch in batches for id in batch.ids.to_pylist()],
-        [problem.reason.code for batch in batches for problem in batch.problems],
-    )
+def read_codes(source):
+    got = read_all(source)
+    return got["texts"], got["ids"], [problem.reason.code for problem in got["problems"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", WANTED)
 def test_every_container_has_the_same_texts_and_ids(kind, name):
     source = opened(kind, text_field=name, id_field="meta.id")
-    assert read(source) == (WANTED[name], ["n0", "n1", "n2"], [])
+    assert read_codes(source) == (WANTED[name], ["n0", "n1", "n2"], [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_name_of_the_data_comes_before_a_path(kind):
     rows = [{"a.b": "name", "a": {"b": "path"}, "a,c": "comma", "c": "c", "id.x": "7"}]
     for name, text in {"a.b": "name", "a,c": "comma", "a.b,c": "name\nc"}.items():
-        assert read(opened(kind, rows, text_field=name, id_field="id.x")) == ([text], ["7"], [])
+        assert read_codes(opened(kind, rows, text_field=name, id_field="id.x")) == (
+            [text],
+            ["7"],
+            [],
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,7 +113,7 @@ def test_a_text_inside_of_a_field_is_named(kind):
 
 def test_broken_lines_are_not_taken_for_a_missing_field():
     Path("a.jsonl").write_text('{"messages": []}\n{"text": oops}\n{"text": "a"\n')
-    problems = read(open_sources(["a.jsonl"]))[2]
+    problems = read_codes(open_sources(["a.jsonl"]))[2]
     assert problems == ["no_text_field", "invalid_json", "invalid_json"]
 
 
@@ -121,26 +122,28 @@ def test_missing_parts_and_other_values_are_problems():
     texts = ["x\ny", "x", None, None, None]
     codes = ["not_a_text", "no_such_field", "no_such_field"]
     for kind in ("jsonl", "dicts"):
-        got = read(opened(kind, rows, text_field="a,b.c"))
+        got = read_codes(opened(kind, rows, text_field="a,b.c"))
         assert (got[0], got[2]) == (texts, codes)
 
 
 def test_csv_columns_are_joined():
     Path("a.csv").write_text("q,a.b,n\nx,y,1\nx,y\n")
-    assert read(open_sources(["a.csv"], text_field="q,a.b"))[0] == ["x\ny", None]
+    assert read_codes(open_sources(["a.csv"], text_field="q,a.b"))[0] == ["x\ny", None]
 
 
 def test_columns_of_mixed_objects_are_read():
     frame = pd.DataFrame({"doc": [{"text": "x", "n": 1}, {"text": "y", "n": "one"}]})
-    assert read(open_table(frame, text_field="doc.text"))[0] == ["x", "y"]
+    assert read_codes(open_table(frame, text_field="doc.text"))[0] == ["x", "y"]
 
 
 def test_invalid_utf8_inside_a_column_is_a_problem():
     bad = pa.StructArray.from_arrays([pa.array([b"ok", b"\xff"]).view(pa.string())], ["text"])
     for table in (pa.table({"doc": bad}), pa.table({"text": pa.array([["ok"], [None]])})):
         name = "doc.text" if "doc" in table.column_names else "text"
-        assert read(open_table(table, text_field=name))[0][0] == "ok"
-    assert read(open_table(pa.table({"doc": bad}), text_field="doc.text"))[2] == ["not_a_text"]
+        assert read_codes(open_table(table, text_field=name))[0][0] == "ok"
+    assert read_codes(open_table(pa.table({"doc": bad}), text_field="doc.text"))[2] == [
+        "not_a_text"
+    ]
 
 
 @pytest.mark.parametrize("name", ["doc.text,lines", "messages[*].content"])
