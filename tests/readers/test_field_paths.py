@@ -168,18 +168,33 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=8,
 )
+WORDS = st.text("xyz", max_size=3)
+#: Records that have a text at a path.
+HAVING = {
+    "a": st.fixed_dictionaries({"a": WORDS | st.lists(WORDS, min_size=1)}),
+    "a,b": st.fixed_dictionaries({"a": WORDS, "b": WORDS}),
+    "a.b": st.fixed_dictionaries({"a": st.fixed_dictionaries({"b": WORDS})}),
+    "b[*].a": st.fixed_dictionaries(
+        {"b": st.lists(st.fixed_dictionaries({"a": WORDS}), min_size=1)}
+    ),
+    "a[*],b.a": st.fixed_dictionaries(
+        {"a": st.lists(WORDS, min_size=1), "b": st.fixed_dictionaries({"a": WORDS})}
+    ),
+}
 
 
-@given(st.dictionaries(NAMES, VALUES), st.sampled_from(["a", "a,b", "a.b", "b[*].a", "a[*],b.a"]))
-def test_a_text_is_changed_where_it_was_read(record, name):
-    text = find_text(record, name)
-    if isinstance(text, str):
-        seen = []
-        same = change_texts(record, name, lambda part: seen.append(part) or part)
-        assert same == record
-        assert "\n".join(filter(None, seen)) == text
-        changed = change_texts(record, name, str.upper)
-        assert find_text(changed, name) == text.upper()
+@given(st.dictionaries(NAMES, VALUES), st.sampled_from(sorted(HAVING)), st.data())
+def test_a_text_is_changed_where_it_was_read(others, name, data):
+    # A name of the data comes before a path.
+    names = {name, *name.split(",")}
+    record = {other: value for other, value in others.items() if other not in names}
+    record |= data.draw(HAVING[name])
+    text, seen = find_text(record, name), []
+    same = change_texts(record, name, lambda part: seen.append(part) or part)
+    assert same == record
+    assert "\n".join(filter(None, seen)) == text
+    changed = change_texts(record, name, str.upper)
+    assert find_text(changed, name) == text.upper()
 
 
 def test_a_path_of_nothing_is_missing():
