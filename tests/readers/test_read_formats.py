@@ -158,23 +158,25 @@ def test_problems_do_not_depend_on_batches(read, make, size, records):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("extension", [".txt", ".md"])
-def test_text_files(read, make, extension, suffix):
-    name = make(f"texts/a{extension}{suffix}", "\ufeff天地\r\n玄黄")
-    got = read(name)
-    assert got["texts"] == ["天地\r\n玄黄"]
-    assert got["ids"] == [name]
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("texts/a.txt", "天地\r\n玄黄", "天地\r\n玄黄"),
+        ("texts/a.md", "天地\r\n玄黄", "天地\r\n玄黄"),
+        ("a.jsonl", '{"id":"a.jsonl","text":"a"}\n', "a"),
+        ("a.csv", "id,text\na.csv,a\n", "a"),
+    ],
+)
+def test_byte_order_mark_is_no_part_of_a_text(read, make, name, data, text, suffix):
+    got = read(make(f"{name}{suffix}", f"\ufeff{data}"))
+    assert got["texts"] == [text]
+    assert got["ids"] == [f"{name}{suffix}" if "texts" in name else name]
 
 
 def test_blank_lines_are_no_records(read, make):
     got = read(make("a.jsonl", b'\n{"text":"a"}\r\n \t\r\n\n{"text":"b"}'))
     assert got["texts"] == ["a", "b"]
     assert got["ids"] == ["a.jsonl:1", "a.jsonl:2"]
-
-
-def test_byte_order_mark(read, make):
-    assert read(make("a.jsonl", b'\xef\xbb\xbf{"text":"a"}\n'))["texts"] == ["a"]
-    assert read(make("a.csv", b"\xef\xbb\xbftext\na\n"))["texts"] == ["a"]
 
 
 TEXT_FIELDS = [
