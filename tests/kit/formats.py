@@ -8,8 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
-def serialize(records, format):
-    """Return a list of records, or a table, as a file of a format, in several groups of rows."""
+def serialize(records, format, **options):
+    """Return a list of records, or a table, as a file of a format, in several groups of rows.
+
+    Options are those of `pq.write_table` and of `as_arrow`.
+    """
     if format == "jsonl":
         return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records).encode()
     if format in ("csv", "tsv"):
@@ -20,9 +23,9 @@ def serialize(records, format):
         return out.getvalue().encode()
     table = records if isinstance(records, pa.Table) else pa.Table.from_pylist(records)
     if format != "parquet":
-        return as_arrow(table, format)
+        return as_arrow(table, format, **options)
     out = io.BytesIO()
-    pq.write_table(table, out, row_group_size=2)
+    pq.write_table(table, out, **{"row_group_size": 2, **options})
     return out.getvalue()
 
 

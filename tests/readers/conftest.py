@@ -5,12 +5,16 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
+from tests.kit.places import bucket  # noqa: F401
 
 from neardup.readers import open_sources
 
 
 def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **options):
-    sources = open_sources([paths] if isinstance(paths, str) else paths, **options)
+    """Read paths, or a source that is open."""
+    sources = paths
+    if not hasattr(paths, "batches"):
+        sources = open_sources([paths] if isinstance(paths, str) else paths, **options)
     out = {"texts": [], "ids": [], "titles": [], "extra": {}, "problems": [], "bytes": 0}
     for batch in sources.batches(
         titles=titles, batch_bytes=batch_bytes, batch_records=batch_records
@@ -28,8 +32,8 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
         out["problems"] += batch.problems
         out["bytes"] += batch.bytes_read
     assert sources.records == len(out["ids"])
-    out["problem_lines"] = list(map(str, sources.problems))
-    out["notes"] = sources.notes
+    out["problem_lines"] = list(map(str, getattr(sources, "problems", ())))
+    out["notes"] = getattr(sources, "notes", [])
     return out
 
 

@@ -1,16 +1,13 @@
 """Documents for tests, made here: PDF pages of placed lines, Word documents of XML."""
 
 import io
-import random
 import struct
-import unicodedata
+import tarfile
 import zipfile
 from xml.sax.saxutils import escape
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
-
-from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
@@ -199,21 +196,15 @@ def docx(body, *, footnotes=None, styles="", members=(), before="", theme="", se
     return out.getvalue()
 
 
-def repacked(data, without=(), content_type=None, cut=None, change=()):
-    """Make a Word document without some parts, of another content type, or with a damaged part."""
-    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+def repacked(data, without=(), cut=None, change=()):
+    """Make a Word document without some parts, with a damaged part, or with changed bytes."""
+    files = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
         for name in (name for name in old.namelist() if name not in without):
-            part = old.read(name)
-            if content_type is not None:
-                part = part.replace(usual, content_type.encode())
-            if name == cut:
-                part = part[:-8]
+            files[name] = old.read(name)[: -8 if name == cut else None]
             for old_bytes, new_bytes in change:
-                part = part.replace(old_bytes, new_bytes)
-            new.writestr(name, part)
-    return out.getvalue()
+                files[name] = files[name].replace(old_bytes, new_bytes)
+    return zipped(files)
 
 
 def zipped(files, method=zipfile.ZIP_DEFLATED):
@@ -222,6 +213,21 @@ def zipped(files, method=zipfile.ZIP_DEFLATED):
     with zipfile.ZipFile(out, "w", method) as new:
         for name, data in files.items():
             new.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(files, more=(), **options):
+    """Make a tar archive of contents by their names, and of names with other types."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", **options) as new:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+        for name, kind in more:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "e.txt"
+            new.addfile(member)
     return out.getvalue()
 
 
@@ -249,27 +255,3 @@ def _relations(targets):
         )
         + "</Relationships>"
     )
-
-
-def check_damaged(data, read):
-    """Read a file cut short and with bytes changed: text, or an error of one line."""
-    chosen = random.Random(7)
-    cut = [data[: len(data) * part // 20] for part in range(20)]
-    changed = []
-    for _ in range(40):
-        wrong = bytearray(data)
-        for _ in range(chosen.choice((1, 4, 40))):
-            wrong[chosen.randrange(len(wrong))] = chosen.randrange(256)
-        changed.append(bytes(wrong))
-    read_at_all = 0
-    for damaged in cut + changed:
-        try:
-            result = read(damaged)
-        except UnreadableFileError as error:
-            message = str(error)
-            if not message.isprintable() or ": must " not in message:
-                raise AssertionError(message) from error
-        else:
-            read_at_all += 1
-            assert not any(unicodedata.category(c) == "Cc" for c in set(result.text) - {"\n", "\t"})
-    assert read_at_all < len(cut + changed)

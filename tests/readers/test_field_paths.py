@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.readers.conftest import read_all
 
 import neardup
-from neardup import _core
 from neardup.exceptions import InputError
 from neardup.readers import open_sources, open_table
 from neardup.readers.paths import MISSING, change_texts, find_text, find_value
@@ -62,27 +62,27 @@ def opened(kind, rows=ROWS, **fields):
     return open_table(containers[kind](rows), **fields)
 
 
-def read(source):
-    batches = list(source.batches())
-    return (
-        [text for batch in batches for text in batch.texts.to_pylist()],
-        [id for batch in batches for id in batch.ids.to_pylist()],
-        [problem.reason.code for batch in batches for problem in batch.problems],
-    )
+def read_codes(source):
+    got = read_all(source)
+    return got["texts"], got["ids"], [problem.reason.code for problem in got["problems"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", WANTED)
 def test_every_container_has_the_same_texts_and_ids(kind, name):
     source = opened(kind, text_field=name, id_field="meta.id")
-    assert read(source) == (WANTED[name], ["n0", "n1", "n2"], [])
+    assert read_codes(source) == (WANTED[name], ["n0", "n1", "n2"], [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_name_of_the_data_comes_before_a_path(kind):
     rows = [{"a.b": "name", "a": {"b": "path"}, "a,c": "comma", "c": "c", "id.x": "7"}]
     for name, text in {"a.b": "name", "a,c": "comma", "a.b,c": "name\nc"}.items():
-        assert read(opened(kind, rows, text_field=name, id_field="id.x")) == ([text], ["7"], [])
+        assert read_codes(opened(kind, rows, text_field=name, id_field="id.x")) == (
+            [text],
+            ["7"],
+            [],
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,7 +113,7 @@ def test_a_text_inside_of_a_field_is_named(kind):
 
 def test_broken_lines_are_not_taken_for_a_missing_field():
     Path("a.jsonl").write_text('{"messages": []}\n{"text": oops}\n{"text": "a"\n')
-    problems = read(open_sources(["a.jsonl"]))[2]
+    problems = read_codes(open_sources(["a.jsonl"]))[2]
     assert problems == ["no_text_field", "invalid_json", "invalid_json"]
 
 
@@ -122,26 +122,28 @@ def test_missing_parts_and_other_values_are_problems():
     texts = ["x\ny", "x", None, None, None]
     codes = ["not_a_text", "no_such_field", "no_such_field"]
     for kind in ("jsonl", "dicts"):
-        got = read(opened(kind, rows, text_field="a,b.c"))
+        got = read_codes(opened(kind, rows, text_field="a,b.c"))
         assert (got[0], got[2]) == (texts, codes)
 
 
 def test_csv_columns_are_joined():
     Path("a.csv").write_text("q,a.b,n\nx,y,1\nx,y\n")
-    assert read(open_sources(["a.csv"], text_field="q,a.b"))[0] == ["x\ny", None]
+    assert read_codes(open_sources(["a.csv"], text_field="q,a.b"))[0] == ["x\ny", None]
 
 
 def test_columns_of_mixed_objects_are_read():
     frame = pd.DataFrame({"doc": [{"text": "x", "n": 1}, {"text": "y", "n": "one"}]})
-    assert read(open_table(frame, text_field="doc.text"))[0] == ["x", "y"]
+    assert read_codes(open_table(frame, text_field="doc.text"))[0] == ["x", "y"]
 
 
 def test_invalid_utf8_inside_a_column_is_a_problem():
     bad = pa.StructArray.from_arrays([pa.array([b"ok", b"\xff"]).view(pa.string())], ["text"])
     for table in (pa.table({"doc": bad}), pa.table({"text": pa.array([["ok"], [None]])})):
         name = "doc.text" if "doc" in table.column_names else "text"
-        assert read(open_table(table, text_field=name))[0][0] == "ok"
-    assert read(open_table(pa.table({"doc": bad}), text_field="doc.text"))[2] == ["not_a_text"]
+        assert read_codes(open_table(table, text_field=name))[0][0] == "ok"
+    assert read_codes(open_table(pa.table({"doc": bad}), text_field="doc.text"))[2] == [
+        "not_a_text"
+    ]
 
 
 @pytest.mark.parametrize("name", ["doc.text,lines", "messages[*].content"])
@@ -166,18 +168,33 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=8,
 )
+WORDS = st.text("xyz", max_size=3)
+#: Records that have a text at a path.
+HAVING = {
+    "a": st.fixed_dictionaries({"a": WORDS | st.lists(WORDS, min_size=1)}),
+    "a,b": st.fixed_dictionaries({"a": WORDS, "b": WORDS}),
+    "a.b": st.fixed_dictionaries({"a": st.fixed_dictionaries({"b": WORDS})}),
+    "b[*].a": st.fixed_dictionaries(
+        {"b": st.lists(st.fixed_dictionaries({"a": WORDS}), min_size=1)}
+    ),
+    "a[*],b.a": st.fixed_dictionaries(
+        {"a": st.lists(WORDS, min_size=1), "b": st.fixed_dictionaries({"a": WORDS})}
+    ),
+}
 
 
-@given(st.dictionaries(NAMES, VALUES), st.sampled_from(["a", "a,b", "a.b", "b[*].a", "a[*],b.a"]))
-def test_a_text_is_changed_where_it_was_read(record, name):
-    text = find_text(record, name)
-    if isinstance(text, str):
-        seen = []
-        same = change_texts(record, name, lambda part: seen.append(part) or part)
-        assert same == record
-        assert "\n".join(filter(None, seen)) == text
-        changed = change_texts(record, name, str.upper)
-        assert find_text(changed, name) == text.upper()
+@given(st.dictionaries(NAMES, VALUES), st.sampled_from(sorted(HAVING)), st.data())
+def test_a_text_is_changed_where_it_was_read(others, name, data):
+    # A name of the data comes before a path.
+    names = {name, *name.split(",")}
+    record = {other: value for other, value in others.items() if other not in names}
+    record |= data.draw(HAVING[name])
+    text, seen = find_text(record, name), []
+    same = change_texts(record, name, lambda part: seen.append(part) or part)
+    assert same == record
+    assert "\n".join(filter(None, seen)) == text
+    changed = change_texts(record, name, str.upper)
+    assert find_text(changed, name) == text.upper()
 
 
 def test_a_path_of_nothing_is_missing():
@@ -226,34 +243,6 @@ def test_an_extra_field_of_json_lines_may_be_at_a_path(tmp_path):
 
 
 # JSON lines: columns that the core reads, and records that are deep or have large numbers.
-
-
-def columns_of(lines, source="a", first=7, **given):
-    """Texts, ids, titles, whether there is a title, extra values, and unclear places."""
-    settings = {"requires_id": False, "title": "title", "extra": ["n", "id"], **given}
-    fields = _core.JsonFields(["text", "body"], "id", **settings)
-    block = lines if isinstance(lines, bytes) else "\n".join(lines).encode()
-    texts, ids, titles, has_title, extra, unclear = fields.columns(block, source, first)
-    columns = [pa.array(column).to_pylist() for column in (texts, ids, titles)]
-    return *columns, has_title, extra, unclear
-
-
-def test_fields_become_columns():
-    texts, ids, titles, has_title, extra, unclear = columns_of(
-        [
-            r'{"id": "x", "text": "\u79cb\n雨", "title": "t", "n": {"a": [1, null]}}',
-            "",
-            '{"body": "", "title": 1, "id": -12, "n": 1e3}',
-            " \t\r\v",
-            '{"text": "b", "body": "c", "id": false}',
-        ]
-    )
-    assert texts == ["秋\n雨", "", "b"]
-    assert ids == ["x", "-12", "a:9"]
-    assert titles == ["t", None, None]
-    assert has_title
-    assert extra == [b'[{"a": [1, null]},1e3,null]', b'["x",-12,false]']
-    assert unclear == []
 
 
 #: More than Python's own JSON parser can take, less than what the reader's parser refuses.

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.kit.formats import as_arrow
+from tests.readers.conftest import read_all
 
 from neardup.exceptions import InputError
 from neardup.readers import jsonl, open_sources, open_table
@@ -44,25 +45,21 @@ LINES = st.lists(LINE, max_size=6)
 FILE = st.tuples(LINES, LINES).map(lambda two: b"\n".join([*two[0], b'{"text":"a"}', *two[1]]))
 
 
-def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
+def read_bytes(data, **options):
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "a" + extension)
+        path = Path(folder, "a.jsonl")
         path.write_bytes(data)
-        sources = open_sources([path], format=options.pop("format", None), **options)
-        batches = list(sources.batches(titles=True, batch_bytes=batch))
-        for item in batches:
-            item.texts.validate(full=True)
-            for problem in item.problems:
-                assert "\n" not in str(problem)
-                assert str(problem).isprintable()
-                assert len(problem.found or "") <= 200
-        return (
-            [t for b in batches for t in b.texts.to_pylist()],
-            [i.replace(folder, "") for b in batches for i in b.ids.to_pylist()],
-            [(p.record, p.field, p.reason) for b in batches for p in b.problems],
-            [b.titles.to_pylist() for b in batches if b.titles is not None],
-            [repr(b.extra) for b in batches],
-        )
+        got = read_all(str(path), titles=True, **options)
+    for problem in got["problems"]:
+        assert str(problem).isprintable()
+        assert len(problem.found or "") <= 200
+    return (
+        got["texts"],
+        [name.replace(folder, "") for name in got["ids"]],
+        [(problem.record, problem.field, problem.reason) for problem in got["problems"]],
+        got["titles"],
+        repr(got["extra"]),
+    )
 
 
 def without_marks(data):
@@ -77,7 +74,7 @@ def without_marks(data):
 @settings(max_examples=80, deadline=None)
 @given(FILE.filter(without_marks), st.sampled_from((1, 20, 200, 1 << 22)))
 def test_hostile_lines_never_crash(data, batch):
-    texts, ids, problems, *_ = read_bytes(data, batch=batch)
+    texts, ids, problems, *_ = read_bytes(data, batch_bytes=batch)
     lines = [line for line in data.split(b"\n") if line.strip(b" \t\r\n\x0b\x0c")]
     assert len(texts) == len(ids) == len(lines)
     assert {n for n, _, _ in problems} == {n for n, t in enumerate(texts, 1) if t is None}
@@ -145,19 +142,6 @@ def test_hostile_lines_without_a_text_are_read_or_refused(data):
         assert str(caught.value).isprintable()
     else:
         read_bytes(data)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.binary(max_size=200), st.sampled_from([".jsonl", ".gz", ".zst", ".txt"]))
-def test_any_bytes_in_any_wrapping(data, extension):
-    assume(not data.startswith(b"PAR1"))
-    name = extension if extension in (".jsonl", ".txt") else ".jsonl" + extension
-    problem = ""
-    try:
-        read_bytes(data, name)
-    except InputError as error:
-        problem = str(error)
-    assert problem.isprintable()
 
 
 @pytest.mark.parametrize("kind", ["file", "file of dictionaries", "arrow", "arrows", "table"])

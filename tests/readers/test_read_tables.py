@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.index.written import families
+from tests.readers.conftest import read_all
 
 from neardup import contamination, dedup, dedup_files, pairs, repeats
 from neardup.exceptions import InputError, ParameterError
@@ -63,14 +64,9 @@ SERIES = {
 
 
 def read(source, **options):
-    batches = list(source.batches(titles=True, **options))
-    return (
-        [t for b in batches for t in b.texts.to_pylist()],
-        [i for b in batches for i in b.ids.to_pylist()],
-        [t for b in batches for t in (b.titles.to_pylist() if b.titles else [None] * len(b))],
-        [v for b in batches for v in b.extra.get("n", [])],
-        [(p.record, p.field, p.reason.code) for b in batches for p in b.problems],
-    )
+    got = read_all(source, titles=True, **options)
+    problems = [(p.record, p.field, p.reason.code) for p in got["problems"]]
+    return got["texts"], got["ids"], got["titles"], got["extra"].get("n", []), problems
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)

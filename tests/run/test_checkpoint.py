@@ -5,7 +5,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import sys
 import threading
@@ -16,10 +15,11 @@ import pytest
 from tests import forks
 from tests.kit import hard_texts
 from tests.kit.formats import serialize
+from tests.kit.progress import RecordedProgress
+from tests.run.conftest import Interrupting, ended, left_in, run
 from tests.run.test_memory import memory_of_nothing
 
-from neardup import InputError, OutputError, ParameterError
-from neardup.base.progress import Progress
+from neardup import InputError, OutputError
 from neardup.readers import Sources
 from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
@@ -41,45 +41,8 @@ MOMENTS = [
     ("stage write", 1),
 ]
 
-#: What a run does after its documents are stored.
-STAGES = ("stage candidates, verify, cluster", "stage write")
-
-
 #: Sketches leave memory, so that their keys are joined.
 OUTSIDE = ("neardup.run.pipeline.memory_of", memory_of_nothing)
-
-
-class Interrupting(Progress):
-    """Ctrl-C at the `count`-th time that a moment comes."""
-
-    def __init__(self, moment, count=1):
-        self.moment, self.left, self.name = moment, count, ""
-        self.notes = []
-
-    def stage(self, name, *_):
-        self.name = name
-        self.told(f"stage {name}")
-
-    def advance(self, *_):
-        self.told(f"advance {self.name}")
-
-    def note(self, line):
-        if "have the id of another record" not in line:
-            self.notes.append(line)
-
-    def told(self, moment):
-        if moment == self.moment:
-            self.left -= 1
-            if not self.left:
-                self.end()
-
-    def end(self):
-        raise KeyboardInterrupt
-
-
-class Killing(Interrupting):
-    def end(self):
-        kill()
 
 
 def kill(*_):
@@ -90,16 +53,6 @@ def kill_in_fork(function, *arguments):
     """Run a function in another process, which ends with a kill."""
     done = forks.run(function, *arguments)
     assert done.returncode == -signal.SIGKILL, done.stderr
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working folder with an input."""
-    rng = random.Random(7)
-    texts = hard_texts.mixed(rng, 300) + hard_texts.of_one_form(rng, 200)
-    hard_texts.write_records(tmp_path / "in.jsonl", texts)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 #: Documents of a batch and bytes of a shard, which then has two or three batches.
@@ -115,35 +68,6 @@ def small_shards(monkeypatch):
 def make_small_shards(patch):
     patch.setitem(Sources.batches.__kwdefaults__, "batch_records", SMALL_BATCH)
     patch.setattr("neardup.run.shards._BYTES", SMALL_SHARD)
-
-
-def run(**options):
-    """Run over the input of the folder, and return the bytes of the outputs."""
-    options = {"work": "work", **options}
-    dedup_files(
-        ["in.jsonl"], "kept.jsonl", removed="removed.jsonl", report="report.json", **options
-    )
-    outputs = [Path(name) for name in ("kept.jsonl", "removed.jsonl")]
-    read = [path.read_bytes() for path in outputs]
-    for path in [*outputs, Path("report.json")]:
-        path.unlink()
-    return read
-
-
-def run_killed(moment, count):
-    if "join keys" in moment:
-        pytest.MonkeyPatch().setattr(*OUTSIDE)
-    run(progress=Killing(moment, count))
-
-
-def ended(moment, count=1, **options):
-    """Run until a moment, where Ctrl-C comes."""
-    with pytest.raises(KeyboardInterrupt):
-        run(progress=Interrupting(moment, count), **options)
-
-
-def left_in(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 @pytest.mark.parametrize(
@@ -162,22 +86,12 @@ def test_goes_on_after_ctrl_c(moment, recipe, folder, monkeypatch):
         monkeypatch.setattr(*OUTSIDE)
     ended(*moment, recipe=recipe)
     assert [name for name in left_in(folder) if not name.startswith("work")] == ["in.jsonl"]
-    watch = Interrupting("")
-    assert run(recipe=recipe, progress=watch) == expected
-    resumed = any("resuming from" in note for note in watch.notes)
-    assert resumed == (not moment[0].endswith("read and sketch"))
+    watch = Interrupting("stage read and sketch", 2)
+    assert run(recipe=recipe, progress=watch, memory="1GiB", workers=1) == expected
+    # Documents that are stored are not sketched again.
+    resumed = any("500 records are read" in note for note in watch.notes)
+    assert (resumed, watch.left) == ((False, 1) if "read" in moment[0] else (True, 2))
     assert left_in(folder) == ["in.jsonl", "work"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_documents_are_sketched_once():
-    expected = run(work=None)
-    for moment in ("advance read and sketch", *STAGES):
-        ended(moment)
-    watch = Interrupting("stage read and sketch")
-    assert run(progress=watch, memory="1GiB", workers=1) == expected
-    assert watch.left == 1
-    assert "500 records are read" in watch.notes[0]
 
 
 @pytest.mark.parametrize("recipe", ["general", "minhash", "characters"])
@@ -200,21 +114,10 @@ def test_any_tool_opens_the_sketches(recipe, folder):
     assert run(**options) == expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", MOMENTS, ids=str)
-def test_goes_on_after_kill(moment, folder):
-    expected = run(work=None)
-    kill_in_fork(run_killed, *moment)
-    assert not [path for path in left_in(folder) if path in ("kept.jsonl", "removed.jsonl")]
-    assert run() == expected
-    # Not even the parts of outputs that the killed run had begun.
-    assert left_in(folder) == ["in.jsonl", "work"]
-
-
 def run_killed_while_reading(batches):
     # In another process.
     make_small_shards(pytest.MonkeyPatch())
-    run_killed("advance read and sketch", batches)
+    run(progress=Interrupting("advance read and sketch", batches, kill))
 
 
 @pytest.fixture
@@ -231,7 +134,7 @@ def sketched(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batches", range(1, 26, 25 // 10))
+@pytest.mark.parametrize("batches", range(1, 26, 4))
 @pytest.mark.usefixtures("small_shards")
 def test_kill_while_reading_loses_at_most_one_shard(batches, folder, sketched):
     expected = run(work=None)
@@ -256,7 +159,8 @@ def sample_inputs(folder):
     (folder / "rows.jsonl.gz").write_bytes(packed)
     (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
     readable = [record for record in records if isinstance(record.get("text"), str)]
-    (folder / "rows.parquet").write_bytes(serialize(readable, "parquet"))
+    for format in ("parquet", "csv"):
+        (folder / f"rows.{format}").write_bytes(serialize(readable, format))
     (folder / "texts").mkdir()
     for number, record in enumerate(readable[:200]):
         (folder / "texts" / f"{number}.txt").write_text(record["text"], "utf-8")
@@ -278,6 +182,7 @@ LETTERS = {"segment": {"units": "tests.golden.segmenters:letters"}}
         (["cut.jsonl.gz", "rows.jsonl"], {}),
         (["rows.jsonl", "cut.jsonl.gz"], {}),
         (["rows.parquet", "texts"], {}),
+        (["rows.csv"], {}),
         (["in.jsonl"], {"against": ["rows.jsonl.gz"], "min_length": 40, "on_error": "drop"}),
         (["in.jsonl"], {"against": ["rows.sketches"], "min_length": 40, "on_error": "drop"}),
     ],
@@ -387,27 +292,15 @@ def run_killed_before_it_starts():
     run_plainly()
 
 
-def test_only_opened_outputs_are_replaced(folder):
+@pytest.mark.parametrize("is_interrupted", [False, True])
+@pytest.mark.parametrize("killed", [run_killed_before_it_starts, run_killed_after_one_output])
+def test_outputs_of_a_killed_run_are_replaced(killed, is_interrupted, folder):
     expected = run(work=None)
-    kill_in_fork(run_killed_before_it_starts)
+    kill_in_fork(killed)
+    if is_interrupted:
+        ended("stage write")
     assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]
-
-
-def test_killed_between_the_names_of_two_outputs(folder):
-    """The same command replaces what it had named itself, and nothing else."""
-    expected = run(work=None)
-    kill_in_fork(run_killed_after_one_output)
-    assert (folder / "kept.jsonl").exists()
-    assert not (folder / "removed.jsonl").exists()
-    (folder / "kept.jsonl").rename(folder / "mine.jsonl")
-    (folder / "kept.jsonl").write_text("another's")
-    with pytest.raises(OutputError, match=r"kept\.jsonl: exists already"):
-        run()
-    assert (folder / "kept.jsonl").read_text() == "another's"
-    (folder / "kept.jsonl").unlink()
-    (folder / "mine.jsonl").unlink()
-    assert run() == expected
 
 
 def make_anew(path):
@@ -431,196 +324,17 @@ def change_one_letter(path):
 
 @pytest.mark.parametrize("change", [make_anew, append, change_one_letter])
 def test_output_changed_after_a_kill_is_not_replaced(folder, change):
+    expected = run(work=None)
     kill_in_fork(run_killed_after_one_output)
     kept = folder / "kept.jsonl"
+    assert not (folder / "removed.jsonl").exists()
     change(kept)
     changed = kept.read_bytes()
     with pytest.raises(OutputError, match=r"kept\.jsonl: exists already"):
         run()
     assert kept.read_bytes() == changed
-
-
-def test_failed_run_leaves_outputs_of_a_killed_one_to_the_next(folder):
-    expected = run(work=None)
-    kill_in_fork(run_killed_after_one_output)
-    with pytest.raises(KeyboardInterrupt):
-        run(progress=Interrupting("stage write"))
+    kept.unlink()
     assert run() == expected
-    assert left_in(folder) == ["in.jsonl", "work"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_wrong_format_leaves_no_work_folder():
-    with pytest.raises(ParameterError, match="'format'"):
-        dedup_files(["in.jsonl"], "kept.jsonl", work="work", format="xml")
-    assert not Path("work").exists()
-
-
-@pytest.mark.usefixtures("folder")
-def test_inputs_may_be_one_path_or_an_iterator():
-    for inputs in ("in.jsonl", Path("in.jsonl"), iter(["in.jsonl"])):
-        result = dedup_files(inputs, "kept.jsonl", work="work", report="report.json", force=True)
-        assert result.summary.read == 500
-        assert json.loads(Path("report.json").read_bytes())["settings"]["inputs"] == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("damage", ["flipped", "missing", "cut", "emptied"])
-@pytest.mark.parametrize(
-    "name", ["sketches-1.arrow", "sketches-1.json", "order", "neardup-work.json"]
-)
-def test_damage_is_found(name, damage, folder):
-    texts = hard_texts.mixed(random.Random(9), 50)
-    hard_texts.write_records(folder / "in.jsonl", texts)
-    expected = run(work=None)
-    ended("stage write")
-    shutil.copytree("work", "copy")
-    path = folder / "copy" / name
-    whole = path.read_bytes()
-    middle = len(whole) // 2
-    if damage == "missing":
-        path.unlink()
-    elif damage == "flipped":
-        path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :])
-    else:
-        path.write_bytes(whole[: middle if damage == "cut" else 0])
-    if (name, damage) == ("sketches-1.json", "missing"):
-        # The shard was not complete.
-        assert run(work="copy") == expected
-    else:
-        # Without the manifest, the other files may be anybody's.
-        is_foreign = (name, damage) == ("neardup-work.json", "missing")
-        words = "must be empty or" if is_foreign else r"has changed|damaged"
-        with pytest.raises(InputError, match=words):
-            run(work="copy")
-        assert run() == expected
-
-
-class TestRefusals:
-    """Of folders and runs that do not belong together."""
-
-    def test_a_folder_with_other_things_is_left_as_it_is(self, folder):
-        (folder / "work").mkdir()
-        (folder / "work" / "notes.txt").write_text("mine")
-        with pytest.raises(InputError, match=r"work: must be empty .* notes\.txt"):
-            run()
-        assert left_in(folder / "work") == ["notes.txt"]
-
-    def test_a_file(self, folder):
-        (folder / "work").write_text("mine")
-        with pytest.raises(OutputError, match="work: cannot be used as a work folder"):
-            run()
-
-    @pytest.mark.usefixtures("folder")
-    @pytest.mark.parametrize(
-        ("options", "named"),
-        [
-            ({"recipe": "minhash"}, "recipe"),
-            ({"threshold": 0.9}, "threshold"),
-            ({"priority": "last"}, "priority"),
-            ({"title_from_first_line": True}, "title_from_first_line"),
-            ({"text_field": "title"}, "text_field"),
-            ({"id_field": "title"}, "id_field"),
-            ({"format": "jsonl"}, "format"),
-            ({"max_length": 70}, "max_length"),
-            ({"group_field": "rank"}, "group_field"),
-        ],
-        ids=str,
-    )
-    def test_other_settings(self, options, named):
-        ended("stage write")
-        with pytest.raises(InputError, match=f"with other settings: .*{named}.*delete the folder"):
-            run(**options)
-
-    def test_a_changed_input(self, folder):
-        expected = run(work=None)
-        ended("stage write")
-        status = (folder / "in.jsonl").stat()
-        (folder / "in.jsonl").touch()
-        with pytest.raises(InputError, match="with other settings: inputs"):
-            run()
-        os.utime(folder / "in.jsonl", ns=(status.st_atime_ns, status.st_mtime_ns))
-        assert run() == expected
-
-    @pytest.mark.usefixtures("folder")
-    @pytest.mark.parametrize(("name", "value"), [("__version__", "0.0.1"), ("_LAYOUT", 8)])
-    def test_another_version(self, monkeypatch, name, value):
-        with monkeypatch.context() as patch:
-            patch.setattr(f"neardup.run.checkpoint.{name}", value)
-            ended("stage write")
-        with pytest.raises(InputError, match=r"another version of neardup .*\. Delete it"):
-            run()
-
-    def test_two_runs_at_a_time(self, folder):
-        with (
-            Work(folder / "work", {}),
-            pytest.raises(InputError, match="another run is using this work folder"),
-        ):
-            run()
-
-    def test_an_output_in_it(self, folder):
-        (folder / "work").mkdir()
-        (folder / "link").symlink_to("work")
-        for output in ("work/kept.jsonl", "link/kept.jsonl", "work"):
-            with pytest.raises(ParameterError, match=r"one output only|without other outputs"):
-                dedup_files(["in.jsonl"], output, work="work")
-        assert left_in(folder / "work") == []
-        with pytest.raises(ParameterError, match=r"one output only|without other outputs"):
-            dedup_files(["in.jsonl"], "new.jsonl", work="new.jsonl")
-        assert not Path("new.jsonl").exists()
-
-    @pytest.mark.usefixtures("folder")
-    @pytest.mark.parametrize("kind", ["-", "pipe"])
-    def test_unrepeatable_input_is_refused(self, kind):
-        if kind == "pipe":
-            os.mkfifo("pipe")
-        with pytest.raises(InputError, match=f"{kind}: .*Write it to a file first"):
-            dedup_files([kind], "kept.jsonl", work="work", format="jsonl")
-
-    @pytest.mark.usefixtures("folder")
-    def test_resumed_run_cannot_stop_at_earlier_problems(self):
-        ended("stage write", on_error="keep")
-        with pytest.raises(InputError, match="on_error='stop'"):
-            run(on_error="stop")
-        assert run(on_error="drop") == run(work=None, on_error="drop")
-
-    def test_a_run_ended_before_its_folder_was_complete(self, folder):
-        (folder / "work").mkdir()
-        (folder / "work" / "neardup-work.json.part").write_text("{")
-        (folder / "work" / "neardup-work.lock").touch()
-        assert run() == run(work=None)
-        assert left_in(folder) == ["in.jsonl", "work"]
-
-
-def test_folders_of_texts_with_another_work_folder_among_them(folder):
-    for index in range(40):
-        path = folder / "texts" / f"{index % 3}" / f"{index}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{hard_texts.FORM} {index // 2} {index // 2 * 77}", encoding="utf-8")
-    (folder / "texts" / "gone.txt").symlink_to("nowhere")
-    shutil.copy("in.jsonl", "texts/in.jsonl")
-    dedup_files(["texts"], "plain.jsonl", on_error="drop")
-    watch = Interrupting("stage write")
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files(["in.jsonl"], "other.jsonl", progress=watch, work="texts/work")
-    options = {"work": "work", "on_error": "drop"}
-    watch = Interrupting("stage write")
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files(["texts"], "kept.jsonl", progress=watch, **options)
-    dedup_files(["texts"], "kept.jsonl", **options)
-    assert Path("kept.jsonl").read_bytes() == Path("plain.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("extension", ["parquet", "csv"])
-def test_other_formats_go_on_too(extension, folder):
-    records = [json.loads(line) for line in (folder / "in.jsonl").read_text("utf-8").splitlines()]
-    path = f"in.{extension}"
-    Path(path).write_bytes(serialize(records, extension))
-    dedup_files([path], f"plain.{extension}")
-    for moment in STAGES:
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([path], f"kept.{extension}", work="work", progress=Interrupting(moment))
-    dedup_files([path], f"kept.{extension}", work="work")
-    assert Path(f"kept.{extension}").read_bytes() == Path(f"plain.{extension}").read_bytes()
 
 
 def run_with_little_space(size):
@@ -645,33 +359,26 @@ def test_a_full_disk(share, folder):
     assert run() == expected
 
 
-class TestPairsAndFingerprints:
-    """The other tasks leave and find their stages by the same means."""
-
-    TASKS = ((pairs_files, "stage candidates, verify"), (fingerprint_files, None))
-
-    @pytest.mark.parametrize(("task", "moment"), TASKS)
-    def test_a_run_is_resumed(self, folder, task, moment):
-        task(["in.jsonl"], "expected.jsonl")
-        watch = Interrupting(moment or "advance read and sketch")
-        with pytest.raises(KeyboardInterrupt):
-            task(["in.jsonl"], "out.jsonl", work="work", progress=watch)
-        assert not Path("out.jsonl").exists()
-        again = Interrupting("never")
-        task(["in.jsonl"], "out.jsonl", work="work", progress=again)
-        assert Path("out.jsonl").read_bytes() == Path("expected.jsonl").read_bytes()
-        assert any("resuming from" in note for note in again.notes) == (moment is not None)
-        assert left_in(folder / "work") == []
-
-    @pytest.mark.usefixtures("folder")
-    def test_stages_of_another_task_are_refused(self):
-        watch = Interrupting("stage candidates, verify")
-        with pytest.raises(KeyboardInterrupt):
-            pairs_files(["in.jsonl"], "out.jsonl", work="work", progress=watch)
-        with pytest.raises(
-            InputError, match="other settings: task 'pairs' \\('dedup' requested\\)"
-        ):
-            dedup_files(["in.jsonl"], "kept.jsonl", work="work")
+@pytest.mark.parametrize(
+    ("task", "moment"),
+    [
+        (pairs_files, "stage candidates, verify"),
+        (fingerprint_files, "advance read and sketch"),
+    ],
+)
+def test_pairs_and_fingerprints_are_resumed(folder, task, moment):
+    task(["in.jsonl"], "expected.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        task(["in.jsonl"], "out.jsonl", work="work", progress=Interrupting(moment))
+    assert not Path("out.jsonl").exists()
+    if task is pairs_files:
+        with pytest.raises(InputError, match=r"task 'pairs' \('dedup' requested\)"):
+            run()
+    again = RecordedProgress()
+    task(["in.jsonl"], "out.jsonl", work="work", progress=again)
+    assert Path("out.jsonl").read_bytes() == Path("expected.jsonl").read_bytes()
+    assert any("resuming from" in note for note in again.notes) == (task is pairs_files)
+    assert left_in(folder / "work") == []
 
 
 @pytest.mark.parametrize(

@@ -47,17 +47,6 @@ def test_the_formula_of_the_methods_page(page):
             assert predicted_recall(threshold, bits, result.max_distance - 1) < wanted
 
 
-def test_thresholds_and_distances_go_one_way():
-    for bits in (32, 64, 128, 256):
-        recipe = load_recipe("characters").replace(sketch={"bits": bits})
-        distances = [
-            plan(1000, recipe=recipe, threshold=index / 100).max_distance for index in range(1, 101)
-        ]
-        assert distances == sorted(distances, reverse=True)
-        assert distances[0] <= bits
-        assert distances[-1] == 0
-
-
 #: What each recipe decides by, and how it is searched.
 DECIDES = {
     "general": ("content(5)", "postings"),
@@ -125,29 +114,24 @@ def chance_of_at_least(least, keys, share):
     )
 
 
-@pytest.mark.parametrize("name", ["general", "shingle-sample", "shingle"])
-@pytest.mark.parametrize("threshold", [0.05, 0.4, 0.7, 1.0])
-def test_the_predicted_recall_of_samples(name, threshold):
+@pytest.mark.parametrize(
+    ("name", "size", "threshold"),
+    [
+        *itertools.product(["general", "shingle-sample", "shingle"], [None], [0.05, 0.4, 0.7, 1.0]),
+        # Fewer keys than would be filed of a larger sample.
+        *itertools.product(["general"], [1, 5, 16, 17], [0.5]),
+    ],
+)
+def test_the_predicted_recall_of_samples(name, size, threshold):
     """Of the rare keys that are filed, of which a third of the threshold is asked for."""
-    share = 2 * threshold / (1 + threshold)
-    size = load_recipe(name).sketch.size
+    recipe = load_recipe(name) if size is None else load_recipe(name).replace(sketch={"size": size})
+    share, size = 2 * threshold / (1 + threshold), recipe.sketch.size
     # `dedup` files documents under sixteen of them, `pairs` under all.
-    for look_ups, keys in ((True, 16), (False, size)):
-        result = plan(1000, recipe=name, threshold=threshold, look_ups=look_ups).predicted_recall
-        least = max(1, int(keys * threshold / 3))
-        expected = chance_of_at_least(least, keys, share) if size else 1.0
-        assert result == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("size", [1, 5, 16, 17])
-def test_the_plan_of_small_samples(size):
-    """Fewer keys than would be filed of a larger sample."""
-    recipe = load_recipe("general").replace(sketch={"size": size})
-    result = plan(1000, recipe=recipe, threshold=0.5, look_ups=True)
-    keys = min(size, 16)
-    expected = chance_of_at_least(max(1, keys // 6), keys, 2 / 3)
-    assert result.predicted_recall == pytest.approx(expected, abs=1e-9)
-    assert result.keys == min(24, size * 3 // 2)
+    for look_ups, keys in ((True, min(size, 16)), (False, size)):
+        result = plan(1000, recipe=recipe, threshold=threshold, look_ups=look_ups)
+        expected = chance_of_at_least(max(1, int(keys * threshold / 3)), keys, share)
+        assert result.predicted_recall == pytest.approx(expected if size else 1.0, abs=1e-9)
+        assert result.keys == (min(24, size * 3 // 2) if look_ups else size * 3 // 2)
 
 
 @pytest.mark.parametrize("documents", [0, 1000, 10**7])

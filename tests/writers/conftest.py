@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tests.kit.places import bucket  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
@@ -19,18 +20,17 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+UNPACK = {
+    ".gz": gzip.decompress,
+    ".xz": lzma.decompress,
+    ".bz2": bz2.decompress,
+    ".zst": lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data),
+}
+
+
 def unpack(path):
     """Return the bytes of an output without its compression."""
-    data = Path(path).read_bytes()
-    if path.endswith(".gz"):
-        return gzip.decompress(data)
-    if path.endswith(".xz"):
-        return lzma.decompress(data)
-    if path.endswith(".bz2"):
-        return bz2.decompress(data)
-    if path.endswith(".zst"):
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    return data
+    return UNPACK.get(Path(path).suffix, bytes)(Path(path).read_bytes())
 
 
 def table_of(path):

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 from neardup import OutputError, ParameterError
 from neardup.writers.output_conflicts import refuse_input_as_output
@@ -70,27 +69,24 @@ APART = [
 ]
 
 
-def here(pair):
-    return [name and name.replace("{here}", os.getcwd()) for name in pair]
-
-
-@pytest.mark.parametrize("pair", BOTH)
-def test_one_file_by_two_names(pair):
-    source, output = here(pair)
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        *((pair, "must not be both input and output") for pair in BOTH),
+        *((pair, "must not be inside") for pair in INSIDE),
+    ],
+)
+def test_output_among_the_inputs_is_refused(pair, words):
+    source, output = (name.replace("{here}", os.getcwd()) for name in pair)
     for files, folders in (([output], []), ([], [output])):
-        with pytest.raises(OutputError, match="must not be both input and output") as caught:
+        with pytest.raises(OutputError, match=words) as caught:
             refuse_input_as_output(["no.jsonl", source], files, folders)
         assert output.removeprefix("file://") in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("number", "source", "output"),
-    [
-        (0, "-", "d.jsonl"),
-        (0, "-", "soft.jsonl"),
-        (1, "d.jsonl", "-"),
-        (1, "in", "-"),
-    ],
+    [(0, "-", "d.jsonl"), (0, "-", "soft.jsonl"), (1, "d.jsonl", "-"), (1, "in", "-")],
 )
 def test_standard_stream_counts_as_its_file(number, source, output):
     """As the shell makes it: `< d.jsonl`, `>> d.jsonl`."""
@@ -107,17 +103,8 @@ def test_standard_stream_counts_as_its_file(number, source, output):
         os.close(before)
 
 
-@pytest.mark.parametrize("pair", INSIDE)
-def test_an_output_in_a_folder_of_inputs(pair):
-    source, output = here(pair)
-    for files, folders in (([output], []), ([], [output])):
-        with pytest.raises(OutputError, match="must not be inside"):
-            refuse_input_as_output([source], files, folders)
-
-
-@pytest.mark.parametrize("pair", APART)
-def test_separate_files_are_accepted(pair):
-    source, output = here(pair)
+@pytest.mark.parametrize(("source", "output"), APART)
+def test_separate_files_are_accepted(source, output):
     refuse_input_as_output([source], [output])
 
 
@@ -132,26 +119,25 @@ def test_emptied_folder_must_not_contain_an_input(source, folder):
     refuse_input_as_output([source], [folder])
 
 
-def test_outputs_are_apart_from_each_other():
-    with pytest.raises(ParameterError, match=r"^\./o: must be one output only"):
-        refuse_input_as_output([], ["o", "./o"])
-    with pytest.raises(ParameterError, match=r"^-: must be one output only"):
-        refuse_input_as_output([], ["-", "-"])
-    with pytest.raises(ParameterError, match=r"^work: must be a folder without other outputs"):
-        refuse_input_as_output([], ["work/o"], ["work"])
-    with pytest.raises(ParameterError, match="without other outputs"):
-        refuse_input_as_output([], [], ["s3://b/kept", "s3://b/kept/removed"])
+@pytest.mark.parametrize(
+    ("files", "folders", "words"),
+    [
+        (["o", "./o"], [], r"^\./o: must be one output only"),
+        (["-", "-"], [], r"^-: must be one output only"),
+        (["work/o"], ["work"], r"^work: must be a folder without other outputs"),
+        ([], ["s3://b/kept", "s3://b/kept/removed"], "without other outputs"),
+    ],
+)
+def test_outputs_are_apart_from_each_other(files, folders, words):
+    with pytest.raises(ParameterError, match=words):
+        refuse_input_as_output([], files, folders)
     refuse_input_as_output([], [None, None, "out/a", "out/b"], ["work", None])
 
 
-def test_pattern_at_an_address_is_its_matches():
-    system = MemoryFileSystem()
-    system.pipe_file("/dump/a.jsonl", b"{}\n")
-    try:
-        with pytest.raises(OutputError, match=r"memory:///dump/a\.jsonl: must not be both"):
-            refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/a.jsonl"])
-        refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/b.jsonl"])
-        # Nobody is asked for its files where no output is there.
-        refuse_input_as_output(["nosuch://dump/*.jsonl"], ["memory://dump/b.jsonl"])
-    finally:
-        system.store.clear()
+def test_pattern_at_an_address_is_its_matches(bucket):
+    bucket.pipe_file("/dump/a.jsonl", b"{}\n")
+    with pytest.raises(OutputError, match=r"memory:///dump/a\.jsonl: must not be both"):
+        refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/a.jsonl"])
+    refuse_input_as_output(["memory://dump/*.jsonl"], ["memory://dump/b.jsonl"])
+    # Nobody is asked for its files where no output is there.
+    refuse_input_as_output(["nosuch://dump/*.jsonl"], ["memory://dump/b.jsonl"])

@@ -1,7 +1,5 @@
 """Kept records: unchanged, in input order, from any format to any."""
 
-import gzip
-import io
 import json
 import os
 from pathlib import Path
@@ -53,14 +51,19 @@ def test_same_format_copies_bytes(make, format, packed_from, packed_to):
     assert unpack(f"out.{format}{packed_to}") == want
 
 
+@pytest.mark.parametrize("mask", [KEEP, [False] * 6], ids=["some", "none"])
 @pytest.mark.parametrize("target", ["jsonl", "parquet", "arrow", "csv", "tsv"])
 @pytest.mark.parametrize("source", ["jsonl", "parquet", "arrow", "arrows", "csv", "tsv"])
-def test_every_format_to_every_other(make, source, target):
+def test_every_format_to_every_other(make, source, target, mask):
     output = f"out.{target}"
-    report = keep(make(f"a.{source}", serialize(RECORDS, source)), output, KEEP)
-    assert (report.written, report.unwritable, report.problems) == (5, 0, [])
+    report = keep(make(f"a.{source}", serialize(RECORDS, source)), output, mask)
+    assert (report.written, report.unwritable, report.problems) == (sum(mask), 0, [])
     texts = {source, target} & {"csv", "tsv"}
-    want = [{k: cell(v) for k, v in r.items()} for r in KEPT] if texts else KEPT
+    want = [
+        {name: cell(value) if texts else value for name, value in record.items()}
+        for record, is_kept in zip(RECORDS, mask, strict=True)
+        if is_kept
+    ]
     got = records_of(output)
     assert got == want
     assert [list(r) for r in got] == [list(r) for r in want]
@@ -95,6 +98,9 @@ def test_the_mark_of_the_first_file_is_written_again(make):
     assert unpack("out.csv") == mark + b"text\r\na\r\n"
     keep(["a.csv", make("b.csv", "id,text\n1,b\n")], "out.csv")
     assert unpack("out.csv") == mark + b"text,id\na,\nb,1\n"
+    keep(["b.csv", make("c.csv", "text,id\r\nc,2\r\n")], "out.csv")
+    assert unpack("out.csv") == b"id,text\n1,b\n2,c\n"
+    assert keep(make("e.jsonl", b""), "out.csv").written == 0
 
 
 def test_csv_keeps_its_encoding_and_delimiter(make):
@@ -118,14 +124,9 @@ def test_csv_keeps_its_encoding_and_delimiter(make):
 
 def test_mixed_sources_into_json_lines(make):
     raw = b'{"text":"j",  "id":1}\n'
-    names = [
-        make("a.jsonl", raw),
-        make("b.csv", "id,text\n7,c\n"),
-        make("c.parquet", serialize([{"text": "p", "date": 5}], "parquet")),
-        make("t/d.txt", "d\n"),
-    ]
-    names[3] = "t"
-    keep(names, "out.jsonl")
+    make("t/d.txt", "d\n")
+    parquet = make("c.parquet", serialize([{"text": "p", "date": 5}], "parquet"))
+    keep([make("a.jsonl", raw), make("b.csv", "id,text\n7,c\n"), parquet, "t"], "out.jsonl")
     assert unpack("out.jsonl").startswith(raw)
     assert records_of("out.jsonl") == [
         {"text": "j", "id": 1},
@@ -161,13 +162,6 @@ def test_mixed_sources_share_columns(make, target):
         assert got[3]["size"] == "5"
 
 
-def test_csv_rows_of_another_header_are_rewritten(make):
-    make("a.csv", "id,text\r\n1,a\r\n")
-    make("b.csv", "text,id\nb,2\n")
-    keep(["a.csv", "b.csv"], "out.csv")
-    assert unpack("out.csv") == b"id,text\r\n1,a\r\n2,b\n"
-
-
 NUMBERS = [
     ([1, 2], pa.int64(), [1, 2]),
     ([1, 2.5], pa.float64(), [1.0, 2.5]),
@@ -190,14 +184,18 @@ NUMBERS = [
 ]
 
 
+def fields_of(kind):
+    """Return a type, or the fields of a struct in no order."""
+    return set(kind) if pa.types.is_struct(kind) else kind
+
+
 @pytest.mark.parametrize(("values", "kind", "want"), NUMBERS, ids=lambda v: str(v)[:30])
 def test_type_of_a_json_field(make, values, kind, want):
     for order in (1, -1):
         data = b"".join(orjson.dumps({"text": "t", "v": v}) + b"\n" for v in values[::order])
         keep(make("a.jsonl", data), "out.parquet")
         table = pq.read_table("out.parquet")
-        if not pa.types.is_struct(kind):
-            assert table.schema.field("v").type == kind
+        assert fields_of(table.schema.field("v").type) == fields_of(kind)
         assert table["v"].to_pylist() == want[::order]
 
 
@@ -208,7 +206,7 @@ def test_type_covers_all_parts(values, kind, want):
         shape = InferredType()
         for value in values[::order]:
             shape.observe([value])
-        assert shape.find_type() == kind or pa.types.is_struct(kind)
+        assert fields_of(shape.find_type()) == fields_of(kind)
         assert shape.column(values).to_pylist() == want
 
 
@@ -260,13 +258,10 @@ def test_columns_keep_their_schema(make, format):
     )
     rows = [{"text": f"t{i}", "when": i * 10**9 + 1, "price": i, "kind": "k"} for i in range(5)]
     table = pa.Table.from_pylist(rows, schema)
-    if format == "parquet":
-        pq.write_table(table, make("a.parquet"), row_group_size=2)
-        table = pq.read_table("a.parquet")
-    else:
-        make(f"a.{format}", as_arrow(table, format))
+    name = make(f"a.{format}", serialize(table, format))
+    table = table if format != "parquet" else pq.read_table(name)
     mask = [True, False, False, True, True]
-    keep(f"a.{format}", f"out.{format}", mask)
+    keep(name, f"out.{format}", mask)
     got = table_of(f"out.{format}")
     assert got.schema.equals(table.schema, check_metadata=True)
     assert got.to_pylist() == table.filter(pa.array(mask)).to_pylist()
@@ -296,10 +291,8 @@ def test_arrow_file_of_several_dictionaries_has_their_values(make, format):
         kinds = pa.array(words).dictionary_encode()
         struct = pa.StructArray.from_arrays([kinds], ["inner"])
         table = pa.table({"text": words, "kind": kinds, "at": struct})
-        if format == "parquet":
-            pq.write_table(table.drop_columns("at"), make(f"{number}.{format}"))
-        else:
-            make(f"{number}.{format}", as_arrow(table, format))
+        table = table.drop_columns("at") if format == "parquet" else table
+        make(f"{number}.{format}", serialize(table, format))
     keep([f"0.{format}", f"1.{format}"], "out.arrow")
     got = table_of("out.arrow")
     assert got["kind"].to_pylist() == ["x", "y", "z", "x"]
@@ -350,12 +343,8 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
     ],
 )
 def test_value_without_an_object_of_python_is_left_out_of_text_formats(make, format, kind, value):
-    columns = {"text": ["a", "b"], "at": pa.array([None, value], kind)}
-    out = io.BytesIO()
-    table = pa.table(columns)
-    if format == "parquet":
-        pq.write_table(table, out)
-    path = make(f"in.{format}", out.getvalue() or as_arrow(table, format))
+    table = pa.table({"text": ["a", "b"], "at": pa.array([None, value], kind)})
+    path = make(f"in.{format}", serialize(table, format))
     for output in ("o.jsonl", "o.csv"):
         report = keep(path, output)
         assert (report.written, report.unwritable) == (1, 1)
@@ -400,7 +389,7 @@ def test_records_before_damage_are_written(make, suffix, target):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["jsonl.zst", "jsonl.gz", "parquet", "arrow", "csv"])
+@pytest.mark.parametrize("target", ["parquet", "arrow", "csv"])
 def test_bytes_depend_on_nothing_but_the_records(make, monkeypatch, target):
     rng = np.random.default_rng(2)
     rows = [
@@ -413,15 +402,6 @@ def test_bytes_depend_on_nothing_but_the_records(make, monkeypatch, target):
         keep(make("a.jsonl", data), f"out.{target}", batch_bytes=batch_bytes)
         seen.add(Path(f"out.{target}").read_bytes())
     assert len(seen) == 1
-
-
-def test_no_record_kept(make):
-    for source in ("jsonl", "csv", "parquet", "arrow", "arrows"):
-        name = make(f"a.{source}", serialize(RECORDS, source))
-        for target in ("jsonl", "csv", "parquet", "arrow"):
-            assert keep(name, f"out.{target}", [False] * 6).written == 0
-            assert records_of(f"out.{target}") == []
-    assert keep(make("e.jsonl", b""), "out.csv").written == 0
 
 
 def test_mask_must_fit(make):
@@ -448,18 +428,3 @@ def test_other_number_of_records_gives_no_output(make, copies):
     with pytest.raises(InputError, match="changed while"), open_output("out.jsonl") as out:
         write_kept(sources, KEEP, out)
     assert os.listdir() == ["a.jsonl"]
-
-
-def test_standard_input_to_standard_output(run_python):
-    program = """
-from neardup.readers import open_sources
-from neardup.writers import open_output, write_kept
-from neardup.writers.schema_inference import InferredType
-sources = open_sources(["-"])
-n = sum(len(b) for b in sources.batches())
-with open_output("-") as out:
-    write_kept(sources, [i % 2 == 0 for i in range(n)], out)
-"""
-    lines = serialize(RECORDS, "jsonl").splitlines(keepends=True)
-    done = run_python(program, input=gzip.compress(b"".join(lines)))
-    assert done.stdout == b"".join(lines[::2]), done.stderr

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from tests import needs
 from tests.waiting import PATIENCE
 from tests.writers.conftest import records_of, unpack
 
@@ -22,35 +21,14 @@ from neardup.writers import OutputSet, open_output, pairs_schema, removed_schema
 # The error under test comes out of a with block, after some writing inside.
 # ruff: noqa: PT012, SIM117
 
-
-ALL = [
-    "o.jsonl",
-    "o.csv",
-    "o.tsv",
-    "o.jsonl.gz",
-    "o.csv.zst",
-    "o.jsonl.xz",
-    "o.tsv.bz2",
-    "o.parquet",
-    "o.arrow",
-    "o.feather",
-]
+PLAIN = ["o.jsonl", "o.csv", "o.tsv", "o.parquet", "o.arrow", "o.feather"]
+ALL = [*PLAIN, "o.jsonl.gz", "o.csv.zst", "o.jsonl.xz", "o.tsv.bz2"]
 BATCH = pa.record_batch({"text": ["a", "b"]})
 
 
 def fill(output):
     output.begin(BATCH.schema)
     output.write_batch(BATCH)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_nothing_is_seen_before_the_commit(name):
-    with open_output(name) as output:
-        fill(output)
-        assert not os.path.exists(name)
-        (temporary,) = os.listdir()
-        assert temporary.startswith(f".{name}.")
-    assert os.listdir() == [name]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -62,20 +40,12 @@ def test_error_leaves_nothing(name, error):
     assert os.listdir() == []
 
 
-def test_error_leaves_the_old_file():
-    Path("o.jsonl").write_text("old")
-    with pytest.raises(ZeroDivisionError), open_output("o.jsonl", force=True) as output:
-        output.write(b"new")
-        raise ZeroDivisionError
-    assert Path("o.jsonl").read_text() == "old"
-    assert os.listdir() == ["o.jsonl"]
-
-
 def test_outputs_appear_together():
     with OutputSet((), rows={name: name for name in ALL}) as outputs:
         for name in ALL:
             fill(outputs.files[name])
-        assert not set(ALL) & set(os.listdir())
+        # Each is in a temporary file of its name.
+        assert {name.rsplit(".", 2)[0] for name in os.listdir()} == {f".{name}" for name in ALL}
     assert sorted(os.listdir()) == sorted(ALL)
 
 
@@ -97,11 +67,16 @@ def test_existing_file_needs_force():
     Path("o.jsonl").write_text("old")
     with pytest.raises(OutputError, match=r"exists already.*force=True"):
         open_output("o.jsonl")
+    with pytest.raises(ZeroDivisionError), open_output("o.jsonl", force=True) as output:
+        output.write(b"new")
+        raise ZeroDivisionError
+    assert Path("o.jsonl").read_text() == "old"
     os.chmod("o.jsonl", 0o640)
     with open_output("o.jsonl", force=True) as output:
         output.write(b"new")
     assert Path("o.jsonl").read_text() == "new"
     assert stat.S_IMODE(os.stat("o.jsonl").st_mode) == 0o640
+    assert os.listdir() == ["o.jsonl"]
 
 
 def test_name_taken_meanwhile_needs_force():
@@ -122,18 +97,13 @@ def test_link_is_followed():
     assert Path("real.jsonl").read_text() == "new"
 
 
-def test_new_file_has_the_usual_mode():
+def test_new_file_of_the_longest_name_has_the_usual_mode():
     Path("plain").touch()
-    with open_output("o.jsonl"):
-        pass
-    assert os.stat("o.jsonl").st_mode == os.stat("plain").st_mode
-
-
-def test_longest_name():
     name = "n" * 249 + ".jsonl"
     with open_output(name):
         pass
-    assert os.listdir() == [name]
+    assert os.stat(name).st_mode == os.stat("plain").st_mode
+    assert sorted(os.listdir()) == [name, "plain"]
 
 
 REFUSED = [
@@ -158,14 +128,6 @@ def test_same_output_twice():
     with pytest.raises(ParameterError, match=r"^\./o\.jsonl: must be one output only"):
         OutputSet((), {"output": "o.jsonl"}, rows={"report": "./o.jsonl"})
     assert os.listdir() == []
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason=needs.LINUX)
-@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "arrow"])
-def test_full_device(format):
-    with pytest.raises(OutputError, match="No space left on device"):
-        with open_output("/dev/full", format=format) as output:
-            fill(output)
 
 
 def test_closed_pipe_is_left_to_the_caller(run_in_fork):
@@ -197,7 +159,7 @@ def test_gzip_carries_no_time(monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz", ".bz2"])
 def test_cut_of_the_writes_changes_no_byte(monkeypatch, suffix):
-    data = os.urandom(200_000).hex().encode() * 12
+    data = os.urandom(200_000).hex().encode() * 6
     seen = set()
     for step, processors in [(len(data), 1), (1000, 2), (1 << 20, 8)]:
         monkeypatch.setattr(os, "cpu_count", lambda processors=processors: processors)
@@ -310,19 +272,18 @@ def test_text_formats(suffix):
         ]
 
 
+#: Texts of another type.
+LARGE = pa.schema(
+    [
+        field.with_type(pa.large_string()) if field.type == pa.string() else field
+        for field in REMOVED
+    ]
+)
+
+
 @pytest.mark.parametrize(
     "rows",
-    [
-        ROWS,
-        iter(ROWS),
-        TABLE,
-        TABLE.select(REMOVED.names[::-1]),
-        TABLE.cast(
-            pa.schema(
-                [f.with_type(pa.large_string()) if f.type == pa.string() else f for f in REMOVED]
-            )
-        ),
-    ],
+    [ROWS, iter(ROWS), TABLE, TABLE.select(REMOVED.names[::-1]), TABLE.cast(LARGE)],
     ids=range(5),
 )
 def test_every_kind_of_rows(rows):
@@ -333,10 +294,9 @@ def test_every_kind_of_rows(rows):
 
 
 @pytest.mark.parametrize("schema", [REMOVED, pairs_schema()])
-@pytest.mark.parametrize("rows", [[], pa.table({n: [] for n in REMOVED.names})])
-def test_no_rows_give_a_valid_file(schema, rows):
-    if isinstance(rows, pa.Table):
-        rows = schema.empty_table()
+@pytest.mark.parametrize("is_table", [True, False])
+def test_no_rows_give_a_valid_file(schema, is_table):
+    rows = schema.empty_table() if is_table else []
     for name in ("r.jsonl", "r.jsonl.zst", "r.csv", "r.tsv.gz", "r.parquet"):
         assert write(name, rows, schema) == 0
     assert unpack("r.jsonl") == unpack("r.jsonl.zst") == b""
