@@ -1,7 +1,5 @@
 """A service inside the test's process, and one in another process."""
 
-import itertools
-import os
 import shutil
 import signal
 import socket
@@ -21,16 +19,13 @@ import neardup
 from neardup.readers import sandbox, sandboxed_reader
 from neardup.server import Settings, create_app
 from neardup.server.jobs import queue
-from neardup.server.security.headers import CONTENT_POLICY, REPORT_POLICY
-from neardup.server.security.keys import SCOPES, create_key
-from tests import forks
+from neardup.server.security.keys import create_key
+from tests import forks, needs
+from tests.cli.conftest import environment
 from tests.forks import Fork
 from tests.server import programs
-from tests.server.openapi_checks import check_described
+from tests.server.answers import check_answer
 from tests.waiting import PATIENCE, until
-
-#: The browser may show the answer to a form again, which it asks for.
-PAGE_OF_A_FORM = "private, no-cache"
 
 #: What a client on the same machine asks for; the service looks at the host.
 BASE = "http://127.0.0.1:8765"
@@ -53,51 +48,25 @@ class Inside(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and wait for all of the answer."""
+        request.read()
 
         async def send() -> httpx.Response:
-            async def chunks() -> Any:
-                for chunk in request.stream:
-                    yield chunk
-
-            asked = httpx.Request(
-                request.method,
-                request.url,
-                headers=request.headers.raw,
-                content=chunks(),
-                extensions=request.extensions,
-            )
-            answer = await self._transport.handle_async_request(asked)
+            answer = await self._transport.handle_async_request(request)
             content = await answer.aread()
             return httpx.Response(answer.status_code, headers=answer.headers, content=content)
 
         return self._portal.call(send)
 
 
-def check_headers(answer: httpx.Response) -> None:
-    """Assert what the headers of every answer say, whatever route it is of."""
-    headers = answer.headers
-    path = answer.request.url.path if answer.is_success else ""
-    is_report, is_static = path.endswith("/report"), path.startswith("/static/")
-    assert headers["content-security-policy"] == (REPORT_POLICY if is_report else CONTENT_POLICY)
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "same-origin"
-    assert headers["cross-origin-opener-policy"] == "same-origin"
-    assert headers["cross-origin-resource-policy"] == "same-origin"
-    cached = ["public, max-age=31536000, immutable"] if is_static else ["no-store", PAGE_OF_A_FORM]
-    assert headers["cache-control"] in cached
-    assert "microphone=()" in headers["permissions-policy"]
-    assert not {"server", "access-control-allow-origin"} & set(headers)
-
-
 @contextmanager
 def client_of(app: FastAPI) -> Iterator[httpx.Client]:
-    """Run an app from start to stop and give a client, all whose answers have their headers."""
+    """Run an app from start to stop and give a client, all whose answers are checked."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(app.router.lifespan_context(app)),
         httpx.Client(transport=Inside(app, portal), base_url=BASE) as client,
     ):
-        client.event_hooks["response"].append(check_headers)
+        client.event_hooks["response"].append(check_answer)
         client.app = app  # type: ignore[attr-defined]
         yield client
 
@@ -166,22 +135,14 @@ def run_service(settings: dict[str, Any], log: Path) -> Process:
     return Process(Fork(programs.serve, settings, port, stdout=log, stderr=log), port, log)
 
 
-def run_command(arguments: Sequence[str], log: Path, *, new_interpreter: bool = False) -> Process:
-    """Run ``neardup`` with these arguments and a port."""
-    port = free_port()
-    arguments = [*arguments, "--port", str(port)]
-    if not new_interpreter:
-        return Process(Fork(forks.run_command, *arguments, stdout=log, stderr=log), port, log)
-    path = os.pathsep.join(filter(None, sys.path))
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "neardup", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-    return Process(process, port, log)
+def peak_memory(pid: int, *, reset: bool = False) -> int:
+    """Return the largest memory of a process, in bytes; `reset` begins with the present one."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        pytest.skip(needs.LINUX)
+    if reset:
+        (status.parent / "clear_refs").write_text("5")
+    return int(status.read_text().partition("VmHWM:")[2].split()[0]) << 10
 
 
 def make_index(location: Path) -> str:
@@ -245,9 +206,10 @@ def bearer(key: str) -> dict[str, str]:
 def keys(tmp_path: Path) -> dict[str, Any]:
     """A file, ``path``, of a key for each set of scopes, whose name is the scopes."""
     path = tmp_path / "keys.json"
-    sets = [itertools.combinations(SCOPES, count) for count in range(1, len(SCOPES) + 1)]
-    names = {"+".join(scopes): scopes for scopes in itertools.chain(*sets)}
-    return {"path": path, **{name: create_key(path, name, names[name])[0] for name in names}}
+    secrets = {}
+    for name in ("read", "write", "read+write"):
+        secrets[name], _ = create_key(path, name, name.split("+"))
+    return {"path": path, **secrets}
 
 
 @pytest.fixture
@@ -262,27 +224,12 @@ def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
     return serve()
 
 
-@pytest.fixture
-def api(client: httpx.Client) -> httpx.Client:
-    """The same, whose answers are all held against the description."""
-    return checked(client)
-
-
 @pytest.fixture(scope="module")
 def shared(index_file: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A service like that of `api`, for all tests of a file that leave it as it is."""
+    """A service like that of `client`, for all tests of a file that leave it as it is."""
     index = shutil.copy(index_file, tmp_path_factory.mktemp("shared") / "news.db")
     with client_of(create_app(Settings(index=str(index), workers=1))) as client:
-        yield checked(client)
-
-
-def checked(client: httpx.Client) -> httpx.Client:
-    """Let the answers of a client be held against the description."""
-    app = client.app  # type: ignore[attr-defined]
-    client.event_hooks["response"].append(
-        lambda answer: (answer.read(), check_described(app, answer))
-    )
-    return client
+        yield client
 
 
 @pytest.fixture
@@ -298,11 +245,18 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
     def start(
         *, command: Sequence[str] | None = None, new_interpreter: bool = False, **settings: Any
     ) -> Process:
-        log = tmp_path / f"service-{len(started)}.log"
-        if command is not None:
-            process = run_command(command, log, new_interpreter=new_interpreter)
-        else:
+        log, port = tmp_path / f"service-{len(started)}.log", free_port()
+        if command is None:
             process = run_service({"index": index, **settings}, log)
+        elif new_interpreter:
+            words = [sys.executable, "-m", "neardup", *command, "--port", str(port)]
+            with log.open("ab") as output:
+                program = subprocess.Popen(words, stdout=output, stderr=output, env=environment())
+            process = Process(program, port, log)
+        else:
+            words = [*command, "--port", str(port)]
+            fork = Fork(forks.run_command, *words, stdout=log, stderr=log)
+            process = Process(fork, port, log)
         started.append(process)
         process.wait_until_up()
         return process
@@ -310,16 +264,3 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
     yield start
     for process in started:
         process.stop(signal.SIGKILL)
-
-
-#: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "running", "service", "site"}
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a process as slow."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.parent == here and _PROCESSES & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.slow)

@@ -4,27 +4,14 @@ import re
 import signal
 import socket
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from neardup.server.security.keys import create_key
-from tests import needs
-from tests.server.conftest import make_index, run_service
+from tests.server.conftest import make_index, peak_memory, run_service
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
-
-
-def memory(pid, *, reset=False):
-    """Return the largest memory that a process had, in bytes; `reset` begins with what it has."""
-    status = Path(f"/proc/{pid}/status")
-    if not status.exists():
-        pytest.skip(needs.LINUX)
-    if reset:
-        (status.parent / "clear_refs").write_text("5")
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) << 10
 
 
 def connect(running):
@@ -57,13 +44,13 @@ def running(tmp_path_factory):
 
 
 CHUNK = b"40000\r\n" + b"a" * 0x40000 + b"\r\n"
-CHUNKED_HEAD = b"Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+HOST = b"Host: localhost\r\n"
+CODED = b"%s HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: %s\r\n\r\n"
 CHUNKED = (
     b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b"Transfer-Encoding: Chunked\r\n\r\n11\r\n" + b'{"a":"x","b":"y"}' + b"\r\n"
 )
-QUERY = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\n"
-HEALTH = b"GET /healthz HTTP/1.1\r\n"
+QUERY, HEALTH = b"POST /v1/query HTTP/1.1\r\n" + HOST, b"GET /healthz HTTP/1.1\r\n"
 HEADER = b"X-A: " + b"a" * 1000 + b"\r\n"
 
 
@@ -71,18 +58,18 @@ HEADER = b"X-A: " + b"a" * 1000 + b"\r\n"
     ("head", "piece", "most"),
     [
         *(
-            (b"POST %s HTTP/1.1\r\n" % path + CHUNKED_HEAD, CHUNK, 200 << 20)
+            (CODED % (b"POST " + path, b"chunked"), CHUNK, 200 << 20)
             for path in (b"/v1/documents", b"/v1/check", b"/check", b"/", b"/nowhere")
         ),
         # A head, and trailers, without end.
-        (b"GET / HTTP/1.1\r\nHost: localhost\r\n", HEADER, 20 << 20),
-        (b"POST /v1/query HTTP/1.1\r\n" + CHUNKED_HEAD + b"0\r\n", HEADER, 20 << 20),
+        (b"GET / HTTP/1.1\r\n" + HOST, HEADER, 20 << 20),
+        (CODED % (b"POST /v1/query", b"chunked") + b"0\r\n", HEADER, 20 << 20),
     ],
     ids=range(7),
 )
 def test_a_gigabyte_without_a_length(running, head, piece, most):
     running.client.get("/v1/stats")
-    before = memory(running.process.pid, reset=True)
+    before = peak_memory(running.process.pid, reset=True)
     sent = 0
     with connect(running) as connection:
         connection.sendall(head)
@@ -94,7 +81,7 @@ def test_a_gigabyte_without_a_length(running, head, piece, most):
             pass
         answer = until_closed(connection)
     assert sent < most
-    assert memory(running.process.pid) - before < 40 << 20
+    assert peak_memory(running.process.pid) - before < 40 << 20
     assert not answer or answer.startswith(b"HTTP/1.1 4")
     assert running.client.get("/healthz").status_code == 200
 
@@ -124,6 +111,21 @@ def test_a_long_head(running):
     assert not answer or answer.startswith(b"HTTP/1.1 400 ")
 
 
+CODINGS = [
+    *(
+        b"gzip",
+        b"gzip, chunked",
+        b"chunked, gzip",
+        b"chunked, chunked",
+        b"identity",
+        b"",
+        b"chunked,",
+    ),
+    *(b"chunked;q=1", b"xchunked", b"\x0bchunked"),
+    *(one + b"\r\nTransfer-Encoding: chunked" for one in (b"chunked", b"gzip")),
+]
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -131,56 +133,28 @@ def test_a_long_head(running):
         b"GET / HTTP/9.9\r\nConnection: close",
         b"\x16\x03\x01\x02\x00\x01\x00",
         QUERY + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
-        *(
-            QUERY.replace(b"1.1", version) + b"\r\n".join(lengths)
-            for version, lengths in (
-                (b"1.1", (b"Content-Length: 2", b"Transfer-Encoding: chunked")),
-                (b"1.1", (b"Transfer-Encoding: chunked", b"Content-Length: 2")),
-                (b"1.0", (b"Transfer-Encoding: chunked",)),
-            )
-        ),
+        # Two lengths, which a proxy may read in another way, and one that old versions lack.
+        QUERY + b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+        QUERY + b"Transfer-Encoding: chunked\r\nContent-Length: 2",
+        QUERY.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked",
         # A damaged chunk.
         CHUNKED + b"zz\r\n",
         # Hosts that may be read in two ways.
-        HEALTH + b"Host: localhost\r\nHost: localhost",
-        HEALTH + b"Host: evil.example\r\nHost: localhost",
-        HEALTH + b"X-A: b",
+        *(HEALTH + hosts for hosts in (HOST + HOST, b"Host: evil.example\r\n" + HOST, b"X-A: b")),
+        *(
+            CODED % (path, coding) + b"2\r\n{}\r\n0"
+            for path in (b"POST /v1/compare", b"POST /check", b"POST /nowhere")
+            for coding in CODINGS
+        ),
     ],
 )
-def test_invalid_http_is_refused(running, sent):
+def test_invalid_http_is_refused_once(running, sent):
     with connect(running) as connection:
         connection.sendall(sent + b"\r\n\r\n")
         answer = until_closed(connection)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert len(re.findall(rb"HTTP/1\.1 \d{3} ", answer)) == 1
     assert b"server:" not in answer.lower()
-
-
-@pytest.mark.parametrize(
-    "coding",
-    [
-        b"gzip",
-        b"gzip, chunked",
-        b"chunked, gzip",
-        b"chunked, chunked",
-        b"identity",
-        b"chunked;q=1",
-        b"xchunked",
-        b"chunked,",
-        b"\x0bchunked",
-        b"",
-        b"chunked\r\nTransfer-Encoding: chunked",
-        b"gzip\r\nTransfer-Encoding: chunked",
-    ],
-)
-@pytest.mark.parametrize("path", [b"/v1/compare", b"/check", b"/nowhere"])
-def test_transfer_codings(running, path, coding):
-    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: %s\r\n\r\n"
-    with connect(running) as connection:
-        connection.sendall(head % (path, coding) + b"2\r\n{}\r\n0\r\n\r\n")
-        answer = until_closed(connection)
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert answer.count(b"HTTP/1.1 ") == 1
 
 
 @pytest.mark.parametrize("trailer", [b"", b"Host: evil.example\r\n", b"Content-Type: a/b\r\n"])
@@ -205,6 +179,13 @@ def test_a_damaged_request_does_not_answer_the_one_before(serve_process, tmp_pat
     assert answer.index(b"slow 0") < answer.index(b"HTTP/1.1 400 ")
 
 
+def test_head_over_a_real_connection(running):
+    for path, status in (("/v1/stats", 200), ("/v1/none", 404), ("/v1/query", 405)):
+        # A body too much would be taken for the next answer.
+        assert running.client.head(path).status_code == status
+        assert running.client.get("/healthz").json() == {"status": "ok"}
+
+
 def test_three_hundred_connections(running):
     with ExitStack() as open_ones:
         connections = [open_ones.enter_context(connect(running)) for _ in range(300)]
@@ -212,8 +193,7 @@ def test_three_hundred_connections(running):
             connection.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answers = [connection.recv(65536) for connection in connections]
     statuses = [int(answer.split()[1]) for answer in answers]
-    assert len(statuses) == 300
-    assert set(statuses) <= {200, 429}
+    assert statuses.count(200) + statuses.count(429) == 300
     assert statuses.count(200) >= 200
     assert all(b"retry-after: 1" in one for one in answers if one.split()[1] == b"429")
     assert running.client.get("/v1/stats").status_code == 200
@@ -231,14 +211,11 @@ def test_a_forwarded_scheme_counts_if_the_proxy_is_trusted(serve_process, tmp_pa
 
 
 def test_closed_connection_leaves_nothing(running):
-    def ask_and_go():
+    # More than it answers at once.
+    for _ in range(300):
         with connect(running) as connection:
             connection.sendall(
                 b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\n"
                 b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
             )
-
-    # More than it answers at once.
-    for _ in range(300):
-        ask_and_go()
     assert running.client.get("/v1/stats").status_code == 200

@@ -26,6 +26,8 @@ from tests.postgres import NoServer, Server
 from tests.server.conftest import BRIDGE, free_port, run_service
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.slow
+
 # Debian has it in a folder that only root searches.
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -48,10 +50,10 @@ http {{
 
 
 class Site:
-    """The services, and clients of the proxy in front of them."""
+    """The services, and clients of the proxy in front of them, which ask for news.example."""
 
     def __init__(self, folder, services, key, port):
-        self.services, self.key = services, key
+        self.services, self.key = services, {"Authorization": f"Bearer {key}"}
         self._folder, self._port = folder, port
         self._tls = ssl.create_default_context(cafile=folder / "cert.pem")
 
@@ -59,7 +61,6 @@ class Site:
         return (self._folder / "error.log").read_text()
 
     def client(self, **headers):
-        """Return a client that asks for news.example."""
         return httpx.Client(
             base_url=f"https://127.0.0.1:{self._port}",
             headers={"Host": "news.example", **headers},
@@ -67,10 +68,13 @@ class Site:
             timeout=PATIENCE,
         )
 
-    def connect(self):
-        """Return a connection without a request."""
+    def connect(self, path, size, body=b""):
+        """Return a connection with a request whose body has a size, and the begin of the body."""
         connection = socket.create_connection(("127.0.0.1", self._port), timeout=PATIENCE)
-        return self._tls.wrap_socket(connection, server_hostname="news.example")
+        connection = self._tls.wrap_socket(connection, server_hostname="news.example")
+        head = b"POST %s HTTP/1.1\r\nHost: news.example\r\nContent-Length: %d\r\n\r\n"
+        connection.sendall(head % (path, size) + body)
+        return connection
 
     def answers(self):
         try:
@@ -84,9 +88,8 @@ def start_nginx(folder: Path, example: str, services, port):
     """Start nginx with the example, changed as its comments say."""
     certificate, key = folder / "cert.pem", folder / "key.pem"
     options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=news.example"]
-    names = ("-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1")
-    files = ("-keyout", key, "-out", certificate)
-    subprocess.run(["openssl", *options, *names, *files], check=True, capture_output=True)
+    options += ["-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1", "-keyout", key]
+    subprocess.run(["openssl", *options, "-out", certificate], check=True, capture_output=True)
     first, second = (service.url.rpartition(":")[2] for service in services)
     for old, new in (
         ("server 127.0.0.1:8765;", f"server 127.0.0.1:{first};"),
@@ -138,20 +141,18 @@ def test_a_person(site):
     """Forms are the page's own behind HTTPS, and a session stays with its service."""
     with site.client(Origin="https://news.example") as client:
         assert client.get("/removals").status_code == 303
-        answer = client.post("/login", data={"key": site.key})
-        assert answer.status_code == 303
-        (cookie,) = answer.headers.get_list("set-cookie")
-        assert "secure" in cookie.lower()
-        session = {"Cookie": cookie.partition(";")[0]}
-        assert {client.get("/removals", headers=session).status_code for _ in range(10)} == {200}
-        elsewhere = session | {"Origin": "https://evil.example"}
+        key = site.key["Authorization"].removeprefix("Bearer ")
+        answer = client.post("/login", data={"key": key})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert "secure" in answer.headers["set-cookie"].lower()
+        assert {client.get("/removals").status_code for _ in range(10)} == {200}
+        elsewhere = {"Origin": "https://evil.example"}
         assert client.post("/logout", headers=elsewhere).status_code == 403
 
 
 def test_a_program(site):
     """A check is found by who sent it, and all services have the documents."""
-    key = {"Authorization": f"Bearer {site.key}"}
-    with site.client(**key) as client:
+    with site.client(**site.key) as client:
         added = client.post("/v1/documents", json={"id": "a/1", "text": BRIDGE})
         assert added.status_code == 201
         paper = {"file": ("paper.txt", BRIDGE.encode())}
@@ -165,24 +166,20 @@ def test_a_program(site):
 
         assert until(ended, "the check to end") == "done"
     for service in site.services:
-        assert service.client.get("/v1/documents/a/1", headers=key).status_code == 200
+        assert service.client.get("/v1/documents/a/1", headers=site.key).status_code == 200
 
 
 def test_too_large_body_is_refused(site):
     """It is refused by its announced size, before any of it is sent to a service."""
-    with site.connect() as connection:
-        connection.sendall(
-            b"POST /v1/check HTTP/1.1\r\nHost: news.example\r\nContent-Length: 69206016\r\n\r\n"
-        )
+    with site.connect(b"/v1/check", 69206016) as connection:
         assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
 def test_metrics_are_for_this_machine(site):
-    key = {"Authorization": f"Bearer {site.key}"}
-    with site.client(**key) as client:
+    with site.client(**site.key) as client:
         assert client.get("/metrics").status_code == 404
     for service in site.services:
-        assert service.client.get("/metrics", headers=key).status_code == 200
+        assert service.client.get("/metrics", headers=site.key).status_code == 200
 
 
 def test_too_many_requests_of_an_address(site):
@@ -204,13 +201,11 @@ def test_too_many_sign_ins(site):
 
 def test_too_many_connections_of_an_address(site):
     """Bodies that do not come hold connections; the next ones are refused."""
-    body = b"POST /v1/query HTTP/1.1\r\nHost: news.example\r\nContent-Length: 9\r\n\r\n{"
     with ExitStack() as connections:
 
         def hold():
             """Hold a connection, unless it came too soon after the others."""
-            connection = connections.enter_context(site.connect())
-            connection.sendall(body)
+            connection = connections.enter_context(site.connect(b"/v1/query", 9, b"{"))
             return not select.select([connection], [], [], 0.1)[0]
 
         for _ in range(20):
@@ -223,38 +218,36 @@ def test_too_many_connections_of_an_address(site):
 def test_stopped_service_is_unavailable(site):
     """The last test: its clients get the other one."""
     assert site.services[0].stop() == 0
-    with site.client(Authorization=f"Bearer {site.key}") as client:
+    with site.client(**site.key) as client:
         until(lambda: client.get("/v1/stats").status_code == 200, "the other service to answer")
 
 
 @pytest.fixture(scope="module")
 def deploy(root):
-    return root / "deploy"
+    return {path.name: path.read_text("utf-8") for path in (root / "deploy").iterdir()}
 
 
-@pytest.fixture(scope="module")
-def compose(deploy):
-    return yaml.safe_load((deploy / "compose.yml").read_text("utf-8"))
+def words_of_image(deploy):
+    """Return the words of the Dockerfile's health check, of its entry point, of its command."""
+    found = re.findall(r"(?:ENTRYPOINT|CMD) (\[.*\])$", deploy["Dockerfile"], re.MULTILINE)
+    return [json.loads(words) for words in found]
 
 
-@pytest.fixture(scope="module")
-def commands(deploy):
-    """The words of the Dockerfile's entry point, of its health check, and of its command."""
-    text = (deploy / "Dockerfile").read_text("utf-8")
-    return [json.loads(words) for words in re.findall(r"(?:ENTRYPOINT|CMD) (\[.*\])$", text, re.M)]
-
-
-def test_the_command_of_the_image(commands):
-    _, entry, words = commands
+def test_commands_of_the_image_and_of_the_unit(deploy):
+    _, entry, words = words_of_image(deploy)
     assert entry == ["neardup"]
     _, values = parser.read_words(words)
     assert (values["host"], str(values["keys"])) == ("0.0.0.0", "keys.json")
+    start = re.search(r"^ExecStart=(.*)$", deploy["neardup.service"], re.MULTILINE)[1]
+    program, *words = shlex.split(start)
+    assert program.endswith("/neardup")
+    _, values = parser.read_words(words)
+    assert (values["index"], values["proxy"]) == ("news.db", "127.0.0.1")
 
 
-@pytest.mark.slow
-def test_the_health_check_of_the_image(commands, serve_process):
+def test_the_health_check_of_the_image(deploy, serve_process):
     service = serve_process()
-    (program, *words), *_ = commands
+    program, *words = words_of_image(deploy)[0]
     assert program == "python"
     words = [word.replace("http://127.0.0.1:8765", service.url) for word in words]
     assert subprocess.run([sys.executable, *words]).returncode == 0
@@ -263,26 +256,18 @@ def test_the_health_check_of_the_image(commands, serve_process):
     assert ended.returncode == 1
 
 
-def test_the_command_of_the_unit(deploy):
-    unit = (deploy / "neardup.service").read_text("utf-8")
-    program, *words = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1])
-    assert program.endswith("/neardup")
-    _, values = parser.read_words(words)
-    assert (values["index"], values["proxy"]) == ("news.db", "127.0.0.1")
-
-
-def test_the_services_of_compose(deploy, compose):
-    services = compose["services"]
-    _, values = parser.read_words(services["neardup"]["command"])
+def test_the_services_of_compose(deploy):
+    compose = yaml.safe_load(deploy["compose.yml"])
+    service, nginx = compose["services"]["neardup"], compose["services"]["nginx"]
+    _, values = parser.read_words(service["command"])
     # Nothing but nginx, in the same network, reaches the service.
     assert (values["host"], values["proxy"]) == ("127.0.0.1", "127.0.0.1")
-    assert services["nginx"]["network_mode"] == "service:neardup"
-    assert services["neardup"]["read_only"]
-    assert "USER 10001" in (deploy / "Dockerfile").read_text("utf-8")
-    names = {volume.partition(":")[0] for one in services.values() for volume in one["volumes"]}
-    files = {name.removeprefix("./") for name in names if name.startswith("./")}
-    assert names - {f"./{name}" for name in files} == set(compose["volumes"])
-    nginx = (deploy / "nginx.conf").read_text("utf-8")
-    assert "server 127.0.0.1:8765;" in nginx
-    mounted = {volume.split(":")[1] for volume in services["nginx"]["volumes"]}
-    assert set(re.findall(r"ssl_certificate(?:_key)? +(\S+);", nginx)) <= mounted
+    assert nginx["network_mode"] == "service:neardup"
+    assert "server 127.0.0.1:8765;" in deploy["nginx.conf"]
+    assert service["read_only"]
+    assert "USER 10001" in deploy["Dockerfile"]
+    volumes = [volume for one in compose["services"].values() for volume in one["volumes"]]
+    names = {volume.partition(":")[0] for volume in volumes}
+    assert {name for name in names if not name.startswith("./")} == set(compose["volumes"])
+    mounted = {volume.split(":")[1] for volume in nginx["volumes"]}
+    assert set(re.findall(r"ssl_certificate(?:_key)? +(\S+);", deploy["nginx.conf"])) <= mounted

@@ -1,6 +1,5 @@
 """Libraries: opened once, anew when they grew, and never in the way of others."""
 
-import os
 import threading
 
 import pytest
@@ -71,21 +70,21 @@ def test_names_and_sizes_once_they_are_opened(opened):
     assert opened.list_libraries()[1] == ("papers", 1)
 
 
-@pytest.mark.parametrize("change", ["add", "edit", "remove"])
-def test_changed_files_are_read_again(opened, folder, change):
+@pytest.mark.parametrize(
+    ("name", "text", "count"), [("c.txt", FERRY, 3), ("b.txt", OWN + FERRY, 2), ("b.txt", None, 1)]
+)
+def test_changed_files_are_read_again(opened, folder, name, text, count):
     (folder / "b.txt").write_text(OWN)
     until_ready(opened, "papers")
     with opened.use("papers") as before:
-        if change == "add":
-            (folder / "c.txt").write_text(FERRY)
-        elif change == "edit":
-            (folder / "b.txt").write_text(OWN + FERRY)
+        if text is None:
+            (folder / name).unlink()
         else:
-            (folder / "b.txt").unlink()
+            (folder / name).write_text(text)
         until_ready(opened, "papers")
         with opened.use("papers") as after:
             assert after is not before
-            assert len(after.library) == {"add": 3, "edit": 2, "remove": 1}[change]
+            assert len(after.library) == count
         # Who has the one before keeps it.
         assert [one.text for one in before.library.documents([1])] == [LONG]
     with pytest.raises(ValueError, match="closed"):
@@ -102,24 +101,32 @@ def test_grown_index_is_read_again(opened, index):
     until_ready(opened, INDEX)
     with opened.use(INDEX) as after:
         assert after is not before
-        found = {one.id for one in after.library.documents(range(len(after.library)))}
-    assert found == {"a/1", "a/2", "new"}
+        assert {one.id for one in after.library.documents(range(3))} == {"a/1", "a/2", "new"}
 
 
-def test_opening_rests(opened, folder, clock, monkeypatch):
+@pytest.fixture
+def opening(monkeypatch):
+    """Replace the opening of libraries: ``opening(before)`` calls a function first."""
     real = libraries.open_library
 
-    def open_in_two_seconds(library, **options):
-        clock.advance(2)
-        return real(library, **options)
+    def replace(before):
+        def open_library(library, **options):
+            before(library)
+            return real(library, **options)
 
-    monkeypatch.setattr(libraries, "open_library", open_in_two_seconds)
+        monkeypatch.setattr(libraries, "open_library", open_library)
+
+    return replace
+
+
+def test_opening_rests(opened, opening, folder, clock):
+    opening(lambda _: clock.advance(2))
     until_ready(opened, "papers")
     (folder / "c.txt").write_text(FERRY)
     clock.advance(19)
     assert opened.prepare("papers")
-    with opened.use("papers") as opening:
-        assert len(opening.library) == 1
+    with opened.use("papers") as before:
+        assert len(before.library) == 1
     clock.advance(1)
     assert not opened.prepare("papers")
     assert count(opened, "papers") == 2
@@ -145,41 +152,22 @@ def test_missing_index_comes_back(opened):
     assert count(opened, INDEX) == 3
 
 
-@pytest.fixture
-def slow(monkeypatch):
-    """Let the opening of the library of papers wait for an event."""
+def test_others_need_not_wait(serve, folder, opening):
     go = threading.Event()
-    real = libraries.open_library
-
-    def open_slowly(library, **options):
-        if isinstance(library, str):
-            assert go.wait(PATIENCE)
-        return real(library, **options)
-
-    monkeypatch.setattr(libraries, "open_library", open_slowly)
-    yield go
-    go.set()
-
-
-def test_others_need_not_wait(serve, folder, slow):
+    # The index is not opened by its location.
+    opening(lambda library: not isinstance(library, str) or go.wait(PATIENCE))
     client = serve(libraries={"papers": str(folder)})
     first = send(client, OWN + LONG, library="papers")
     second = send(client, OWN + FERRY)
     assert wait(client, second)["rates"]["total"] > 0.4
     state = client.get(first.json()["status"]).json()
     assert (state["state"], state["stage"]) == ("queued", "library")
-    slow.set()
+    unopened = {"name": "papers", "documents": None}
+    assert client.get("/v1/libraries").json()["libraries"][1] == unopened
+    go.set()
     assert wait(client, first)["rates"]["total"] > 0.4
-
-
-def test_listed_over_http(serve, folder):
-    client = serve(libraries={"papers": str(folder)})
-    listed = client.get("/v1/libraries")
-    assert listed.json() == {
-        "libraries": [{"name": "index", "documents": None}, {"name": "papers", "documents": None}]
-    }
-    wait(client, send(client, OWN, library="papers"))
-    assert client.get("/v1/libraries").json()["libraries"][1]["documents"] == 1
+    listed = [{"name": "index", "documents": 3}, {"name": "papers", "documents": 1}]
+    assert client.get("/v1/libraries").json() == {"libraries": listed}
 
 
 def test_a_report_does_not_say_where_files_are(serve, folder):
@@ -190,7 +178,8 @@ def test_a_report_does_not_say_where_files_are(serve, folder):
     report = client.get(accepted.json()["report_json"])
     assert {one["id"] for one in report.json()["sources"]} == {"lighthouse.txt", "old.txt"}
     assert report.json()["library"] == "papers"
-    pages = [client.get(f"{accepted.json()['status']}/report?language={at}") for at in ("zh", "en")]
+    address = f"{accepted.json()['status']}/report?language="
+    pages = [client.get(address + language) for language in ("zh", "en")]
     for answer in (report, *pages):
         assert str(folder) not in answer.text
-        assert os.path.basename(os.path.dirname(folder)) not in answer.text
+        assert folder.parent.name not in answer.text
