@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from tests.index.written import FERRY
 
-from neardup import Index, InputError, ParameterError
+from neardup import Index, InputError, NeardupError, ParameterError
+from neardup.index import RemovalFilter
 
 MANY = [{"id": "b", "text": "one"}]
 
@@ -113,6 +114,26 @@ METHODS |= {
 OTHERS = {"stats", "recount", "compact", "close"}
 
 
+#: Fields of a filter of removals.
+FILTERS = {
+    **dict.fromkeys(("search", "source"), (None, 3, ["a"])),
+    **dict.fromkeys(
+        ("min_similarity", "max_similarity"), (None, "0.5", True, -0.1, 1.5, float("nan"))
+    ),
+    **dict.fromkeys(("since", "until"), (3, "yesterday", "2026-02-30")),
+    **{"confirmed": (1,), "order": (None, "x")},
+}
+#: Settings of a new index.
+SETTINGS = {
+    "threshold": (0, 1.1, "0.5"),
+    "max_distance": (3,),
+    "expected": (0, 2**32, 1.5),
+    "must_exist": ("yes",),
+    "workers": (-1,),
+    "recipe": ("nosuch",),
+}
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     with Index(tmp_path_factory.mktemp("parameters") / "index.db") as index:
@@ -129,15 +150,20 @@ def test_the_lists_are_complete():
         assert parameters == set(bad), name
 
 
-CASES = [
-    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{number}")
-    for name, (_, bad) in METHODS.items()
-    for parameter, values in bad.items()
-    for number, value in enumerate(values)
-]
+def cases(table):
+    """Each bad value of each parameter."""
+    return [(name, value) for name, values in table.items() for value in values]
 
 
-@pytest.mark.parametrize(("name", "parameter", "value"), CASES)
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        # Some values are too long for the name of a test.
+        pytest.param(name, *case, id=f"{name}-{case[0]}-{number}")
+        for name, (_, bad) in METHODS.items()
+        for number, case in enumerate(cases(bad))
+    ],
+)
 def test_bad_values_are_refused_by_name(index, name, parameter, value):
     good, _ = METHODS[name]
     with pytest.raises((ParameterError, InputError)) as told:
@@ -149,6 +175,28 @@ def test_bad_values_are_refused_by_name(index, name, parameter, value):
     if isinstance(told.value, ParameterError):
         assert "must" in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize(("name", "value"), cases(FILTERS))
+def test_bad_filters_are_refused_by_name(index, name, value):
+    wanted = RemovalFilter(**{name: value})
+    for call in (index.removals, index.count_removals):
+        with pytest.raises(ParameterError, match=f"'{name}' parameter must"):
+            call(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        *(({name: value}, name) for name, value in cases(SETTINGS)),
+        ({"recipe": "characters", "max_distance": -1}, "max_distance"),
+    ],
+)
+def test_bad_settings_make_nothing(location, options, name):
+    with pytest.raises(NeardupError, match=f"'{name}' parameter must"):
+        Index(location, **options)
+    with pytest.raises(NeardupError, match=r"no such file"):
+        Index(location, must_exist=True)
 
 
 @pytest.mark.parametrize("option", ["extra_fields", "at_field", "source_field"])
