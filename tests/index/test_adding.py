@@ -1,4 +1,4 @@
-"""Documents that come in: logs, fields, files, notes and problems of each document."""
+"""Additions and questions: logs, fields, files, notes, problems, copies kept by hand."""
 
 import json
 import random
@@ -173,6 +173,42 @@ def test_documents_beyond_the_length_of_a_list_count_once(index, monkeypatch, fi
     for end in (first, 40, 43, 43):
         index.add_many(many[:end])
         assert (len(index), index.stats().skipped_documents) == (end, max(0, end - 32))
+
+
+@BOTH
+@pytest.mark.parametrize("text", [NUMBERS, "。。", ""])
+def test_copies_kept_by_hand_are_all_identical(index, text):
+    for id in ("a", "b", "c"):
+        index.add(id, text)
+    index.keep("c")
+    matches = [(match.id, match.identical) for match in index.query(text)]
+    assert matches == [("a", True), ("c", True)]
+
+
+RECIPE = load_recipe("shingle").replace(decide={"threshold": 0.3})
+
+
+@BOTH
+def test_near_misses_are_the_most_similar_other_documents(location):
+    text = NUMBERS[:30] + " and then something else entirely, told at length."
+    with Index(location, recipe=RECIPE) as index:
+        index.add("numbers", NUMBERS)
+        index.add("pears", PEARS)
+        assert index.query(text) == []
+        (miss,) = index.near_misses(text)
+        assert (miss.id, 0 < miss.similarity < 0.3) == ("numbers", True)
+        assert index.near_misses(NUMBERS) == index.near_misses("。。。") == []
+
+
+@BOTH
+def test_stats_have_the_settings(location):
+    with Index(location, recipe=RECIPE) as index:
+        stats = index.stats()
+    assert "neardup:" not in stats.location
+    assert stats.bytes > 1000
+    assert (stats.recipe_id, stats.scheme, stats.background_texts) == (RECIPE.id, "prefix", None)
+    assert (stats.measure, stats.threshold, stats.max_distance) == ("resemblance(5)", 0.3, None)
+    assert abs(datetime.now(UTC) - stats.created).total_seconds() < 600
 
 
 def test_a_closed_index_says_so(location):

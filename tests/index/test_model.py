@@ -428,7 +428,7 @@ def test_index_equals_its_model(recipe, new_place, tmp_path, monkeypatch):
     for name, rows in SIZES.items():
         monkeypatch.setattr(f"neardup.index.{name}", rows)
     # A new schema of PostgreSQL takes a second.
-    examples = 6 if "://" in new_place() else 25
+    examples = 6 if "://" in new_place() else 16
     run_state_machine_as_test(
         lambda: Machine(new_place(), recipe, tmp_path),
         settings=settings(max_examples=examples, stateful_step_count=30),

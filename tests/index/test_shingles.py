@@ -187,12 +187,21 @@ def test_a_damaged_file_is_made_again(place, in_memory, name):
     assert content_of(place) == before
 
 
-@pytest.mark.parametrize("content", [b"mine", b"my own notes, longer than a head"])
-def test_a_file_of_the_user_with_its_name_is_left_alone(place, in_memory, content):
-    file_of(place).write_bytes(content)
-    for _ in range(2):
+OTHERS = {
+    "a folder": Path.mkdir,
+    "a note": lambda file: file.write_bytes(b"mine"),
+    "notes": lambda file: file.write_bytes(b"my own notes, longer than a head"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_something_else_with_its_name_is_left_alone(place, in_memory, name):
+    OTHERS[name](file_of(place))
+    before = file_of(place).is_dir() or file_of(place).read_bytes()
+    for end in (13, 14):
         assert candidates(place) == in_memory(place)
-    assert file_of(place).read_bytes() == content
+        add(place, end - 1, end)
+    assert (file_of(place).is_dir() or file_of(place).read_bytes()) == before
 
 
 def test_damaged_shingles_bring_no_missing_document(place, in_memory):
@@ -224,13 +233,6 @@ def test_restored_backup_is_noticed(place, in_memory, tmp_path, at):
     add(place, 20, 28, at)
     assert candidates(place) == in_memory(place)
     assert filed(place) == 20
-
-
-def test_unwritable_file_changes_no_answer(place, in_memory):
-    file_of(place).mkdir()
-    for end in (13, 14):
-        assert candidates(place) == in_memory(place)
-        add(place, end - 1, end)
 
 
 def test_a_full_disk(place, in_memory, monkeypatch):
