@@ -25,7 +25,7 @@ _FORM = (
 
 
 def notices():
-    """Notices of one template without numbers, each about something of its own, shuffled."""
+    """Notices of one template without numbers, each about another thing, shuffled."""
     rng = random.Random(5)
     every = itertools.islice(itertools.product(_PLACES, _THINGS, _DOINGS), 300)
     many = documents(_FORM.format(*words) + letters(rng, 30) for words in every)

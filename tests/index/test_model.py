@@ -25,9 +25,9 @@ RECIPES = {
     "shingle": load_recipe("shingle").replace(decide={"threshold": 0.3}),
     **{name: load_recipe(name) for name in ("characters", "general", "minhash", "classic")},
 }
-#: Of these, PostgreSQL takes those that store different columns.
+#: PostgreSQL takes the recipes that store different columns.
 ON_SERVER = ("shingle", "characters", "general")
-#: Rows of a transaction or a page, of which a few documents need several.
+#: Rows of a transaction or a page: so few that six documents need several.
 SIZES = {
     **{"ingest.transaction.BATCH": 3, "ingest.first_import._WRITTEN": 3},
     **{"retention._TOGETHER": 2, "retention._WITH_TEXTS": 2, "store.documents._TOGETHER": 2},
