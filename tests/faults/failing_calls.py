@@ -11,7 +11,9 @@ import os
 import sqlite3
 import sys
 import traceback
+from collections import Counter
 from contextlib import closing, suppress
+from itertools import cycle, islice
 from pathlib import Path
 
 from neardup import Index
@@ -27,32 +29,26 @@ TOGETHER = 10
 
 
 class Trial:
-    """One index, what was acknowledged of it, and the operations that are tried on it."""
+    """One index, the ids that it acknowledged, and the operations that are tried on it."""
 
     def __init__(self, place: str) -> None:
         self.place = place
         self.faults = Faults()
         self.index = Index(place, **OPTIONS)
         self.acknowledged: set[str] = set()
-        self._next = 0
+        # Texts differ from all before, or else the index would not grow.
+        self._records = (
+            {"id": f"d{n}", "text": f"{text}{n}"} for n, text in enumerate(cycle(TEXTS))
+        )
         self.add_many()
 
-    def _records(self, count: int) -> list[dict[str, str]]:
-        self._next += count
-        numbers = range(self._next - count, self._next)
-        # Texts differ from all before, or else what is stored would not grow.
-        return [
-            {"id": f"d{number}", "text": f"{TEXTS[number % len(TEXTS)]}{number}"}
-            for number in numbers
-        ]
-
     def add(self) -> None:
-        (record,) = self._records(1)
-        self.index.add(record["id"], record["text"])
+        record = next(self._records)
+        self.index.add(**record)
         self.acknowledged.add(record["id"])
 
     def add_many(self) -> None:
-        records = self._records(TOGETHER)
+        records = list(islice(self._records, TOGETHER))
         added = self.index.add_many(records)
         assert not added.problems
         self.acknowledged.update(record["id"] for record in records)
@@ -133,18 +129,16 @@ def try_all(
 def main() -> None:
     most = int(sys.argv[1])
     place = os.environ["FAULT_PATH"]
-    count: dict[str, int] = {}
+    count: Counter[str] = Counter()
     breaches: list[str] = []
     for operation in OPERATIONS:
         # A small index for each: the law reads all of it.
         trial = Trial(place)
-        for kind in KINDS:
-            for error in (errno.ENOSPC, errno.EIO) if kind == "write" else (errno.EIO,):
-                for sticky in (False, True):
-                    tried, wrong = try_all(trial, operation, kind, error, sticky=sticky, most=most)
-                    count[f"{operation} {kind}"] = count.get(f"{operation} {kind}", 0) + tried
-                    breaches += wrong
-                    print(operation, kind, error, sticky, tried, file=sys.stderr)
+        for kind, error in [("write", errno.ENOSPC), *((kind, errno.EIO) for kind in KINDS)]:
+            for sticky in (False, True):
+                tried, wrong = try_all(trial, operation, kind, error, sticky=sticky, most=most)
+                count[f"{operation} {kind}"] += tried
+                breaches += wrong
         trial.index.close()
         for suffix in ("", "-wal", "-shm"):
             Path(place + suffix).unlink(missing_ok=True)

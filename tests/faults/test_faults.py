@@ -25,8 +25,9 @@ def test_hostile_inputs_are_read_or_refused(name, tmp_path):
     assert reached == (0, [b"%d" % inputs[-1]]), ran.stderr.decode("utf-8", "replace")
 
 
-def corpus(recipe, texts):
-    made = _core.Corpus(compiled(load_recipe(recipe)), keeps_texts=True, shingle=None, workers=1)
+def corpus(recipe, texts, **options):
+    options = {"keeps_texts": True, "shingle": None, "workers": 1} | options
+    made = _core.Corpus(compiled(load_recipe(recipe)), **options)
     made.push(pa.array(texts, pa.large_string()), titles=None, units=None)
     made.finish()
     return made
@@ -38,6 +39,10 @@ def rule(scheme, **other):
     return _core.Rule(scheme=scheme, **{**given, "shingle": 5, "min_features": 1, **other})
 
 
+def keys(scheme, bits=0, **other):
+    return _core.KeyScheme(rule(scheme, **other), bits=bits, background=None)
+
+
 class TestRefused:
     """What did not return, or ended in a panic, before it was refused."""
 
@@ -46,7 +51,7 @@ class TestRefused:
         with pytest.raises(ParameterError, match=r"'bits' parameter must be 1 to 256"):
             _core.radius(0.5, bits, 0.99)
         with pytest.raises(ParameterError, match="'bits' parameter"):
-            _core.KeyScheme(rule("near", max_distance=0), bits=bits, background=None)
+            keys("near", bits, max_distance=0)
 
     def test_more_threads_than_a_system_has(self):
         with pytest.raises(ParameterError, match="'workers' parameter must be at most 1024"):
@@ -59,32 +64,27 @@ class TestRefused:
     @pytest.mark.parametrize("scheme", ["near", "bands"])
     def test_a_search_for_other_sketches(self, scheme):
         samples = corpus("shingle-sample", ["一" * 20, "二" * 20])
-        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            _core.Clusterer(samples, rule(scheme))
-        scheme_of_keys = _core.KeyScheme(rule(scheme), bits=64, background=None)
-        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            scheme_of_keys.keys_of(samples, 0)
         empty = np.array([], np.uint64)
-        stored = _core.FetchedIndex(scheme_of_keys, empty, empty, empty.astype(np.uint16))
-        with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            _core.Clusterer.of_stored(samples, rule(scheme), stored, [])
+        stored = _core.FetchedIndex(keys(scheme, 64), empty, empty, empty.astype(np.uint16))
+        for call in (
+            lambda: _core.Clusterer(samples, rule(scheme)),
+            lambda: keys(scheme, 64).keys_of(samples, 0),
+            lambda: _core.Clusterer.of_stored(samples, rule(scheme), stored, []),
+        ):
+            with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
+                call()
 
     def test_a_background_of_samples_outside_of_memory(self, tmp_path):
-        memory = _core.Memory(
-            texts=0, sketches=0, compared=1 << 20, keys=1 << 20, folder=str(tmp_path)
-        )
-        recipe = compiled(load_recipe("shingle-sample"))
-        made = _core.Corpus(recipe, keeps_texts=True, shingle=None, workers=1, memory=memory)
-        made.push(pa.array(["一" * 20, "二" * 20], pa.large_string()), titles=None, units=None)
-        made.finish()
+        sizes = {"texts": 0, "sketches": 0, "compared": 1 << 20, "keys": 1 << 20}
+        memory = _core.Memory(**sizes, folder=str(tmp_path))
+        made = corpus("shingle-sample", ["一" * 20, "二" * 20], memory=memory)
         with pytest.raises(InputError, match="expected of at least 2 documents in memory, found 0"):
             _core.Background(made)
 
     def test_more_bands_than_values(self):
         signatures = corpus("minhash", ["一" * 20])
-        scheme_of_keys = _core.KeyScheme(rule("bands", bands=200, rows=5), bits=0, background=None)
         with pytest.raises(ParameterError, match="'bands' parameter must be few enough"):
-            scheme_of_keys.keys_of(signatures, 0)
+            keys("bands", bands=200, rows=5).keys_of(signatures, 0)
 
     def test_missing_documents_are_refused(self):
         made = corpus("shingle-sample", ["一" * 20])
@@ -114,14 +114,13 @@ class TestRefused:
 
     def test_mismatched_entries_are_refused(self):
         made = corpus("shingle-sample", ["一" * 20])
-        scheme_of_keys = _core.KeyScheme(rule("postings"), bits=0, background=None)
         two, single = np.array([1, 2], np.uint64), np.array([1], np.uint64)
         with pytest.raises(InputError, match="2 keys, 1 numbers, 2 minimum overlaps"):
-            _core.FetchedIndex(scheme_of_keys, two, single, two.astype(np.uint16))
+            _core.FetchedIndex(keys("postings"), two, single, two.astype(np.uint16))
         for offsets in ([], [1], [0, 2, 1], [0, 5]):
             with pytest.raises(InputError, match="ascending from 0 to 1"):
-                _core.FetchedIndex.listed(scheme_of_keys, offsets, [1])
-        given = _core.FetchedIndex.listed(scheme_of_keys, [0, 0, 1], [1])
+                _core.FetchedIndex.listed(keys("postings"), offsets, [1])
+        given = _core.FetchedIndex.listed(keys("postings"), [0, 0, 1], [1])
         with pytest.raises(InputError, match="a batch of 1 documents, found those of 2"):
             given.candidates(made)
         with pytest.raises(InputError, match="at most 1, the documents of the corpus"):

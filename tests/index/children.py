@@ -87,25 +87,30 @@ class _IdReporter(Progress):
             self._tell([row["id"] for row in islice(self._left, documents)])
 
 
-def add_all(tell, place, many, size, options):
-    """Add documents and tell what is there.
+def add_parts(index, many, size):
+    """Add documents `size` at a time, for 0 one by one; give the ids of each part once it is there.
 
-    They are added `size` at a time, one by one for 0, or for None as a first import, in small
-    transactions.
+    They are added as they arrive, not as a first import.
     """
+    for begin in range(0, len(many), size or 1):
+        part = many[begin : begin + (size or 1)]
+        if size:
+            assert not any(decision.problem for decision in stream(index, part))
+        else:
+            index.add(part[0]["id"], part[0]["text"])
+        yield [row["id"] for row in part]
+
+
+def add_all(tell, place, many, size, options):
+    """Add documents and tell their ids; for None as a first import of small transactions."""
     with Index(place, **options) as index:
         tell("open")
         if size is None:
             transaction.BATCH, first_import._WRITTEN = 10, 40
             index.add_many(many, progress=_IdReporter(tell, many))
-            return
-        for begin in range(0, len(many), size or 1):
-            part = many[begin : begin + (size or 1)]
-            if size:
-                assert not any(decision.problem for decision in stream(index, part))
-            else:
-                index.add(part[0]["id"], part[0]["text"])
-            tell([item["id"] for item in part])
+        else:
+            for ids in add_parts(index, many, size):
+                tell(ids)
 
 
 def add_at_once(tell, place, together, texts, name, options):

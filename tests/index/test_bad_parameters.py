@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from tests.index.written import FERRY
 
-from neardup import Index, InputError, ParameterError
+from neardup import Index, InputError, NeardupError, ParameterError
+from neardup.index import RemovalFilter
 
-MANY = [{"id": "b", "text": "one"}]
-
+_FLAG = (1, "yes", None)
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _ID = (None, 7, b"bytes", ["x"])
 _NEW_ID = (*_ID, "", "a\0b", "\ud800", "雪" * 1000)
@@ -18,99 +18,92 @@ _TITLE = (7, b"bytes", "\ud800")
 _TIME = ("soon", 7, b"2024-01-01", "", "2024-13-01")
 _SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", "999999999w", timedelta(0))
 _OUTPUT = (7, b"out", ["out"], "a\0b", "\ud800")
-_ZONE = (7, "", "Nowhere/At/All", "Asia", "../passwd", "a\0b", b"UTC")
-_FIELD = (7, ["text"])
-_FIELDS = {
-    "text_field": _FIELD,
-    "id_field": _FIELD,
-    "title_field": _FIELD,
-    "at_field": _FIELD,
-    "source_field": _FIELD,
-    "max_text": (0, -1, "1 apple", True, [], 1 << 40),
-    "extra_fields": ("x", 7, [7], None),
-    "within": _SPAN,
-    "at_zone": _ZONE,
-    "title_from_first_line": (1, "yes", None),
-    "progress": (),
-    "replace": (1, "yes", None),
-}
+_COUNT = (0, -1, 1.5, "1", True)
+_FIELDS = ("text_field", "id_field", "title_field", "at_field", "source_field")
 
-#: Methods with arguments that are right, and values that are wrong. Files that are
-#: written have their own tests.
+#: What a parameter refuses, wherever it is taken.
+BY_NAME = {
+    **dict.fromkeys(_FIELDS, (7, ["text"])),
+    **dict.fromkeys(("title", "source", "by"), _TITLE),
+    **dict.fromkeys(("id", "old"), _ID),
+    **dict.fromkeys(("within", "older_than"), _SPAN),
+    **dict.fromkeys(("at", "before"), _TIME),
+    **dict.fromkeys(("removed", "report", "decisions"), _OUTPUT),
+    **dict.fromkeys(("output", "copy"), (*_OUTPUT, None)),
+    **dict.fromkeys(("replace", "force", "include_removed", "title_from_first_line"), _FLAG),
+    "at_zone": (7, "", "Nowhere/At/All", "Asia", "../passwd", "a\0b", b"UTC"),
+    "data": (None, 7, "text", {"text": "x"}),
+    "documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}]),
+    "encoding": ("no-such-encoding", 7),
+    "event": _COUNT,
+    "extra": ("x", 7, [1], {"x": "\ud800"}),
+    "extra_fields": ("x", 7, [7], None),
+    "format": ("xml", 7),
+    "inputs": ([], 7, None, [7], b"a", "a\0b", "\ud800", ["no-such-inputs.jsonl"]),
+    "k": (*_COUNT, None),
+    "max_text": (0, -1, "1 apple", True, [], 1 << 40),
+    "new": _NEW_ID,
+    # The tests of all functions have its values.
+    "progress": (),
+    "search": (7, b"x", "\ud800"),
+    "since": (*_TIME, None),
+    "state": ("lost", "", 7, ["kept"]),
+    "text": _TEXT,
+    "texts": _FLAG,
+    "wanted": (7, "x", {}),
+}
+#: What only one method refuses.
+OTHERS = {
+    "add": {"id": _NEW_ID},
+    "clusters": {"after": (-1, 1 << 63, 1.5, "1", None, True)},
+    "decisions": {"before": (*_COUNT, 1 << 63)},
+    "get_many": {"ids": ("a", 7, [7], None)},
+    "reconsider": {"ids": ("a", 7, [7], {"a"})},
+    "removals": {"after": (7, None, "x", ":", "1:x")},
+}
+_ONE, _QUESTION, _NOTHING = {"id": "a"}, {"text": FERRY}, {}
+#: Methods, with arguments that are right.
 METHODS = {
-    "add": (
-        {"id": "b", "text": FERRY},
-        {
-            "id": _NEW_ID,
-            "text": _TEXT,
-            "title": _TITLE,
-            "at": _TIME,
-            "source": _TITLE,
-            "extra": ("x", 7, [1], {"x": "\ud800"}),
-            "within": _SPAN,
-            "at_zone": _ZONE,
-            "replace": (1, "yes", None),
-        },
-    ),
-    "add_many": ({"data": MANY}, {"data": (None, 7, "text", {"text": "x"})} | _FIELDS),
-    "add_files": (
-        {"inputs": ["/dev/null"], "format": "jsonl"},
-        {
-            "inputs": ([], 7, None, [7], b"a", "a\0b", "\ud800", ["no-such-inputs.jsonl"]),
-            "format": ("xml", 7),
-            "encoding": ("no-such-encoding", 7),
-            **dict.fromkeys(("removed", "report"), _OUTPUT),
-            "force": (1, "yes", None),
-        }
-        | _FIELDS,
-    ),
-    "query": (
-        {"text": FERRY},
-        {
-            "text": _TEXT,
-            "k": (0, -1, 1.5, "1", None, True),
-            "title": _TITLE,
-            "at": _TIME,
-            "within": _SPAN,
-        },
-    ),
-    "get": ({"id": "a"}, {"id": _ID}),
-    "get_many": ({"ids": ["a"]}, {"ids": ("a", 7, [7], None), "texts": (1, "yes", None)}),
-    "explain": ({"id": "a"}, {"id": _ID}),
-    "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
-    "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
-    "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1 << 63, 1.5, "1", None, True)}),
-    "check": ({}, {"progress": ()}),
-    "remove": ({"id": "a"}, {"id": _ID}),
-    "rename": ({"old": "a", "new": "b"}, {"old": _ID, "new": _ID}),
-    "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
-    "confirm": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
-    "undo": ({"id": "a"}, {"id": _ID, "by": _TITLE, "event": (0, -1, 1.5, "1", True)}),
-    "removals": ({}, {"wanted": (7, "x", {}), "after": (7, None, "x", ":", "1:x")}),
-    "count_removals": ({}, {"wanted": (7, "x", {})}),
-    "count_arrivals": ({"since": "2026-01-01"}, {"since": (*_TIME, None)}),
-    "decisions": ({}, {"before": (0, -1, 1 << 63, 1.5, "1", True)}),
-    "near_misses": (
-        {"text": FERRY},
-        {"text": _TEXT, "k": (0, -1, 1.5, "1", None, True), "title": _TITLE},
-    ),
-    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
-    "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
+    "add": {"id": "b", "text": FERRY},
+    "add_files": {"inputs": ["/dev/null"], "format": "jsonl"},
+    "add_many": {"data": [{"id": "b", "text": "one"}]},
+    "add_together": {"documents": []},
+    "backup": {"copy": "copy.db"},
+    "count_arrivals": {"since": "2026-01-01"},
+    "export": {"output": "out.jsonl"},
+    **dict.fromkeys(("get", "explain", "remove", "keep", "confirm", "undo"), _ONE),
+    "get_many": {"ids": ["a"]},
+    **dict.fromkeys(("query", "near_misses"), _QUESTION),
+    "rename": {"old": "a", "new": "b"},
+    **dict.fromkeys(("check", "clusters", "count_removals", "decisions", "documents"), _NOTHING),
+    **dict.fromkeys(("expire", "reconsider", "removals"), _NOTHING),
+    # Without parameters.
+    **dict.fromkeys(("stats", "recount", "compact", "close"), _NOTHING),
 }
-METHODS |= {
-    "export": (
-        {"output": "out.jsonl"},
-        {
-            "output": (*_OUTPUT, None),
-            "decisions": _OUTPUT,
-            **dict.fromkeys(("include_removed", "force"), (1, "yes", None)),
-            "progress": (),
-        },
-    ),
-    "backup": ({"copy": "copy.db"}, {"copy": (*_OUTPUT, None)}),
+BAD = {
+    (method, parameter): OTHERS.get(method, {}).get(parameter, BY_NAME.get(parameter))
+    for method in METHODS
+    for parameter in inspect.signature(getattr(Index, method)).parameters
+    if parameter != "self"
 }
-#: Methods without parameters.
-OTHERS = {"stats", "recount", "compact", "close"}
+#: Fields of a filter of removals.
+FILTERS = {
+    **dict.fromkeys(("search", "source"), (None, 3, ["a"])),
+    **dict.fromkeys(
+        ("min_similarity", "max_similarity"), (None, "0.5", True, -0.1, 1.5, float("nan"))
+    ),
+    **dict.fromkeys(("since", "until"), (3, "yesterday", "2026-02-30")),
+    **{"confirmed": (1,), "order": (None, "x")},
+}
+#: Settings of a new index.
+SETTINGS = {
+    "threshold": (0, 1.1, "0.5"),
+    "max_distance": (3,),
+    "expected": (0, 2**32, 1.5),
+    "must_exist": ("yes",),
+    "workers": (-1,),
+    "recipe": ("nosuch",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -122,26 +115,27 @@ def index(tmp_path_factory):
 
 
 def test_the_lists_are_complete():
-    public = {name for name in dir(Index) if not name.startswith("_")}
-    assert public == set(METHODS) | OTHERS
-    for name, (_, bad) in METHODS.items():
-        parameters = set(inspect.signature(getattr(Index, name)).parameters) - {"self"}
-        assert parameters == set(bad), name
+    assert {name for name in dir(Index) if not name.startswith("_")} == set(METHODS)
+    assert [case for case, values in BAD.items() if values is None] == []
 
 
-CASES = [
-    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{number}")
-    for name, (_, bad) in METHODS.items()
-    for parameter, values in bad.items()
-    for number, value in enumerate(values)
-]
+def cases(table):
+    """Each bad value of each parameter."""
+    return [(name, value) for name, values in table.items() for value in values]
 
 
-@pytest.mark.parametrize(("name", "parameter", "value"), CASES)
-def test_bad_values_are_refused_by_name(index, name, parameter, value):
-    good, _ = METHODS[name]
+@pytest.mark.parametrize(
+    ("method", "parameter", "value"),
+    [
+        # Some values are too long for the name of a test.
+        pytest.param(*name, value, id=f"{'-'.join(name)}-{number}")
+        for name, values in BAD.items()
+        for number, value in enumerate(values or ())
+    ],
+)
+def test_bad_values_are_refused_by_name(index, method, parameter, value):
     with pytest.raises((ParameterError, InputError)) as told:
-        getattr(index, name)(**good | {parameter: value})
+        getattr(index, method)(**METHODS[method] | {parameter: value})
     message = str(told.value)
     # A name such as `id` is in many sentences.
     is_named = f"'{parameter}'" in message or re.match(rf"{parameter}(\[\d+\])?: ", message)
@@ -149,6 +143,28 @@ def test_bad_values_are_refused_by_name(index, name, parameter, value):
     if isinstance(told.value, ParameterError):
         assert "must" in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize(("name", "value"), cases(FILTERS))
+def test_bad_filters_are_refused_by_name(index, name, value):
+    wanted = RemovalFilter(**{name: value})
+    for call in (index.removals, index.count_removals):
+        with pytest.raises(ParameterError, match=f"'{name}' parameter must"):
+            call(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        *(({name: value}, name) for name, value in cases(SETTINGS)),
+        ({"recipe": "characters", "max_distance": -1}, "max_distance"),
+    ],
+)
+def test_bad_settings_make_nothing(location, options, name):
+    with pytest.raises(NeardupError, match=f"'{name}' parameter must"):
+        Index(location, **options)
+    with pytest.raises(NeardupError, match=r"no such file"):
+        Index(location, must_exist=True)
 
 
 @pytest.mark.parametrize("option", ["extra_fields", "at_field", "source_field"])

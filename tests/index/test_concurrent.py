@@ -4,7 +4,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.index.children import REFUSED, Child, add_all, add_at_once, barrier
+from tests.index.children import REFUSED, Child, add_all, add_at_once, add_parts, barrier
 from tests.index.consistency import check_consistent, verdicts
 from tests.index.databases import BOTH
 from tests.index.written import documents, edited, families, letters, stream
@@ -21,6 +21,7 @@ DURABLE = True
 
 #: Writers at once, and the sizes of what each hands to `add_together`, 0 for `add`.
 SIZES = (0, 0, 0, 3, 10, 40, 40, 1100)
+OWN = {"threshold": 0.3, "workers": 1}
 EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
 
 
@@ -30,11 +31,7 @@ def check_replayed(place, new_place, options):
     again = new_place()
     with Index(place) as index, Index(again, **options) as other:
         for document in index.documents():
-            match = other.add(document.id, document.text)
-            assert (document.state, document.repeats) == (
-                "kept" if match is None else "dropped",
-                match,
-            )
+            assert other.add(document.id, document.text) == document.repeats
     assert verdicts(again) == stored
     return stored
 
@@ -45,22 +42,18 @@ def streams(many, rng):
     return [*part, rng.sample(many, len(many))]
 
 
-OWN = {"threshold": 0.3, "workers": 1}
-
-
 @pytest.mark.parametrize(
     ("options", "new_place"),
     [(EXACT, "sqlite"), (OWN, "sqlite"), (OWN, "postgresql")],
     indirect=["new_place"],
 )
 def test_eight_processes(options, new_place):
-    """With the recipe ``general`` what is common is counted amid all that."""
-    many = documents(families(6, 40 if options is EXACT else 130))
-    rng = random.Random(6)
+    """With the recipe ``general`` boilerplate is counted amid all that."""
+    many = documents(families(6, 40 if options is EXACT else 60))
     place = new_place()
     children = [
         Child(add_all, place, part, size, options)
-        for part, size in zip(streams(many, rng), SIZES, strict=True)
+        for part, size in zip(streams(many, random.Random(6)), SIZES, strict=True)
     ]
     codes = [child.end() for child in children]
     assert codes == [0] * len(SIZES), [child.told[-1] for child in children]
@@ -72,32 +65,49 @@ def test_eight_processes(options, new_place):
         assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
     else:
         with Index(place) as index:
-            assert index.stats().background_texts > 100
+            assert index.stats().background_texts > 80
 
 
-def twins(count):
-    """Two lists of texts; those at the same place are near-duplicates."""
-    rng = random.Random(7)
-    texts = [letters(rng, 80) for _ in range(count)]
-    return texts, [edited(rng, text, 2) for text in texts]
+def run_at_once(place, texts, options):
+    """Let a process for each list of texts make or open an index, then add each text at once.
 
-
-def check_twins(place, count):
-    stored = verdicts(place)
-    assert len(stored) == 2 * count
-    for number in range(count):
-        first, second = f"a{number}", f"b{number}"
-        assert (stored[first], stored[second]) in ((None, first), (second, None))
-
-
-def test_two_processes_at_the_same_moment(new_place):
-    place, together = new_place(), barrier(2)
+    Return the exit code of each, and what it told.
+    """
+    together = barrier(len(texts))
     children = [
-        Child(add_at_once, place, together, texts, name, {"workers": 1})
-        for name, texts in zip("ab", twins(40), strict=True)
+        Child(add_at_once, place, together, *own)
+        for own in zip(texts, (f"p{n}-" for n in range(len(texts))), options, strict=True)
     ]
-    assert [child.end() for child in children] == [0, 0], [child.told for child in children]
-    check_twins(place, 40)
+    return [(child.end(), child.told) for child in children]
+
+
+def test_eight_processes_make_an_index_and_add_at_the_same_moment(new_place):
+    place, rng = new_place(), random.Random(7)
+    bases = [letters(rng, 80) for _ in range(10)]
+    versions = [[edited(rng, text, 2) for text in bases] for _ in range(8)]
+    ended = run_at_once(place, versions, [OWN] * 8)
+    assert ended == [(0, [0.3])] * 8
+    stored = verdicts(place)
+    assert len(stored) == 8 * len(bases)
+    for number in range(len(bases)):
+        several = {f"p{process}-{number}" for process in range(8)}
+        (kept,) = (id for id in several if stored[id] is None)
+        assert {stored[id] for id in several} == {None, kept}
+
+
+def test_processes_with_other_settings_are_refused(new_place):
+    """One makes it; who asked for other settings goes away."""
+    place, thresholds = new_place(), [0.5, 0.6] * 3
+    ended = run_at_once(place, [[]] * 6, [OWN | {"threshold": wanted} for wanted in thresholds])
+    with Index(place) as index:
+        made = index.stats().threshold
+    for wanted, (code, (told,)) in zip(thresholds, ended, strict=True):
+        if wanted == made:
+            assert (code, told) == (0, made)
+        else:
+            assert code == REFUSED
+            assert told.startswith("IndexMismatchError: ")
+            assert f"threshold {made} ({wanted} requested)" in told
 
 
 @pytest.mark.parametrize(
@@ -109,53 +119,43 @@ def test_eight_threads_of_one_index(name, new_place):
     """Adding, asking and removing; ``characters`` keeps fingerprints in memory for all of them."""
     options = {"recipe": name, "threshold": 0.6}
     many = documents(families(8, 40))
-    rng = random.Random(8)
+    texts = {row["id"]: row["text"] for row in many}
     place = new_place()
     with Index(place, **options) as index:
 
         def add(chunk, size):
-            for begin in range(0, len(chunk), size or 1):
-                part = chunk[begin : begin + (size or 1)]
-                if size:
-                    assert not any(decision.problem for decision in stream(index, part))
-                else:
-                    index.add(part[0]["id"], part[0]["text"])
-                assert part[0]["id"] in index
-                if begin % 5 == 0:
-                    asked = index.query(part[-1]["text"], 3)
+            for number, ids in enumerate(add_parts(index, chunk, size)):
+                assert ids[0] in index
+                if number % 5 == 0:
+                    asked = index.query(texts[ids[-1]], 3)
                     assert all(match.similarity >= 0.6 or match.identical for match in asked)
 
         with ThreadPoolExecutor(len(SIZES)) as threads:
-            list(threads.map(add, streams(many, rng), SIZES))
+            list(threads.map(add, streams(many, random.Random(8)), SIZES))
         assert len(index) == len(many)
-    stored = check_replayed(place, new_place, options)
-    assert set(stored) == {row["id"] for row in many}
+    assert set(check_replayed(place, new_place, options)) == set(texts)
 
 
 def test_adding_and_removing_at_once(new_place):
     """Whatever the order is in which it comes, what is left is sound."""
     many = documents(families(9, 50))
+    more = [row | {"id": f"again-{row['id']}"} for row in many]
+    first = [row["id"] for row in many]
     place = new_place()
     with Index(place, **EXACT) as index:
         index.add_many(many)
-        first = [row["id"] for row in many]
 
         def remove(ids):
             for id in ids:
                 index.remove(id)
 
-        def reconsider(_):
-            return sum(len(index.reconsider()) for _ in range(3))
+        def reconsider(count):
+            for _ in range(count):
+                index.reconsider()
 
-        more = [row | {"id": f"again-{row['id']}"} for row in many]
+        jobs = ((remove, first[::3]), (remove, first[1::3]), (reconsider, 3))
         with ThreadPoolExecutor(4) as threads:
-            jobs = [
-                threads.submit(remove, first[::3]),
-                threads.submit(remove, first[1::3]),
-                threads.submit(reconsider, None),
-                threads.submit(index.add_many, more),
-            ]
-            for job in jobs:
+            for job in [threads.submit(*job) for job in (*jobs, (index.add_many, more))]:
                 job.result()
         check_consistent(place)
         index.reconsider()
@@ -188,57 +188,22 @@ def test_others_add_during_a_first_import(new_place, monkeypatch):
     check_replayed(place, new_place, EXACT)
 
 
-def test_eight_processes_make_one_index(new_place):
-    place, together = new_place(), barrier(8)
-    text = letters(random.Random(10), 60)
-    children = [
-        Child(add_at_once, place, together, [text], f"p{number}-", {"threshold": 0.5, "workers": 1})
-        for number in range(8)
-    ]
-    assert [child.end() for child in children] == [0] * 8, [child.told for child in children]
-    stored = verdicts(place)
-    assert len(stored) == 8
-    assert sum(kept is None for kept in stored.values()) == 1
-
-
 @pytest.mark.parametrize("kept_open", [False, True])
 def test_making_an_index_takes_no_lock_away(kept_open, tmp_path):
     """Another process that closes must not take itself for the last one, and delete the log."""
     place = str(tmp_path / "index.db")
     many = documents(["one", "two", "three"])
-    options = {"workers": 1}
-    with Index(place, **options) as index:
+    with Index(place, workers=1) as index:
         index.add("mine", "before")
         # As where two threads or processes find that there is no index yet.
         with SQLiteFile(place) as other:
             assert not other.create_tables()
         if kept_open:
             Index(place).close()
-        assert Child(add_all, place, many, 0, options).end() == 0
-        assert (tmp_path / "index.db-wal").exists()
-        index.add("mine too", "after")
-        assert Child(add_all, place, many, 2, options).end() == 0
-        assert list(verdicts(place)) == ["mine", "d0", "d1", "d2", "mine too"]
+        for size in (0, 2):
+            assert Child(add_all, place, many, size, {"workers": 1}).end() == 0
+            assert (tmp_path / "index.db-wal").exists()
+            index.add(f"mine {size}", f"after {size}")
+        assert list(verdicts(place)) == ["mine", "d0", "d1", "d2", "mine 0", "mine 2"]
         index.add("at last", "the end")
     assert list(verdicts(place))[-1] == "at last"
-
-
-def test_processes_with_other_settings_are_refused(new_place):
-    """One makes it; who asked for other settings goes away."""
-    place, together = new_place(), barrier(6)
-    thresholds = [0.5, 0.6, 0.5, 0.6, 0.5, 0.6]
-    children = [
-        Child(add_at_once, place, together, [], f"p{number}-", {"threshold": wanted, "workers": 1})
-        for number, wanted in enumerate(thresholds)
-    ]
-    codes = [child.end() for child in children]
-    with Index(place) as index:
-        made = index.stats().threshold
-    for wanted, code, child in zip(thresholds, codes, children, strict=True):
-        (told,) = child.told
-        if wanted == made:
-            assert (code, told) == (0, made)
-        else:
-            assert code == REFUSED
-            assert told.startswith("IndexMismatchError: ")
-            assert f"threshold {made} ({wanted} requested)" in told

@@ -33,14 +33,15 @@ def text_of(number):
 
 
 def add(place, begin, end, at=None):
+    rows = [{"id": f"d{n}", "text": text_of(n), "at": at} for n in range(begin, end)]
     with Index(place, workers=1) as index:
-        index.add_many(
-            [
-                {"id": f"d{number}", "text": text_of(number), "at": at}
-                for number in range(begin, end)
-            ],
-            at_field=at and "at",
-        )
+        index.add_many(rows, at_field=at and "at")
+
+
+def remove(place, *ids):
+    with Index(place, workers=1) as index:
+        for id in ids:
+            index.remove(id)
 
 
 def file_of(place):
@@ -114,10 +115,7 @@ def test_stored_shingles_equal_memory_after_changes(place, in_memory, seed, monk
             end += count
         else:
             rng.shuffle(present)
-            with Index(place, workers=1) as index:
-                for id_ in present[: rng.choice((1, 5))]:
-                    index.remove(id_)
-                    present.remove(id_)
+            remove(place, *[present.pop() for _ in range(min(len(present), rng.choice((1, 5))))])
         result = candidates(place)
         assert result[0][0] == len(present)
         assert result == in_memory(place)
@@ -137,86 +135,79 @@ def test_file_is_made_again_after_a_tenth_more_documents(place):
 def test_removed_documents_leave_it_when_it_is_made_again(place, in_memory):
     candidates(place)
     size = file_of(place).stat().st_size
-    with Index(place, workers=1) as index:
-        for number in range(11):
-            index.remove(f"d{number}")
+    remove(place, *(f"d{number}" for number in range(11)))
     add(place, 20, 22)
     assert candidates(place) == in_memory(place)
     assert filed(place) == 3
     assert file_of(place).stat().st_size < size
-    with Index(place, workers=1) as index:
-        for id in ("d11", "d20", "d21"):
-            index.remove(id)
+    remove(place, "d11", "d20", "d21")
     assert candidates(place)[0] == in_memory(place)[0] == (0, [], [])
     add(place, 30, 32)
     assert candidates(place) == in_memory(place)
 
 
-def written(change):
-    """Return a function that changes the bytes of a file."""
+def replace_bytes(begin, end, new):
+    """A change of some bytes of a file."""
 
-    def write(file):
+    def change(file):
         data = bytearray(file.read_bytes())
-        change(data)
+        data[begin:end] = new
         file.write_bytes(data)
 
-    return write
+    return change
 
 
 def flip(position):
-    def change(data):
+    def change(file):
+        data = bytearray(file.read_bytes())
         data[position] ^= 4
+        file.write_bytes(data)
 
-    return written(change)
+    return change
 
 
 DAMAGE = {
-    "cut": written(lambda data: data.__delitem__(slice(-8, None))),
-    "longer": written(lambda data: data.extend(bytes(4096))),
-    "empty": written(bytearray.clear),
-    "many documents": written(lambda data: data.__setitem__(slice(16, 24), b"\xff" * 8)),
-    "magic": flip(1),
-    "key": flip(9),
-    "count": flip(16),
-    "number": flip(24),
-    "time": flip(24 + 8 * 12),
-    "padding": flip(4000),
-    "fence": flip(-20),
-    "entries": flip(-16),
-    "digest": flip(-1),
+    "missing": Path.unlink,
+    "cut": replace_bytes(-8, None, b""),
+    "longer": replace_bytes(1 << 40, None, bytes(4096)),
+    "empty": replace_bytes(0, None, b""),
+    "many documents": replace_bytes(16, 24, b"\xff" * 8),
+    **{"magic": flip(1), "key": flip(9), "count": flip(16), "number": flip(24)},
+    **{"time": flip(24 + 8 * 12), "padding": flip(4000)},
+    **{"fence": flip(-20), "entries": flip(-16), "digest": flip(-1)},
 }
 
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_file_is_made_again(place, in_memory, name):
-    candidates(place)
-    before = content_of(place)
-    DAMAGE[name](file_of(place))
-    assert candidates(place) == in_memory(place)
-    assert content_of(place) == before
-
-
-@pytest.mark.parametrize("content", [b"mine", b"my own notes, longer than a head"])
-def test_a_file_of_the_user_with_its_name_is_left_alone(place, in_memory, content):
-    file_of(place).write_bytes(content)
-    for _ in range(2):
-        assert candidates(place) == in_memory(place)
-    assert file_of(place).read_bytes() == content
-
-
-def test_a_missing_file_is_made_again(place, in_memory):
     expected = candidates(place)
     before = content_of(place)
-    file_of(place).unlink()
+    DAMAGE[name](file_of(place))
     assert candidates(place) == expected == in_memory(place)
     assert content_of(place) == before
+
+
+OTHERS = {
+    "a folder": Path.mkdir,
+    "a note": lambda file: file.write_bytes(b"mine"),
+    "notes": lambda file: file.write_bytes(b"my own notes, longer than a head"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_something_else_with_its_name_is_left_alone(place, in_memory, name):
+    OTHERS[name](file_of(place))
+    before = file_of(place).is_dir() or file_of(place).read_bytes()
+    for end in (13, 14):
+        assert candidates(place) == in_memory(place)
+        add(place, end - 1, end)
+    assert (file_of(place).is_dir() or file_of(place).read_bytes()) == before
 
 
 def test_damaged_shingles_bring_no_missing_document(place, in_memory):
     """Shingles have no digest: wrong ones hide a document, or bring one in vain."""
     candidates(place)
-    noise = random.Random(1).randbytes(2000)
-    written(lambda data: data.__setitem__(slice(4096, 6096), noise))(file_of(place))
+    replace_bytes(4096, 6096, random.Random(1).randbytes(2000))(file_of(place))
     for found, expected in zip(candidates(place), in_memory(place), strict=True):
         assert found[0] == expected[0]
         assert all(id == f"d{number}" for number, id in found[1])
@@ -244,13 +235,6 @@ def test_restored_backup_is_noticed(place, in_memory, tmp_path, at):
     assert filed(place) == 20
 
 
-def test_unwritable_file_changes_no_answer(place, in_memory):
-    file_of(place).mkdir()
-    for end in (13, 14):
-        assert candidates(place) == in_memory(place)
-        add(place, end - 1, end)
-
-
 def test_a_full_disk(place, in_memory, monkeypatch):
     """All stays in memory, and no part of a file is left."""
     monkeypatch.setattr(shingles, "_TOGETHER", 60)
@@ -266,12 +250,6 @@ def test_a_full_disk(place, in_memory, monkeypatch):
     assert [path.name for path in place.parent.iterdir()] == [place.name]
     assert candidates(place) == expected
     assert filed(place) == 12
-
-
-def test_file_of_shingles_has_the_mode_of_the_index(place):
-    place.chmod(0o600)
-    candidates(place)
-    assert stat.S_IMODE(file_of(place).stat().st_mode) == 0o600
 
 
 def test_open_library_keeps_its_file(place):
@@ -291,11 +269,12 @@ def test_several_at_the_same_time(place, in_memory):
     assert filed(place) == 12
 
 
-def test_a_link_to_an_index_has_the_file_of_the_index(place, tmp_path):
-    candidates(place)
+def test_file_is_next_to_the_index_with_its_mode(place, tmp_path):
+    place.chmod(0o600)
     link = tmp_path / "link.db"
     link.symlink_to(place)
     assert candidates(link) == candidates(place)
+    assert stat.S_IMODE(file_of(place).stat().st_mode) == 0o600
     assert not file_of(link).exists()
 
 

@@ -6,18 +6,17 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from sqlalchemy import select
+from tests.index.consistency import check_consistent
 from tests.index.written import letters
 from tests.kit.progress import RecordedProgress
 
 from neardup import Index, NeardupError, ParameterError, check
 from neardup.index.backends import open_database
-from neardup.index.schema import documents, passages, texts
+from neardup.index.schema import documents, passages
 from neardup.papers import check_files, open_library
 from neardup.papers.alignment import get_aligner
 from neardup.papers.library import stored as library
 from neardup.readers.file_text import FileText
-
-#: Sketched from what any database stores.
 
 RNG = random.Random(21)
 TEXTS = {f"d{number}": letters(RNG, 150) for number in range(8)}
@@ -39,11 +38,11 @@ class Counting:
 
 
 @pytest.fixture
-def counting(monkeypatch):
-    core = get_aligner()
-    counts = Counting(core)
+def sketched(monkeypatch):
+    """The texts that were sketched."""
+    counts = Counting(get_aligner())
     monkeypatch.setattr(library, "get_aligner", lambda: counts)
-    return counts
+    return counts.sketched
 
 
 @pytest.fixture
@@ -53,110 +52,99 @@ def index(index):
     return index
 
 
-def paper_with(*ids):
-    return FileText(OWN + "。".join(TEXTS[id] for id in ids), "text")
-
-
-def sources(report):
-    return sorted(source.id for source in report.sources)
+def sources(library, *ids, text=""):
+    """The ids that a paper with the texts of some documents has as sources."""
+    paper = FileText(OWN + "。".join([*(TEXTS[id] for id in ids), text]), "text")
+    return sorted(source.id for source in check(paper, library).sources)
 
 
 def stored(location):
-    """The ids that have shingles, how these were made, and whether all belong to a text."""
+    """The shingles of each document, and how these were made."""
+    every = set(check_consistent(location))
+    of = documents.c.number == passages.c.number
+    columns = (documents.c.id, passages.c.made_by, passages.c.shingles)
+    query = select(*columns).select_from(passages.outerjoin(documents, of))
     with open_database(location, must_exist=True) as database, database.reading() as connection:
-        of = documents.c.number == passages.c.number
-        rows = connection.execute(
-            select(documents.c.id, passages.c.made_by, passages.c.shingles)
-            .select_from(passages.outerjoin(documents, of))
-            .order_by(passages.c.number)
-        ).all()
-        count = len(connection.execute(select(texts.c.number)).all())
-    assert len(rows) <= count
-    assert all(row.id is not None for row in rows)
+        rows = connection.execute(query.order_by(passages.c.number)).all()
+    assert {row.id for row in rows} <= every
     return {row.id: (row.made_by, bytes(row.shingles)) for row in rows}
 
 
-def test_library_is_sketched_once(index, location, counting):
+def test_library_is_sketched_once(index, location, sketched):
     assert stored(location) == {}
-    assert sources(check(paper_with("d3"), location)) == ["d3"]
-    assert counting.sketched == list(TEXTS.values())
+    assert sources(location, "d3") == ["d3"]
+    assert sketched == list(TEXTS.values())
     first = stored(location)
     assert list(first) == list(TEXTS)
-    core = get_aligner()
-    made = core.sketches(pa.array(list(TEXTS.values()), pa.large_string()), workers=1)
+    made = get_aligner().sketches(pa.array(TEXTS.values(), pa.large_string()), workers=1)
     assert [shingles for _, shingles in first.values()] == made
-    assert sources(check(paper_with("d5"), location)) == ["d5"]
-    assert sources(check(paper_with("d6"), index)) == ["d6"]
-    assert len(counting.sketched) == len(TEXTS)
+    assert sources(location, "d5") == ["d5"]
+    assert sources(index, "d6") == ["d6"]
+    assert len(sketched) == len(TEXTS)
     assert stored(location) == first
 
 
-def test_only_added_documents_are_sketched(index, location, counting):
-    check(paper_with("d0"), location)
-    counting.sketched.clear()
-    more = [letters(RNG, 100), letters(RNG, 100)]
-    index.add("e0", more[0])
-    index.add_many([{"id": "e1", "text": more[1]}])
+def test_only_added_documents_are_sketched(index, location, sketched):
+    sources(location)
+    sketched.clear()
+    more = {"e0": letters(RNG, 100), "dots": "。。。", "empty": ""}
+    index.add("e0", more["e0"])
+    index.add_many([{"id": id, "text": more[id]} for id in ("dots", "empty")])
     assert len(stored(location)) == len(TEXTS)
-    assert sources(check(FileText(OWN + more[1], "text"), location)) == ["e1"]
-    assert counting.sketched == more
-    assert list(stored(location)) == [*TEXTS, "e0", "e1"]
+    assert sources(location, text=more["e0"]) == ["e0"]
+    assert sketched == list(more.values())
+    assert list(stored(location)) == [*TEXTS, *more]
+    assert stored(location)["empty"][1] == stored(location)["dots"][1] == b""
 
 
-def test_removed_document_is_not_a_source_and_leaves_nothing(index, location, counting):
+def test_removed_document_is_not_a_source_and_leaves_nothing(index, location, sketched):
     index.add("new", letters(RNG, 100), at="2024-06-01")
-    both = paper_with("d1", "d2")
-    assert sources(check(both, location)) == ["d1", "d2"]
-    counting.sketched.clear()
-    for go, left, expected in (
+    assert sources(location, "d1", "d2") == ["d1", "d2"]
+    sketched.clear()
+    for change, left, expected in (
         (lambda: index.remove("d1"), {*TEXTS, "new"} - {"d1"}, ["d2"]),
         (lambda: index.expire(before="2024-05-01"), {"new"}, []),
     ):
-        go()
+        change()
         assert set(stored(location)) == left
-        report = check(both, location)
-        assert (sources(report), report.library_documents) == (expected, len(left))
-    assert counting.sketched == []
-
-
-def test_reused_number_has_its_new_text(index, location):
-    check(paper_with("d1"), location)
-    index.remove("d7")
+        assert sources(location, "d1", "d2") == expected
+    assert sketched == []
+    # The number of the last document may be used again.
     text = letters(RNG, 100)
-    index.add("d7", text)
-    assert sources(check(FileText(OWN + text, "text"), location)) == ["d7"]
-    assert sources(check(paper_with("d7"), location)) == []
+    index.remove("new")
+    index.add("new", text)
+    assert sources(location, text=text) == ["new"]
 
 
-def test_sketch_of_another_format_is_made_again(index, location, counting, monkeypatch):
-    check(paper_with("d1"), location)
+def test_sketch_of_another_format_is_made_again(index, location, sketched, monkeypatch):
+    sources(location)
     before = stored(location)
     monkeypatch.setattr(library, "_FORMAT", library._FORMAT + 1)
-    counting.sketched.clear()
-    assert sources(check(paper_with("d1"), location)) == ["d1"]
-    assert counting.sketched == list(TEXTS.values())
+    sketched.clear()
+    assert sources(location, "d1") == ["d1"]
+    assert sketched == list(TEXTS.values())
     after = stored(location)
     assert list(after) == list(before)
     assert {made_by for made_by, _ in before.values()}.isdisjoint(m for m, _ in after.values())
     index.add("e", letters(RNG, 60))
-    counting.sketched.clear()
-    check(paper_with("d1"), location)
-    assert len(counting.sketched) == 1
+    sketched.clear()
+    sources(location)
+    assert len(sketched) == 1
 
 
-def test_more_than_one_transaction_makes(location, counting):
+def test_more_than_one_transaction_makes(location, sketched):
     many = [{"id": f"m{number}", "text": letters(RNG, 40)} for number in range(1100)]
     watched = RecordedProgress()
     with Index(location, workers=1) as index:
         index.add_many(many)
-        with open_library(index, workers=1, progress=watched) as opened:
-            assert (len(opened), opened.name) == (1100, index.stats().location)
-        with open_library(index, workers=1, progress=watched) as opened:
-            documents = opened.documents([1050, 7, 1050])
-            assert [(document.id, document.text) for document in documents] == [
-                tuple(many[position].values()) for position in (1050, 7, 1050)
-            ]
-    assert counting.sketched == [row["text"] for row in many]
+        for _ in range(2):
+            with open_library(index, workers=1, progress=watched) as opened:
+                assert (len(opened), opened.name) == (1100, index.stats().location)
+                documents = opened.documents([1050, 7, 1050])
+                assert [(document.id, document.text) for document in documents] == [
+                    tuple(many[position].values()) for position in (1050, 7, 1050)
+                ]
+    assert sketched == [row["text"] for row in many]
     assert watched.stages == [("library", 1100)]
     (steps,) = watched.steps
     assert (max(steps), sum(steps)) == (100, 1100)
@@ -164,65 +152,48 @@ def test_more_than_one_transaction_makes(location, counting):
 
 @pytest.mark.usefixtures("index")
 def test_index_finds_the_same_as_files(location, make):
-    lines = "".join(f'{{"id": "{id_}", "text": "{text}"}}\n' for id_, text in TEXTS.items())
-    paper = paper_with("d1", "d4", "d6")
+    lines = "".join(f'{{"id": "{id}", "text": "{text}"}}\n' for id, text in TEXTS.items())
+    paper = FileText(OWN + "。".join(TEXTS[id] for id in ("d1", "d4", "d6")), "text")
     of_files = check(paper, make("library.jsonl", lines))
     of_index = check(paper, location)
     assert of_index.passages == of_files.passages
     assert of_index.rates == of_files.rates
     assert [source.id for source in of_index.sources] == [source.id for source in of_files.sources]
+    assert of_index.library_documents == len(TEXTS)
 
 
-def test_duplicates_are_sources_like_all_others(index, location):
+def test_a_check_changes_no_answer_and_leaves_the_index_open(index, location):
     assert index.add("copy", TEXTS["d2"]) is not None
-    assert sources(check(paper_with("d2"), location)) == ["copy", "d2"]
 
-
-def test_document_removed_meanwhile_is_not_a_source(index):
-    with open_library(index, workers=1) as opened:
-        index.remove("d1")
-        assert sources(check(paper_with("d1", "d2"), opened)) == ["d2"]
-
-
-def test_open_index_stays_open(index, location):
-    for given in (index, location, [location]):
-        report = check(paper_with("d2"), given)
-        assert sources(report) == ["d2"]
-        assert report.library_documents == len(TEXTS)
-    assert index.query(TEXTS["d2"])
-
-
-def test_documents_without_letters(index, location):
-    index.add("empty", "")
-    index.add("dots", "。。。")
-    assert sources(check(paper_with("d1"), location)) == ["d1"]
-    assert stored(location)["empty"][1] == stored(location)["dots"][1] == b""
-
-
-@pytest.mark.usefixtures("index")
-def test_an_index_among_files_is_refused(location, make):
-    other = make("other.txt", OWN)
-    with pytest.raises(ParameterError, match="one index, or files"):
-        check(paper_with("d1"), [location, other])
-
-
-def test_answers_of_the_index_stay(index, location):
     def answers():
         queried = [index.query(text) for text in TEXTS.values()]
         return replace(index.stats(), bytes=0), list(index.documents()), queried
 
     before = answers()
-    check(paper_with("d1"), location)
+    # Duplicates are sources like all others.
+    for given in (index, location, [location]):
+        assert sources(given, "d2") == ["copy", "d2"]
     assert answers() == before
 
 
+def test_document_removed_meanwhile_is_not_a_source(index):
+    with open_library(index, workers=1) as opened:
+        index.remove("d1")
+        assert sources(opened, "d1", "d2") == ["d2"]
+
+
 def test_many_papers(index, make):
-    papers = [make(f"papers/{name}.txt", paper_with(name).text) for name in ("d1", "d2")]
-    found_in = [sources(paper.report) for paper in check_files(papers, index, compare_papers=True)]
-    assert found_in == [["./papers/d2.txt", "d1"], ["./papers/d1.txt", "d2"]]
-    assert index.query(TEXTS["d2"])
+    papers = [make(f"papers/{id}.txt", OWN + TEXTS[id]) for id in ("d1", "d2")]
+    checked = check_files(papers, index, compare_papers=True)
+    assert [sorted(source.id for source in paper.report.sources) for paper in checked] == [
+        ["./papers/d2.txt", "d1"],
+        ["./papers/d1.txt", "d2"],
+    ]
 
 
-def test_no_index_there(new_place):
-    with pytest.raises(NeardupError, match=r"no such file|must hold an index"):
-        check(paper_with("d1"), new_place())
+@pytest.mark.usefixtures("index")
+def test_refused_libraries(location, new_place, make):
+    with pytest.raises(ParameterError, match="one index, or files"):
+        sources([location, make("other.txt", OWN)])
+    with pytest.raises(NeardupError, match="no such file"):
+        sources(new_place())

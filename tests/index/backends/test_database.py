@@ -9,8 +9,7 @@ import time
 import pytest
 import sqlalchemy as sa
 from tests import needs
-from tests.index.calls import put, values
-from tests.index.databases import BOTH
+from tests.index.databases import BOTH, put, values
 from tests.postgres import name_in
 from tests.waiting import PATIENCE
 

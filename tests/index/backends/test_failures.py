@@ -10,8 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.index.calls import put, refused, values, write
-from tests.index.databases import BOTH
+from tests.index.databases import BOTH, put, refused, values, write
 from tests.postgres import name_in
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError

@@ -1,7 +1,7 @@
 """Connections that end, and a server that is killed: what was told stays true."""
 
 import pytest
-from tests.index.calls import put, refused, values, write
+from tests.index.databases import put, refused, values, write
 
 from neardup.exceptions import IndexUnavailableError
 

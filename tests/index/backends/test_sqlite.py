@@ -11,9 +11,9 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from tests.index.calls import put, values, write
 from tests.index.children import Child, add_all
 from tests.index.consistency import check_consistent
+from tests.index.databases import put, values, write
 from tests.index.written import documents, families
 from tests.waiting import until
 
