@@ -129,11 +129,6 @@ def test_numbers_of_numpy(paper):
     assert '"max_passages": 10' in report.to_json()
 
 
-def test_something_else(paper):
-    with pytest.raises(ParameterError, match="'limits'"):
-        check(paper, "library", limits=10)
-
-
 def test_paper_beyond_the_memory_is_refused_before_it_is_compared(make):
     """Among others it is a problem, and the others are checked."""
     long, short = make("papers/long.txt", "雪" * 3_000_000), make("papers/short.txt", "雪" * 300)

@@ -13,7 +13,7 @@ from tests.papers.texts import FILLERS, unrelated
 
 from neardup import _core, check
 from neardup.papers import ExcludedSpan, open_library
-from neardup.papers.marks import Marks, mark_spans
+from neardup.papers.marks import Marks
 from neardup.papers.results import Rates
 from neardup.papers.settings import CheckSettings, Paper
 from neardup.papers.steps import check_paper
@@ -25,27 +25,29 @@ spans_within = st.lists(
 )
 
 
+def inside(spans, size):
+    """Return the places of some spans in a text."""
+    return {n for begin, end in spans for n in range(begin, min(end, size))}
+
+
 def check_consistent(report):
     """Hold the numbers of a report against its text and against each other."""
-    text, rates = report.text, report.rates
+    text, rates, size = report.text, report.rates, len(report.text)
     if rates is None:
         assert (report.no_verdict, report.copied) == ("nothing_compared", 0)
         rates = Rates(0.0, 0.0, 0.0)
-    for rate in (rates.total, rates.without_quotations, rates.largest_source):
-        assert 0 <= rate <= 1
-    assert rates.without_quotations <= rates.total
-    assert rates.largest_source <= rates.total
+    assert 0 <= rates.without_quotations <= rates.total <= 1
+    assert 0 <= rates.largest_source <= rates.total
+    assert all(0 <= aside.begin < aside.end <= size for aside in report.asides)
     excluded = [(aside.begin, aside.end) for aside in report.asides if aside.kind == "given"]
-    away = mark_spans(len(text), excluded)
-    begin, end = _core.inside(text)
-    is_letter = [c.isalnum() and c not in FILLERS for c in text]
-    places = range(len(text))
-    counts = [begin <= n < end and is_letter[n] and not away[n] for n in places]
-    assert report.characters == sum(counts)
+    counts = inside([_core.inside(text)], size) - inside(excluded, size)
+    counts = {n for n in counts if text[n].isalnum() and text[n] not in FILLERS}
+    assert report.characters == len(counts)
     assert report.copied <= report.characters
-    assert rates.total == (report.copied / report.characters if report.characters else 0)
+    assert rates.total == (report.copied / report.characters if counts else 0)
     roots = []
     for section in report.sections:
+        assert section.rate == (section.copied / section.characters if section.characters else 0)
         if not roots or section.begin >= roots[-1].end:
             roots.append(section)
         else:
@@ -54,94 +56,65 @@ def check_consistent(report):
     assert sum(root.characters for root in roots) == report.characters
     assert sum(root.copied for root in roots) == report.copied
     ends = [0, *(root.end for root in roots)]
-    assert [root.begin for root in roots] == ends[:-1]
-    assert ends[-1] == len(text)
-    for section in report.sections:
-        assert section.rate == (section.copied / section.characters if section.characters else 0)
-    for aside in report.asides:
-        assert 0 <= aside.begin < aside.end <= len(text)
-    check_sources(report, counts)
+    assert [*(root.begin for root in roots), size] == ends
+    check_sources(report, rates, counts)
     check_passages(report, counts)
 
 
-def check_sources(report, counts):
+def check_sources(report, rates, counts):
     characters = [source.characters for source in report.sources]
     assert characters == sorted(characters, reverse=True)
-    largest = max((source.rate for source in report.sources), default=0)
-    assert (report.rates or Rates(0.0, 0.0, 0.0)).largest_source == largest
+    assert rates.largest_source == max((source.rate for source in report.sources), default=0)
     similarities = {source.similarity for source in report.sources} - {None}
     assert report.similarity == max(similarities, default=None)
     for number, source in enumerate(report.sources):
         assert 0 < source.cover <= 1
         assert 0 <= source.unique_characters <= source.characters <= report.copied
         assert source.rate == source.characters / report.characters
-        spans = [
+        pieces = [
             (piece.begin, piece.end)
             for passage in report.passages
             if passage.source == number
             for piece in passage.pieces
         ]
-        of_source = mark_spans(len(report.text), spans)
-        assert source.characters == sum(
-            c and bool(m) for c, m in zip(counts, of_source, strict=True)
-        )
+        assert source.characters == len(inside(pieces, len(report.text)) & counts)
 
 
 def check_passages(report, counts):
-    assert list(report.passages) == sorted(
-        report.passages, key=lambda passage: (passage.begin, -passage.end, passage.source)
-    )
+    order = [(passage.begin, -passage.end, passage.source) for passage in report.passages]
+    assert order == sorted(order)
     for passage in report.passages:
+        source, shown = report.sources[passage.source], passage.source_text_begin
         assert 0 <= passage.begin < passage.end <= len(report.text)
-        source = report.sources[passage.source]
-        assert 0 <= passage.source_begin < passage.source_end <= source.length
-        shown = passage.source_text_begin
-        assert 0 <= shown <= passage.source_begin
+        assert 0 <= shown <= passage.source_begin < passage.source_end
         assert passage.source_end <= shown + len(passage.source_text) <= source.length
-        inside = mark_spans(
-            len(report.text), [(piece.begin, piece.end) for piece in passage.pieces]
-        )
-        assert passage.characters == (inside & counts).sum() > 0
+        pieces = [(piece.begin, piece.end) for piece in passage.pieces]
+        assert passage.characters == len(inside(pieces, passage.end) & counts) > 0
         for piece in passage.pieces:
             assert passage.begin <= piece.begin < piece.end <= passage.end
-            assert (
-                passage.source_begin <= piece.source_begin < piece.source_end <= passage.source_end
-            )
+            assert passage.source_begin <= piece.source_begin < piece.source_end
+            assert piece.source_end <= passage.source_end
 
 
-class TestMarks:
-    @given(spans_within)
-    def test_marked(self, spans):
-        expected = [any(begin <= n < end for begin, end in spans) for n in range(40)]
-        assert mark_spans(40, spans).tolist() == expected
-
-    @given(texts(40), st.lists(spans_within, max_size=4), spans_within, spans_within)
-    def test_sets_of_characters(self, text, sources, excluded, quoted):
-        def inside(spans):
-            return {n for begin, end in spans for n in range(begin, end) if n < len(text)}
-
-        def clipped(spans):
-            return [(min(begin, len(text)), min(end, len(text))) for begin, end in spans]
-
-        asides = [ExcludedSpan(*span, "given") for span in clipped(excluded)]
-        asides += [ExcludedSpan(*span, "quotation") for span in clipped(quoted)]
-        marks = Marks(text, asides)
-        counts = {n for n, c in enumerate(text) if c.isalnum()} - inside(excluded)
-        assert marks.total == len(counts)
-        copied = set()
-        for spans in sources:
-            assert marks.add(clipped(spans)) == len(inside(spans) & counts)
-            copied |= inside(spans) & counts
-        assert set(marks.copied.nonzero()[0].tolist()) == copied
-        assert set(marks.set_aside.nonzero()[0].tolist()) == inside(quoted)
-        assert marks.compute_rate(len(copied)) == (len(copied) / len(counts) if counts else 0)
-
-    @pytest.mark.parametrize(
-        ("text", "total"),
-        [("", 0), ("，。 \n", 0), ("雨 a1。", 3), ("Ａ１", 2), ("e\u0301", 1), ("𠀀🙂", 1)],
-    )
-    def test_letters_and_digits_count(self, text, total):
-        assert Marks(text, []).total == total
+@given(texts(40), st.lists(spans_within, max_size=4), spans_within, spans_within)
+def test_marks_are_sets_of_places(text, sources, excluded, quoted):
+    size = len(text)
+    asides = [
+        ExcludedSpan(min(begin, size), min(end, size), kind)
+        for kind, spans in (("given", excluded), ("quotation", quoted))
+        for begin, end in spans
+    ]
+    marks = Marks(text, asides)
+    counts = {n for n, c in enumerate(text) if c.isalnum()} - inside(excluded, size)
+    assert marks.total == len(counts)
+    copied = set()
+    for spans in sources:
+        clipped = [(min(begin, size), min(end, size)) for begin, end in spans]
+        assert marks.add(clipped) == len(inside(spans, size) & counts)
+        copied |= inside(spans, size) & counts
+    assert set(marks.copied.nonzero()[0].tolist()) == copied
+    assert set(marks.set_aside.nonzero()[0].tolist()) == inside(quoted, size)
+    assert marks.compute_rate(len(copied)) == (len(copied) / len(counts) if counts else 0)
 
 
 @pytest.fixture(scope="module")
