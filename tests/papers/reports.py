@@ -3,6 +3,8 @@
 import random
 from pathlib import Path
 
+from tests.kit.sentences import written
+
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import collect_evidence
 from neardup.papers.marks import Marks
@@ -249,45 +251,36 @@ def hostile():
     )
 
 
-#: Words of two characters.
-_RUNNING = (
-    "渔民校长医生站长木匠邮差园丁船长记者厨师码头学校诊所车站集市花园灯塔仓库茶馆山坡"
-    "清晨傍晚周末雨后午夜修补搬运清点记录丈量粉刷晾晒播种拍摄整理渔网课本药箱铁轨门窗"
-)
-WORDS = [_RUNNING[begin : begin + 2] for begin in range(0, len(_RUNNING), 2)]
-
-
 def long(characters=100_000, passages=400, sources=80, seed=1):
     """A thesis of 100 pages, with passages that overlap now and then."""
     draw = random.Random(seed)
-
-    def sentence():
-        return "".join(draw.choice(WORDS) for _ in range(draw.randrange(4, 14))) + "。"
-
     lines, titles, size = [], [], 0
     while size < characters:
         if len(lines) % 30 == 29:
-            lines.append(f"第{len(titles) + 1}章　{sentence()[:-1]}")
+            lines.append(f"第{len(titles) + 1}章　{written(size, 1)[:-1]}")
             titles.append((lines[-1], 1 + (len(titles) % 3 > 0)))
         else:
-            lines.append("".join(sentence() for _ in range(draw.randrange(3, 9))))
+            lines.append(written(size, draw.randrange(3, 9)))
         size += len(lines[-1]) + 1
     text = "\n".join(lines) + "\n"
-    chosen = [draw.randrange(sources) for _ in range(passages)]
     source_texts = [""] * sources
     step = len(text) // passages
     placed = []
-    for number, source in enumerate(chosen):
-        begin = number * step
+    for begin in range(0, passages * step, step):
+        source = draw.randrange(sources)
         end = min(begin + draw.randrange(60, step + 40), len(text))
         source_begin = len(source_texts[source])
-        source_texts[source] += text[begin:end] + sentence()
+        source_texts[source] += text[begin:end] + "。"
         placed.append((source, [(begin, end, source_begin, source_begin + end - begin)]))
     return report(
         text,
         [
-            (f"library/{number:03}.pdf", f"第 {number} 篇比对文献：{sentence()[:-1]}", source_text)
-            for number, source_text in enumerate(source_texts)
+            (
+                f"library/{number:03}.pdf",
+                f"第 {number} 篇：{written(number, 1)[:-1]}",
+                source,
+            )
+            for number, source in enumerate(source_texts)
         ],
         placed,
         headings=titles,

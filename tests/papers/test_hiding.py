@@ -6,7 +6,6 @@ from tests.papers.texts import counted
 from tests.readers.making import column, docx, pdf, run
 
 from neardup import check
-from neardup.papers import check_files
 from neardup.papers.hiding import MOST_PLACES, reorder_paper, reveal, unmask
 from neardup.papers.paper_check import CheckResult
 from neardup.papers.report_files import render_summary
@@ -241,10 +240,3 @@ def test_the_box_is_in_the_report_only_if_there_is_something(make, library, lang
     assert [title in page for page in pages] == [True, False, False]
     checked = [CheckResult(report.paper, report, None) for report in reports]
     assert render_summary(checked, [None] * 3, language=language).count(title) == 1
-
-
-def test_papers_against_each_other(make):
-    papers = [make("a.txt", ENGLISH), make("b.txt", ENGLISH.translate(CYRILLIC))]
-    plain, disguised = (checked.report for checked in check_files(papers, compare_papers=True))
-    assert (of(plain), list(of(disguised))) == ({}, ["look_alikes"])
-    assert disguised.rates.total == 1.0
