@@ -4,7 +4,6 @@ import json
 import os
 from pathlib import Path
 
-import opencc
 import pytest
 from tests.kit.strategies import TEXTS
 from tests.papers.test_rates import check_consistent
@@ -91,12 +90,6 @@ class TestPassages:
         report = check(make("paper.txt", text), "library")
         (passage,) = report.passages
         assert (passage.begin, passage.source_begin) == (before, begin)
-        assert report.copied == counted(COPIED)
-
-    def test_traditional_against_simplified(self, make, library):
-        traditional = opencc.OpenCC("s2t").convert(COPIED)
-        assert traditional != COPIED
-        report = check(make("paper.txt", PLAIN + traditional), library)
         assert report.copied == counted(COPIED)
 
 
