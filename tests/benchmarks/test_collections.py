@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
+from tests.kit.sentences import written
 
 from neardup.lab.datasets import sentences as spans
 
@@ -19,15 +20,15 @@ def planted(module):
 
 
 @pytest.fixture(scope="module")
-def hosts(write):
-    return {f"paper{index}": write(f"host{index}", 40) for index in range(6)}
+def hosts():
+    return {f"paper{index}": written(f"host{index}", 40) for index in range(6)}
 
 
 @pytest.fixture(scope="module")
-def sources(write):
+def sources():
     # Line breaks, as real texts have them.
     return {
-        f"source{index}": "\n\t".join(write(f"source{index}.{part}", 6) for part in range(5))
+        f"source{index}": "\n\t".join(written(f"source{index}.{part}", 6) for part in range(5))
         for index in range(8)
     }
 
@@ -160,10 +161,10 @@ def test_resembling_pairs_equal_brute_force(module):
 
 
 @pytest.fixture
-def shapes(module, monkeypatch, write):
+def shapes(module, monkeypatch):
     """The module, with sentences of its own."""
     found = module("shapes")
-    chinese = [f"{write(f'shape{n}', 1)}第{n}号渡口的船今天开往对岸的码头。" for n in range(400)]
+    chinese = [f"{written(f'shape{n}', 1)}第{n}号渡口的船今天开往对岸的码头。" for n in range(400)]
     english = [
         f"Ship number {n} leaves the {n % 7} th harbour for the far shore." for n in range(400)
     ]

@@ -35,6 +35,8 @@ def rows(module, monkeypatch, tmp_path):
     program = (harness.HERE / "worker.py").read_text("utf-8")
     (tmp_path / "worker.py").write_text(program)
     monkeypatch.setattr(harness, "HERE", tmp_path)
+    # Peers of the benchmarks have packages that a test does not install.
+    monkeypatch.setattr(harness.environments, "install", lambda: None)
     monkeypatch.setattr(harness.environments, "python_of", lambda _: sys.executable)
     assert worker.PEERS.name == "peers"
 

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.kit.progress import RecordedProgress
+from tests.kit.sentences import written
 
 import neardup
 from neardup import InputError, load_recipe
@@ -31,32 +32,26 @@ def documents(texts, name="d"):
     return Documents(ids, (None,) * len(texts), tuple(texts))
 
 
-def test_files_become_topics(collection):
-    assert list(collection.topics) == ["harbour", "market"]
-    assert [len(chosen) for chosen in collection.topics.values()] == [13, 12]
-    assert len(collection.distractors) == 20
-    assert collection.topics["harbour"].titles[3] == "港3"
-
-
 def test_each_original_has_a_copy(collection):
+    assert {name: len(chosen) for name, chosen in collection.topics.items()} == {
+        "harbour": 13,
+        "market": 12,
+    }
+    assert collection.topics["harbour"].titles[3] == "港3"
     cases = make_cases(collection)
     copies = np.flatnonzero(~cases.untouched)
-    assert len(cases.base) == 2 * 6 + 2 * 6 + 20
+    assert len(cases.base) == 2 * 6 + 2 * 6 + len(collection.distractors) == 44
     assert np.bincount(cases.topic + 1).tolist() == [20, 12, 12]
     assert len(set(cases.base[copies])) == len(copies) == cases.true_pairs == 12
     assert cases.untouched[cases.base[copies]].all()
     assert (cases.topic[copies] == cases.topic[cases.base[copies]]).all()
     table = cases.make_table("edits", rate=0.05)
-    texts = table["text"].to_pylist()
-    for place in range(len(texts)):
-        came = cases.documents.texts[place]
-        assert (texts[place] == came) == bool(cases.untouched[place])
-        assert abs(len(texts[place]) - len(came)) <= round(0.05 * len(came))
-    assert table["id"].to_pylist() == [str(place) for place in range(len(texts))]
-
-
-def test_edits_draw_from_texts_outside_the_documents(collection):
-    cases = make_cases(collection)
+    assert table["id"].to_pylist() == [str(place) for place in range(44)]
+    texts = zip(table["text"].to_pylist(), cases.documents.texts, cases.untouched, strict=True)
+    for text, original, untouched in texts:
+        assert (text == original) == bool(untouched)
+        assert abs(len(text) - len(original)) <= round(0.05 * len(original))
+    # Edits draw from texts outside the documents.
     assert not set(cases.pool) & set(cases.documents.texts)
     assert len(cases.pool) == 7 + 6
 
@@ -69,24 +64,21 @@ def test_the_same_for_the_same_seed(collection):
 
 
 @pytest.mark.parametrize(
-    ("files", "expected"),
+    ("folder", "files", "expected"),
     [
-        ({}, "must have a topic file such as finance.jsonl. Got none"),
-        ({"distractors.jsonl": 2}, "must have a topic file"),
-        ({"a.jsonl": 1}, "a.jsonl: must have at least two documents with text. Got 1"),
-        ({"all.jsonl": 2}, "must not be named 'all': the results use this name"),
+        (".", {}, "must have a topic file such as finance.jsonl. Got none"),
+        (".", {"distractors.jsonl": 2}, "must have a topic file"),
+        (".", {"a.jsonl": 1}, "a.jsonl: must have at least two documents with text. Got 1"),
+        (".", {"all.jsonl": 2}, "must not be named 'all': the results use this name"),
+        ("missing", {}, "missing: no such file"),
+        ("a.jsonl", {"a.jsonl": 2}, r"must be a folder .* Got a file"),
     ],
 )
-def test_folders_without_topics(tmp_path, files, expected):
+def test_folders_without_topics(tmp_path, folder, files, expected):
     for name, count in files.items():
         (tmp_path / name).write_text('{"id": "1", "text": "some words"}\n' * count)
     with pytest.raises(InputError, match=expected):
-        read_collection(tmp_path, Progress())
-    with pytest.raises(InputError, match="missing: no such file"):
-        read_collection(tmp_path / "missing", Progress())
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"must be a folder .* Got a file"):
-        read_collection(tmp_path / "file", Progress())
+        read_collection(tmp_path / folder, Progress())
 
 
 def test_records_without_text_are_told_and_left_out(tmp_path):
@@ -99,13 +91,13 @@ def test_records_without_text_are_told_and_left_out(tmp_path):
 
 
 @pytest.fixture
-def judged(write):
+def judged():
     """Two topics; the originals of one repeat a distractor each."""
-    first = [write(f"a{index}") for index in range(4)]
-    second = [write(f"b{index}") for index in range(4)]
+    first = [written(f"a{index}") for index in range(4)]
+    second = [written(f"b{index}") for index in range(4)]
     collection = Collection(
         {"one": documents(first, "a"), "two": documents(second, "b")},
-        documents([text + "另行通知。" for text in first] + [write("c0")], "c"),
+        documents([text + "另行通知。" for text in first] + [written("c0")], "c"),
     )
     cases = make_cases(collection)
     scorer = Scorer(cases, cases.make_table("edits", rate=0.05))
@@ -130,18 +122,17 @@ def test_right_wrong_and_aside(judged):
     originals = cases.base[copies]
     repeats = [int(natural[(natural == index).any(axis=1)].sum()) - index for index in originals]
     other = places(cases, 1, copies=False)
-    cases = [
-        (copies[0], originals[0], RIGHT),
-        (originals[0], copies[0], RIGHT),
-        (originals[0], repeats[0], ASIDE),
-        (copies[0], repeats[0], ASIDE),
-        (repeats[1], copies[1], ASIDE),
-        (copies[0], repeats[1], WRONG),
-        (copies[0], copies[1], WRONG),
-        (originals[0], other[0], WRONG),
-    ]
-    *pairs, expected = (np.array(column) for column in zip(*cases, strict=True))
-    assert scorer.label_pairs(np.column_stack(pairs)).tolist() == expected.tolist()
+    expected = {
+        (copies[0], originals[0]): RIGHT,
+        (originals[0], copies[0]): RIGHT,
+        (originals[0], repeats[0]): ASIDE,
+        (copies[0], repeats[0]): ASIDE,
+        (repeats[1], copies[1]): ASIDE,
+        (copies[0], repeats[1]): WRONG,
+        (copies[0], copies[1]): WRONG,
+        (originals[0], other[0]): WRONG,
+    }
+    assert scorer.label_pairs(np.array(list(expected))).tolist() == list(expected.values())
 
 
 def test_a_pair_counts_for_both_topics_and_once_over_all(judged):

@@ -1,4 +1,4 @@
-"""Labelled pairs end to end: values, ranking, mistakes, files."""
+"""Labelled pairs: their files, values, ranking, mistakes."""
 
 import csv
 import io
@@ -9,13 +9,14 @@ import shutil
 import numpy as np
 import pytest
 from tests.conftest import ROOT
+from tests.kit.sentences import written
 from tests.reference.normalize import without_ends
 
 import neardup
 from neardup import InputError, MissingDependencyError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
-from neardup.lab.datasets.labels import LabelledPair, Truth
+from neardup.lab.datasets.labels import LabelledPair, Truth, read_truth
 from neardup.lab.experiments.labelled_pairs.cases import Cases, count_contradictions, number_units
 from neardup.lab.experiments.labelled_pairs.report import FILES, list_parts, make_contents
 from neardup.lab.report import format_plain
@@ -24,6 +25,7 @@ from neardup.recipe.measures import MEASURES_OF_TEXTS, measure_name
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"
+TRUTH = PAIRS.read_text("utf-8")
 RECIPES = [
     "characters",
     "classic",
@@ -54,14 +56,20 @@ def values_of(result, name):
 
 
 @pytest.mark.slow
-def test_the_files(result):
+def test_files_have_the_values_the_ranking_and_the_report(result):
     assert {path.name for path in result.folder.iterdir()} == set(FILES)
     pairs, measures = rows_of(result, "pairs.csv"), rows_of(result, "measures.csv")
-    assert len(pairs) == len(result.cases.truth.pairs) == 15
+    assert [row["id_a"] for row in pairs] == [p.id_a for p in result.cases.truth.pairs]
+    assert len(pairs) == 15
+    assert all("uplicates" in row["why"] for row in pairs)
     assert [row["measure"] for row in measures] == [m.name for m in result.measures]
     for measure in result.measures:
         column = [float(row[measure.name]) for row in pairs]
         assert np.allclose(column, measure.measured.values, atol=1e-5)
+    text = make_contents(result)["report.md"].decode()
+    assert (result.folder / "report.md").read_text("utf-8") == text
+    assert f"({FILES[-1]})" in text
+    assert "6 duplicates and 9 other pairs are few" in text
 
 
 @pytest.mark.slow
@@ -91,6 +99,9 @@ def test_the_best_is_first_and_can_be_used(result):
     decide = best.make_recipe().decide
     bounds = {"--threshold": decide.threshold, "--max-distance": decide.max_distance}
     assert bound == f"{bounds[option]:g}"
+    for setting in (result.choice.default, best):
+        low, high = setting.interval
+        assert low <= setting.scores.f1 <= high
 
 
 def test_recipes_decide_by_the_measures_of_texts(result):
@@ -140,10 +151,10 @@ def test_evidence_belongs_to_the_advised_setting(result):
         assert evidence.verdict == alone.verdict
 
 
-def test_boilerplate_is_discounted(tmp_path, write):
-    form = write("form", 12)
-    texts = {f"{index}": form + write(f"{index}", 6) for index in range(30)}
-    texts |= dict.fromkeys("ab", write("again", 8))
+def test_boilerplate_is_discounted(tmp_path):
+    form = written("form", 12)
+    texts = {f"{index}": form + written(f"{index}", 6) for index in range(30)}
+    texts |= dict.fromkeys("ab", written("again", 8))
     docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
     lines = (json.dumps({"id": id, "text": text}) for id, text in texts.items())
     docs.write_text("\n".join(lines), "utf-8")
@@ -162,17 +173,27 @@ def labelled(pairs, duplicate=None):
     return Cases(Truth("", tuple(rows), 0), documents, a, b)
 
 
-def test_contradicting_labels_are_counted(tmp_path):
+@pytest.fixture
+def evaluate(tmp_path):
+    """Return a function that evaluates the example with more documents and other pairs."""
+
+    def run(pairs, docs="", *, recipes=("classic",), **options):
+        files = {"docs.jsonl": DOCS.read_text("utf-8") + docs, "pairs.tsv": pairs}
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, "utf-8")
+        return evaluate_pairs(*(tmp_path / name for name in files), recipes=recipes, **options)
+
+    return run
+
+
+def test_contradicting_labels_are_counted(evaluate):
     # A, C and B are one text by the first two labels, A and C none by the third.
     pairs = ["ab", "cb", "ac", "df"]
     assert count_contradictions(labelled(pairs, [True, True, False, False])) == 1
     assert count_contradictions(labelled(pairs, [True, False, False, False])) == 0
-    truth = tmp_path / "pairs.tsv"
-    truth.write_text(PAIRS.read_text("utf-8") + "ferry\tbridge\tyes\ntea\tferry\tno\n", "utf-8")
-    before = evaluate_pairs(DOCS, truth, recipes=["classic"])
-    assert count_contradictions(before.cases) == 0
-    truth.write_text(truth.read_text("utf-8") + "ferry-repost\tbridge\tno\n", "utf-8")
-    after = evaluate_pairs(DOCS, truth, recipes=["classic"])
+    more = TRUTH + "ferry\tbridge\tyes\ntea\tferry\tno\n"
+    assert count_contradictions(evaluate(more).cases) == 0
+    after = evaluate(more + "ferry-repost\tbridge\tno\n")
     assert count_contradictions(after.cases) == 1
     assert "1 pair is labelled as no duplicate" in format_plain(list_parts(after))
 
@@ -183,22 +204,12 @@ def test_pairs_with_common_documents_belong_together():
     assert number_units(labelled(["ab", "ac", "bc", "gh"])).tolist() == [0, 1, 2, 3]
 
 
-def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
-    pairs = tmp_path / "pairs.tsv"
-    lines = PAIRS.read_text("utf-8").splitlines()
+def test_groups_of_the_labels_are_left_out_one_by_one(result, evaluate):
+    lines = TRUTH.splitlines()
     groups = ["group", *(f"{index % 3}" for index in range(len(lines) - 1))]
     rows = (f"{line}\t{group}\n" for line, group in zip(lines, groups, strict=True))
-    pairs.write_text("".join(rows), "utf-8")
-    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general"])
+    evaluation = evaluate("".join(rows))
     assert (evaluation.choice.left_out, result.choice.left_out) == ("group", "shared")
-
-
-@pytest.mark.slow
-def test_the_report(result):
-    text = make_contents(result)["report.md"].decode()
-    assert (result.folder / "report.md").read_text("utf-8") == text
-    assert f"({FILES[-1]})" in text
-    assert "6 duplicates and 9 other pairs are few" in text
 
 
 @pytest.fixture(scope="module")
@@ -254,15 +265,6 @@ def test_the_table_explains_its_columns(result):
         assert f"\n{column}: " in shown
 
 
-def test_intervals_hold_their_f1_and_pairs_have_reasons(result):
-    for setting in (result.choice.default, result.choice.best):
-        low, high = setting.interval
-        assert low <= setting.scores.f1 <= high
-    rows = rows_of(result, "pairs.csv")
-    assert [row["id_a"] for row in rows] == [p.id_a for p in result.cases.truth.pairs]
-    assert all("uplicates" in row["why"] for row in rows)
-
-
 @pytest.mark.slow
 def test_the_same_again_with_other_threads(result, tmp_path):
     again = evaluate_pairs([DOCS], PAIRS, tmp_path / "again", recipes=RECIPES, workers=2)
@@ -277,34 +279,28 @@ def test_the_same_again_with_other_threads(result, tmp_path):
         ("ferry\ttwin\tyes\n", "several have the id 'twin'"),
     ],
 )
-def test_impossible_ids_are_refused(tmp_path, change, message):
-    docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
-    twins = b'{"id":"twin","text":"one"}\n{"id":"twin","text":"two"}\n'
-    docs.write_bytes(DOCS.read_bytes() + twins)
-    pairs.write_text(PAIRS.read_text("utf-8") + change, "utf-8")
+def test_impossible_ids_are_refused(evaluate, tmp_path, change, message):
+    twins = '{"id":"twin","text":"one"}\n{"id":"twin","text":"two"}\n'
     with pytest.raises(InputError, match=message):
-        evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
+        evaluate(TRUTH + change, twins, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
-def test_texts_without_a_sketch(tmp_path):
+def test_texts_without_a_sketch(evaluate, tmp_path):
     """Punctuation has no fingerprint: it equals the same punctuation and nothing else."""
-    docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
     texts = {"a": "……！", "b": "……！", "c": "？？", "d": "一段有字的文章，说的是渡口。"}
-    docs.write_text("".join(f'{{"id":"{k}","text":"{v}"}}\n' for k, v in texts.items()), "utf-8")
-    pairs.write_text("id_a,id_b,label\na,b,yes\na,c,no\nc,d,no\n", "utf-8")
-    evaluation = evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
+    docs = "".join(f'{{"id":"{id}","text":"{text}"}}\n' for id, text in texts.items())
+    pairs = "id_a,id_b,label\na,b,yes\na,c,no\nc,d,no\n"
+    evaluation = evaluate(pairs, docs, output=tmp_path / "out")
     values = values_of(evaluation, "classic")
     assert values[0] == 0
     assert np.isnan(values[1:]).all()
     assert [row["classic"] for row in rows_of(evaluation, "pairs.csv")] == ["0", "", ""]
 
 
-def test_records_without_a_text_are_left_out_and_counted(tmp_path):
-    docs = tmp_path / "docs.jsonl"
-    docs.write_bytes(DOCS.read_bytes() + b'{"id":"x"}\n')
-    evaluation = evaluate_pairs(docs, PAIRS, recipes=["classic"])
+def test_records_without_a_text_are_left_out_and_counted(evaluate):
+    evaluation = evaluate(TRUTH, '{"id":"x"}\n')
     assert (evaluation.problems, len(evaluation.cases.documents)) == (1, 18)
 
 
@@ -315,25 +311,19 @@ def test_a_missing_package_is_named_before_any_work(missing, tmp_path, monkeypat
         evaluate_pairs("no.jsonl", "no.tsv", tmp_path / "out")
 
 
-def test_three_pairs_are_judged_with_caution(tmp_path):
-    pairs = tmp_path / "pairs.tsv"
-    head = "id_a\tid_b\tlabel\n"
-    pairs.write_text(f"{head}ferry\tferry-repost\tyes\ntea\ttea-edited\tyes\nferry\ttea\tno\n")
-    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general"])
+def test_three_pairs_are_judged_with_caution(evaluate):
+    evaluation = evaluate(
+        "id_a\tid_b\tlabel\nferry\tferry-repost\tyes\ntea\ttea-edited\tyes\nferry\ttea\tno\n"
+    )
     assert evaluation.choice.left_out == "pair"
     message = format_plain(list_parts(evaluation))
     assert "2 duplicates and 1 other pairs are few" in message
     assert "Most pairs are connected" in message
 
 
-def test_labels_the_wrong_way_round_are_suspected(tmp_path):
-    pairs = tmp_path / "pairs.tsv"
-    turned = {"near-duplicate": "no", "different": "yes", "same-event": "no"}
-    lines = PAIRS.read_text("utf-8")
-    for label, other in turned.items():
-        lines = lines.replace(label, other)
-    pairs.write_text(lines, "utf-8")
-    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general", "classic"])
+def test_labels_the_wrong_way_round_are_suspected(evaluate):
+    turned = TRUTH.replace("near-duplicate", "no").replace("different", "yes")
+    evaluation = evaluate(turned.replace("same-event", "no"), recipes=["general", "classic"])
     assert not evaluation.choice.is_better
     assert "are swapped" in format_plain(list_parts(evaluation))
 
@@ -351,3 +341,101 @@ def test_the_shared_pairs(shared, tmp_path):
     # The best measure, each pair judged by the cut-off of the others.
     assert evaluation.measures[0].left_out.f1 >= 0.8
     assert evaluation.choice.default.scores.f1 >= 0.8
+
+
+# Files of labelled pairs
+
+HEAD = "id_a\tid_b\tlabel\n"
+
+
+@pytest.fixture
+def truth(tmp_path):
+    def read(text):
+        path = tmp_path / "pairs.tsv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_truth(path)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("label", "duplicate"),
+    [
+        *((label, True) for label in ("near-duplicate", "Duplicate", "1", "TRUE", "yes")),
+        *((label, False) for label in ("0", "no", "same-event", "duplicates")),
+    ],
+)
+def test_label_is_a_duplicate_or_another_pair(truth, label, duplicate):
+    other = "no" if duplicate else "yes"
+    result = truth(f"{HEAD}a\tb\t{label}\nc\td\t{other}\n")
+    assert result.pairs[0].duplicate is duplicate
+    assert result.labels[label] == (duplicate, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\ufeffid_a,id_b,label,confidence\r\na,b,yes,high\r\n\r\nc,d,no,low\r\n", 4),
+        ("note\tlabel\tid_b\tid_a\tconfidence\nx\tyes\tb\ta\thigh\n\tno\td\tc\tlow\n", 3),
+    ],
+)
+def test_columns_in_any_order_with_tabs_or_commas(truth, text, line):
+    result = truth(text)
+    assert [(p.id_a, p.id_b, p.duplicate, p.confidence) for p in result.pairs] == [
+        ("a", "b", True, "high"),
+        ("c", "d", False, "low"),
+    ]
+    assert result.pairs[1].line == line
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1e"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_only_cr_and_lf_end_a_line(truth, separator, line_end):
+    rows = ["id_a,id_b,label,note", f"a,b,yes,see{separator}e,f,no", "c,d,no,"]
+    result = truth(line_end.join(rows))
+    assert [(p.id_a, p.id_b, p.line) for p in result.pairs] == [("a", "b", 2), ("c", "d", 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        # A spreadsheet may write another encoding.
+        (
+            "id_a,id_b,label\n渡轮,转载,yes\n码头,灯塔,no\n".encode("gbk"),
+            [("渡轮", ""), ("码头", "")],
+        ),
+        ("id_a,id_b,label,group\na,b,yes,news\nc,d,no,\n", [("a", "news"), ("c", "")]),
+    ],
+)
+def test_ids_and_groups_are_read(truth, text, pairs):
+    assert [(pair.id_a, pair.group) for pair in truth(text).pairs] == pairs
+
+
+def test_repeated_pair_counts_once(truth):
+    result = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
+    assert (len(result.pairs), result.repeated) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: must name the columns"),
+        ("a\tb\tyes\n", "Got none called id_a, id_b, label"),
+        (HEAD, "at least one labelled pair"),
+        (f"{HEAD}a\tb\n", "line 2: must have a value in 'label'"),
+        (f"{HEAD}a\ta\tyes\n", "line 2: must pair two documents"),
+        (f"{HEAD}a\tb\tyes\nb\ta\tno\n", "line 3: must label a pair as line 2 does"),
+        (f"{HEAD}a\tb\tyes\n", "both duplicates and other pairs"),
+        (f"{HEAD}a\tb\tdup\n", "duplicates are labelled near-duplicate"),
+    ],
+)
+def test_refusal_names_the_file_and_the_line(truth, text, message):
+    with pytest.raises(InputError) as caught:
+        truth(text)
+    assert "pairs.tsv" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_truth(tmp_path / "none.tsv")

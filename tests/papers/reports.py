@@ -1,6 +1,9 @@
 """Reports made by hand: a small one in each language, a hostile one, a long one."""
 
 import random
+from pathlib import Path
+
+from tests.kit.sentences import written
 
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import collect_evidence
@@ -130,44 +133,21 @@ def located(text, source_text, *stretches):
     return pieces
 
 
-ZH_SOURCE_1 = (
-    "潮汐对河口盐度的影响并不均匀。大潮期间，海水沿河道底部上溯，表层淡水则向外海扩展，"
-    "两者之间形成清晰的界面。小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。"
-    "观测站在三个断面上每隔半小时取样一次，连续取样十五天。结果显示，底层盐度的峰值比"
-    "表层晚到约两小时。"
-)
-ZH_SOURCE_2 = (
-    "水厂调度的关键在于提前量。若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，"
-    "供水不必中断。过去依靠经验判断，误报率超过三成。观测站在三个断面上每隔半小时取样一次，"
-    "连续取样十五天。"
-)
-ZH_SOURCE_3 = "河流是城市的母亲，也是城市的镜子。人们在岸边建屋、筑堤、架桥，也在岸边等待潮水退去。"
-ZH = (
-    "河口盐水入侵与水厂调度研究\n"
-    "摘要\n"
-    "本文以某河口为例，讨论潮汐、径流与盐度的关系，并给出水厂的取水建议。\n"
-    "第一章　绪论\n"
-    "正如一位老船工所说：“河流是城市的母亲，也是城市的镜子。”这句话道出了本课题的由来。"
-    "大潮期间，海水沿河道底部向上推进，表层淡水则向外海扩展，两者之间形成清晰的界面。"
-    "这一现象在枯水季节尤其明显，沿岸居民多有感受。\n"
-    "　　我们走访了四个村庄，记录了十二位居民对水味变化的描述，并与化验结果逐日对照。\n"
-    "第二章　观测与方法\n"
-    "观测站在三个断面上每隔半小时取样一次，连续取样十五天。"
-    "取样瓶在使用前以蒸馏水冲洗三遍，编号后避光保存。"
-    "结果显示，底层盐度的峰值比表层晚到约两小时。（以下各表均由此得到。）"
-    "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。\n"
-    "第三章　调度建议\n"
-    "若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，供水不必中断。"
-    "我们据此设计了一张简单的值班表，并在两个水厂试行了一个冬天。\n"
-    "参考文献\n"
-    "[1] 林某某. 河口的界面[M]. 海边出版社, 2011.\n"
-    "[2] 周某. 取水口的氯度[J]. 水与城市, 2015(4): 21-29.\n"
-)
+def read_texts():
+    """Return the texts of the small reports; papers end with a line break, sources do not."""
+    parts = Path(__file__).with_name("reports.txt").read_text("utf-8").split("=== ")[1:]
+    texts = dict(part.split("\n", 1) for part in parts)
+    return {name: t if "SOURCE" not in name else t.rstrip("\n") for name, t in texts.items()}
+
+
+TEXTS = read_texts()
+ZH, EN = TEXTS["ZH"], TEXTS["EN"]
+ZH_SOURCE_1, EN_SOURCE = TEXTS["ZH_SOURCE_1"], TEXTS["EN_SOURCE"]
 
 
 def small_zh(**fields):
     """Three sources, one passage in two moved pieces, two on one place, a quotation."""
-    tide, works, river = ZH_SOURCE_1, ZH_SOURCE_2, ZH_SOURCE_3
+    tide, works, river = (TEXTS[f"ZH_SOURCE_{number}"] for number in (1, 2, 3))
     stored = "若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，供水不必中断。"
     sampled = "观测站在三个断面上每隔半小时取样一次，连续取样十五天。"
     quotation = "“河流是城市的母亲，也是城市的镜子。”"
@@ -212,23 +192,6 @@ def small_zh(**fields):
         ],
         **fields,
     )
-
-
-EN_SOURCE = (
-    "The mill stood at the bend of the river for three centuries. Its wheel was mended every "
-    "autumn, when the water was low, and the miller kept a book of each repair. In dry years the "
-    "village carried its grain to the windmill on the hill."
-)
-EN = (
-    "Mills and their keepers\n"
-    "1 Introduction\n"
-    "Few trades left as many papers as milling. Its wheel was repaired every autumn, when the "
-    "water was low, and the miller kept a book of each repair. Four such books are still there.\n"
-    "2 Droughts\n"
-    "In dry years the village carried its grain to the windmill on the hill. The road there is "
-    "lined with stones that tell the distance.\n"
-    "The parish accounts speak of a meeting in the template hall, by permission of the owner.\n"
-)
 
 
 def small_en(**fields):
@@ -288,45 +251,36 @@ def hostile():
     )
 
 
-#: Words of two characters.
-_RUNNING = (
-    "渔民校长医生站长木匠邮差园丁船长记者厨师码头学校诊所车站集市花园灯塔仓库茶馆山坡"
-    "清晨傍晚周末雨后午夜修补搬运清点记录丈量粉刷晾晒播种拍摄整理渔网课本药箱铁轨门窗"
-)
-WORDS = [_RUNNING[begin : begin + 2] for begin in range(0, len(_RUNNING), 2)]
-
-
 def long(characters=100_000, passages=400, sources=80, seed=1):
     """A thesis of 100 pages, with passages that overlap now and then."""
     draw = random.Random(seed)
-
-    def sentence():
-        return "".join(draw.choice(WORDS) for _ in range(draw.randrange(4, 14))) + "。"
-
     lines, titles, size = [], [], 0
     while size < characters:
         if len(lines) % 30 == 29:
-            lines.append(f"第{len(titles) + 1}章　{sentence()[:-1]}")
+            lines.append(f"第{len(titles) + 1}章　{written(size, 1)[:-1]}")
             titles.append((lines[-1], 1 + (len(titles) % 3 > 0)))
         else:
-            lines.append("".join(sentence() for _ in range(draw.randrange(3, 9))))
+            lines.append(written(size, draw.randrange(3, 9)))
         size += len(lines[-1]) + 1
     text = "\n".join(lines) + "\n"
-    chosen = [draw.randrange(sources) for _ in range(passages)]
     source_texts = [""] * sources
     step = len(text) // passages
     placed = []
-    for number, source in enumerate(chosen):
-        begin = number * step
+    for begin in range(0, passages * step, step):
+        source = draw.randrange(sources)
         end = min(begin + draw.randrange(60, step + 40), len(text))
         source_begin = len(source_texts[source])
-        source_texts[source] += text[begin:end] + sentence()
+        source_texts[source] += text[begin:end] + "。"
         placed.append((source, [(begin, end, source_begin, source_begin + end - begin)]))
     return report(
         text,
         [
-            (f"library/{number:03}.pdf", f"第 {number} 篇比对文献：{sentence()[:-1]}", source_text)
-            for number, source_text in enumerate(source_texts)
+            (
+                f"library/{number:03}.pdf",
+                f"第 {number} 篇：{written(number, 1)[:-1]}",
+                source,
+            )
+            for number, source in enumerate(source_texts)
         ],
         placed,
         headings=titles,

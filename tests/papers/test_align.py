@@ -1,15 +1,16 @@
-"""Alignment: where passages begin and end, and what is no passage."""
+"""Alignment: where passages begin and end, and the words that differ."""
 
 import random
+import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.kit.strategies import TEXTS
+from tests.kit.strategies import texts
 from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
-from neardup.papers import Piece, align
+from neardup.papers import align
 from neardup.papers.alignment import count_equated_words
 from neardup.papers.edits import find_replacements, find_words, make_fold
 from neardup.papers.hiding import unmask
@@ -19,38 +20,23 @@ B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此
 C = "老船工说，水位最高的那年，石阶只剩下最上面的两级。"
 
 
-def test_one_passage_and_where_it_stands():
-    text, source = around(B, 1, 2), unrelated(3, 33) + B + unrelated(4)
-    (passage,) = align(text, source)
-    assert text[passage.begin : passage.end] == B[:-1]
-    assert source[passage.source_begin : passage.source_end] == B[:-1]
-    assert (passage.begin, passage.source_begin, passage.similarity) == (80, 33, 1.0)
-    assert passage.pieces == (Piece(80, 80 + len(B) - 1, 33, 33 + len(B) - 1),)
-
-
-def test_distant_passages_are_two():
-    text, source = unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C
+@pytest.mark.parametrize(
+    ("text", "source", "expected"),
+    [
+        (around(B, 1, 2), unrelated(3, 33) + B + unrelated(4), [[B]]),
+        (unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C, [[A], [C]]),
+        # Sentences in another order are pieces of one passage, and so are those around new text.
+        (around(C + A + B, 1, 2), around(A + B + C, 3, 4), [[C, A + B]]),
+        (around(A + unrelated(2, 25) + B, 1, 3), around(A + B, 4, 5), [[A, B]]),
+    ],
+)
+def test_passages_have_equal_pieces_in_both_texts(text, source, expected):
     passages = align(text, source, min_passage_length=15)
-    assert [text[passage.begin : passage.end] for passage in passages] == [A[:-1], C[:-1]]
-
-
-def test_moved_sentences_are_pieces_of_one_passage():
-    text, source = around(C + A + B, 1, 2), around(A + B + C, 3, 4)
-    (passage,) = align(text, source)
-    assert text[passage.begin : passage.end] == (C + A + B)[:-1]
-    assert [text[piece.begin : piece.end] for piece in passage.pieces] == [C[:-1], (A + B)[:-1]]
-    for piece in passage.pieces:
-        assert text[piece.begin : piece.end] == source[piece.source_begin : piece.source_end]
-
-
-def test_text_put_in_between():
-    text, source = (
-        around(A + unrelated(2, 25) + B, 1, 3),
-        around(A + B, 4, 5),
-    )
-    (passage,) = align(text, source)
-    assert [text[piece.begin : piece.end] for piece in passage.pieces] == [A[:-1], B[:-1]]
-    assert passage.similarity < 0.8
+    pieces = [
+        [(text[p.begin : p.end], source[p.source_begin : p.source_end]) for p in passage.pieces]
+        for passage in passages
+    ]
+    assert pieces == [[(part[:-1], part[:-1]) for part in parts] for parts in expected]
 
 
 @pytest.mark.parametrize(
@@ -69,19 +55,17 @@ def test_edits_within(changed):
     assert 0.8 < passage.similarity < 1
 
 
-@pytest.mark.parametrize(("length", "count"), [(19, 0), (20, 1), (21, 1)])
-def test_the_least_of_chinese_characters_is_inside(length, count):
-    shared = unrelated(7, length)
+LATIN = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=40))
+
+
+@pytest.mark.parametrize(
+    ("shared", "count"),
+    [(unrelated(7, 19), 0), (unrelated(7, 20), 1), (LATIN[:39], 0), (LATIN, 1)],
+)
+def test_passage_has_twenty_chinese_characters_or_twice_as_many_letters(shared, count):
     assert len(align(around(shared, 1, 2), around(shared, 3, 4))) == count
     assert len(align(shared, shared)) == count
-    assert len(align(shared, shared, min_passage_length=length)) == 1
-
-
-@pytest.mark.parametrize(("length", "count"), [(39, 0), (40, 1)])
-def test_the_least_of_letters_is_twice_as_much(length, count):
-    shared = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=length))
-    assert len(align(shared, shared)) == count
-    assert len(align(unrelated(1) + shared, shared + unrelated(2))) == count
+    assert len(align(shared, shared, min_passage_length=19)) == 1
 
 
 def test_repeated_text_is_one_passage_per_place_in_the_paper():
@@ -93,12 +77,6 @@ def test_repeated_text_is_one_passage_per_place_in_the_paper():
     assert first.source_end == second.source_end == 80 + len(B) - 1
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_short_texts_have_no_passages(name):
-    assert align(TEXTS[name], TEXTS[name], min_passage_length=60) == []
-    assert align(TEXTS[name], "") == align("", TEXTS[name]) == []
-
-
 @pytest.mark.parametrize("unit", ["雨", "雨雪", "ha", "渡口停航，", "abcdefghij" * 2])
 def test_repetitive_texts_align_whole(unit):
     """Time does not explode, and all of it is passage."""
@@ -106,13 +84,6 @@ def test_repetitive_texts_align_whole(unit):
     passages = align(text, text)
     assert min(passage.begin for passage in passages) == 0
     assert len(text) - max(passage.end for passage in passages) <= len(unit) + 3
-
-
-def test_places_count_code_points():
-    text = "🙂𠀀" * 30 + B
-    (passage,) = align(text, "e\u0301" * 9 + B)
-    assert (passage.begin, passage.source_begin) == (60, 18)
-    assert text[passage.begin : passage.end] == B[:-1]
 
 
 def test_compare_gives_the_passages_of_two_texts():
@@ -158,14 +129,13 @@ _LISTS = st.lists(_WORDS, max_size=30)
 @given(_LISTS, _LISTS, st.sampled_from([" ", "，", ""]))
 def test_equal_words_are_no_difference(words, others, between):
     a, b = f"{B}{between.join(words)}", f"{between.join(others)}{B}"
-    fold = make_fold()
     for place in compare(a, b, passages=True).differences:
         sides = unmask(place.text), unmask(place.source_text)
-        assert place.moved or list(find_replacements(*sides, fold))
+        assert place.moved or list(find_replacements(*sides, FOLD))
         if all(sides) and not place.moved:
             # Nor are equal words at either end of one.
             ends = [[text[slice(*find_words(text)[n])] for n in (0, -1)] for text in sides]
-            assert all(list(find_replacements(*pair, fold)) for pair in zip(*ends, strict=True))
+            assert all(list(find_replacements(*pair, FOLD)) for pair in zip(*ends, strict=True))
 
 
 def test_equated_letters_are_named():
@@ -212,16 +182,15 @@ def test_a_passage_begins_and_ends_at_words(text, source, expected, tmp_path):
     assert report.copied == sum(map(str.isalnum, expected))
 
 
-@pytest.mark.parametrize("length", [-1, 0, 4, 10_001, 5.5, "20", None, True])
-def test_bad_passage_length_is_refused(length):
-    with pytest.raises(ParameterError, match="'min_passage_length'"):
-        align(A, B, min_passage_length=length)
-
-
-@pytest.mark.parametrize("value", [None, 7, b"bytes", "\ud800"])
-@pytest.mark.parametrize("parameter", ["text", "source"])
-def test_invalid_text_is_refused(parameter, value):
-    with pytest.raises(InputError, match=f"^{parameter}: expected"):
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        *(("min_passage_length", value, "'min_passage_length'") for value in (4, 10_001, 5.5)),
+        *((name, b"bytes", f"^{name}: expected") for name in ("text", "source")),
+    ],
+)
+def test_invalid_argument_is_refused(parameter, value, message):
+    with pytest.raises((ParameterError, InputError), match=message):
         align(**{"text": A, "source": B} | {parameter: value})
 
 
@@ -244,3 +213,68 @@ def test_phrases_far_apart_are_no_passage():
     # As a text that was put together from them, they are.
     (passage,) = align(unrelated(50) + "".join(parts), unrelated(51) + "".join(reversed(parts)))
     assert len(passage.pieces) == 3
+
+
+LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"
+FOLD = make_fold()
+
+
+def edited(a, b):
+    """Return the spans of words of both texts that the other one does not have."""
+    places = list(find_replacements(a, b, FOLD))
+    return [[place[side] for place in places if place[side][0] < place[side][1]] for side in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("社区图书馆承担着任务。", "社区图书馆，肩负着任务", (["承担"], ["肩负"])),
+        ("离居民最近", "距离居民很近的", (["最"], ["距", "很", "的"])),
+        ("It was mended twice.", "it was REPAIRED twice", (["mended"], ["REPAIRED"])),
+        ("ＡＢ１２，好", "ab12好", ([], [])),
+        ("", "好", ([], ["好"])),
+        ("好", "", (["好"], [])),
+        ("山水", "鸟鱼", (["山水"], ["鸟鱼"])),
+        ("甲。乙丙丁", "戊。己丙丁", (["甲。乙"], ["戊。己"])),
+        ("漢字之內", "汉字之内", ([], [])),
+        # Points above and below letters are no edits.
+        ("كَتَبَ الرسالةَ أمس", "كتب الرساله امس", ([], [])),
+        ("שָׁלוֹם לכם", "שלום להם", (["לכם"], ["להם"])),
+    ],
+)
+def test_edits_are_words_of_one_text_only(a, b, expected):
+    spans, other_spans = edited(a, b)
+    assert [a[begin:end] for begin, end in spans] == expected[0]
+    assert [b[begin:end] for begin, end in other_spans] == expected[1]
+
+
+@given(texts(), texts())
+@example("\u3099", "\uff9e")
+def test_text_between_edits_is_equal(a, b):
+    left = []
+    for text, spans in zip((a, b), edited(a, b), strict=True):
+        assert all(0 <= begin < end <= len(text) for begin, end in spans)
+        bounds = [0, *(bound for span in spans for bound in span), len(text)]
+        assert bounds == sorted(bounds)
+        rest = "".join(
+            text[begin:end] for begin, end in zip(bounds[::2], bounds[1::2], strict=True)
+        )
+        # The sound mark of kana is a letter only in its narrow form.
+        folded = [FOLD(character) for character in rest if character.isalnum()]
+        left.append("".join(filter(str.isalnum, folded)))
+    assert left[0] == left[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("一二三" * 8_000, "一三二" * 8_000),
+        (LONG * 800, LONG[::-1] * 800),
+        ("一" * 24_000, "二"),
+    ],
+    ids=["repeated", "reversed", "uneven"],
+)
+def test_long_ones_take_no_long_time(a, b):
+    begin = time.process_time()
+    edited(a, b)
+    assert time.process_time() - begin < 4

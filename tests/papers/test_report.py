@@ -1,11 +1,15 @@
-"""A report: all of the paper is on its page and in its JSON, and nothing of it acts."""
+"""A report: all of the paper is on its page, in its JSON and in its Word document."""
 
 import datetime
+import io
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import pairwise
 
+import docx
 import pytest
+from docx.oxml.ns import qn
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kit import strategies
@@ -17,25 +21,12 @@ from neardup.base.messages import LANGUAGES, Message
 from neardup.pages.templating import replace_unseen, show_text
 from neardup.papers.cover import Cover
 from neardup.papers.paper_check import CheckResult
-from neardup.papers.report import (
-    VERSION,
-    Report,
-    hash_text,
-    mark_paper,
-    select_notes,
-)
+from neardup.papers.report import VERSION, hash_text, mark_paper, select_notes
 from neardup.papers.report_files import render_summary
-from neardup.papers.results import (
-    ExcludedSpan,
-    Finding,
-    Passage,
-    Piece,
-    Place,
-    Rates,
-    Section,
-    Source,
-)
+from neardup.papers.results import ExcludedSpan, Rates, Section
 from neardup.papers.verdict import Thresholds
+from neardup.papers.word import to_docx
+from neardup.readers import read_bytes
 
 REPORTS = {
     "zh": reports.small_zh(),
@@ -151,51 +142,37 @@ def test_lone_surrogates_can_be_written():
 def test_attributes_and_titles_are_escaped():
     assert replace_unseen('a\u202e"\x00') == 'a[U+202E]"[U+0000]'
     assert str(show_text("a\r\n<\x00")) == ('a&#13;\n&lt;<i class="unseen" data-code="U+0000"></i>')
-    title = '"><script>window.broken=4</script>'
-    text = "雪落在屋顶上，一夜没有停。"
+    title, text = '"><script>window.broken=4</script>', "雪落在屋顶上，一夜没有停。"
     report = reports.report(text, [("x", title, text)], [(0, [(0, 5, 0, 5)])], paper=title)
-    page = Page(report.to_html())
-    assert [tag for tag, _ in page.tags].count("script") == 1
-    assert any(title in attributes.get("title", "") for _, attributes in page.tags)
+    outline = check_html(report.to_html())
+    assert any(title in attributes.get("title", "") for _, attributes in outline.tags)
 
 
 @st.composite
 def random_reports(draw):
     text = draw(strategies.texts(80))
-    size = len(text)
-
-    def span():
-        begin = draw(st.integers(0, size))
-        return begin, draw(st.integers(begin, size))
-
-    passages = []
-    for _ in range(draw(st.integers(0, 5)) if size else 0):
-        begin = draw(st.integers(0, size - 1))
-        end = draw(st.integers(begin + 1, size))
-        middle = draw(st.integers(begin, end))
-        pieces = tuple(
-            Piece(low, high, low, high)
-            for low, high in ((begin, middle), (middle, end))
-            if low < high
-        )
-        source = draw(st.integers(0, 2))
-        passages.append(
-            Passage(begin, end, source, begin, end, 0.9, 1, pieces, text[begin:end], begin)
-        )
-    passages.sort(key=lambda passage: passage.begin)
-    cuts = sorted({0, *draw(st.lists(st.integers(0, size), max_size=3))})
-    sections = tuple(
-        Section("题" * (n % 2), n, begin, end, 1, 0, 0.0)
-        for n, (begin, end) in enumerate(zip(cuts, [*cuts[1:], size], strict=True))
+    places = st.integers(0, len(text))
+    matches = [
+        (draw(st.integers(0, 2)), [(a, b, a, b) for a, b in pairwise(cuts) if a < b])
+        for cuts in draw(st.lists(st.lists(places, min_size=3, max_size=3).map(sorted), max_size=5))
+        if cuts[0] < cuts[-1]
+    ]
+    cuts = sorted({0, *draw(st.lists(places, max_size=3))})
+    kinds = st.sampled_from(("quotation", "references", "contents", "given"))
+    return reports.report(
+        text,
+        [(name, None, text) for name in "abc"],
+        matches,
+        asides=[
+            ExcludedSpan(*sorted((a, b)), kind)
+            for a, b, kind in draw(st.lists(st.tuples(places, places, kinds), max_size=3))
+        ],
+        sections=tuple(
+            Section("题" * (n % 2), n, begin, end, 1, 0, 0.0)
+            for n, (begin, end) in enumerate(pairwise([*cuts, len(text)]))
+        ),
+        pages=tuple(sorted(draw(st.lists(places, max_size=3)))),
     )
-    return Report(
-        "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
-        tuple(Source(name, None, 1, 0.1, 0.5, 0, None, size, 0) for name in "abc"),
-        sections, tuple(passages),
-        tuple(ExcludedSpan(*span(), kind) for kind in draw(st.lists(st.sampled_from(
-            ("quotation", "references", "contents", "given")), max_size=3))),
-        tuple(sorted(draw(st.lists(st.integers(0, size), max_size=3)))), "library", 3, {}, (),
-    )  # fmt: skip
 
 
 @given(random_reports())
@@ -203,34 +180,19 @@ def test_any_report_has_the_paper_and_its_passages(report):
     assert_complete(Page(report.to_html(language="en")), report)
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_runs_follow_each_other(name):
-    report = REPORTS[name]
-    runs = list(mark_paper(report).iterate_runs())
-    bounds = [0, *(run.end for run in runs)]
-    assert [run.begin for run in runs] == bounds[:-1]
-    assert bounds[-1] == len(report.text)
-
-
-def test_passage_of_several_sources_has_the_colour_of_the_largest():
+def test_place_of_several_passages_has_the_colour_of_the_largest():
     text = "甲乙丙丁戊己庚辛"
+    sources = [("a", None, text), ("b", None, text)]
     matches = [(0, [(0, 8, 0, 8)]), (1, [(0, 2, 0, 2)]), (1, [(4, 6, 4, 6)])]
-    report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
-    runs = list(mark_paper(report).iterate_runs())
-    assert [(run.begin, run.end, run.passages) for run in runs] == [
-        (0, 2, (0, 1)), (2, 4, (0,)), (4, 6, (0, 2)), (6, 8, (0,)),
-    ]  # fmt: skip
-    assert mark_paper(report).coloured == {0}
-
-
-def test_source_of_exactly_the_passage_precedes_a_larger_one():
-    text = "甲乙丙丁戊己庚辛"
+    marked = mark_paper(reports.report(text, sources, matches))
+    runs = [(run.begin, run.end, run.passages) for run in marked.iterate_runs()]
+    assert runs == [(0, 2, (0, 1)), (2, 4, (0,)), (4, 6, (0, 2)), (6, 8, (0,))]
+    assert marked.coloured == {0}
+    # A passage of exactly the place goes before a larger one around it.
     matches = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
-    report = reports.report(text, [("a", None, text), ("b", None, text)], matches)
-    middle = next(run for run in mark_paper(report).iterate_runs() if run.begin == 3)
-    assert middle.passages == (1, 0)
-    assert middle.repeated
-    assert middle.opens
+    marked = mark_paper(reports.report(text, sources, matches))
+    (middle,) = (run for run in marked.iterate_runs() if run.begin == 3)
+    assert (middle.passages, middle.repeated, middle.opens) == ((1, 0), True, True)
 
 
 def test_evidence_names_moved_pieces():
@@ -282,47 +244,17 @@ def test_bad_parameters_are_refused(name, value):
         REPORTS["empty"].to_html(**{name: value})
 
 
-def rebuilt(values):
-    values = dict(values)
-    assert values.pop("version") == VERSION
-    assert values.pop("neardup") == __version__
-    assert values.pop("sha256") == hash_text(values["text"])
-    assert re.fullmatch("([0-9A-F]{4}-){3}[0-9A-F]{4}", values.pop("number"))
-    thresholds = values.pop("thresholds")
-    thresholds = None if thresholds is None else Thresholds(**thresholds)
-    assert (values.pop("verdict") is None) == (thresholds is None)
-    passages = tuple(
-        Passage(**{**passage, "pieces": tuple(Piece(**piece) for piece in passage["pieces"])})
-        for passage in values["passages"]
-    )
-    return Report(
-        **{
-            **values,
-            "rates": Rates(**values["rates"]),
-            "cover": Cover(**values["cover"]),
-            "thresholds": thresholds,
-            "without_sources": tuple(values["without_sources"]),
-            "sources": tuple(Source(**source) for source in values["sources"]),
-            "sections": tuple(Section(**part) for part in values["sections"]),
-            "passages": passages,
-            "asides": tuple(ExcludedSpan(**aside) for aside in values["asides"]),
-            "pages": tuple(values["pages"]),
-            "notes": tuple(values["notes"]),
-            "findings": tuple(
-                Finding(
-                    **{**finding, "places": tuple(Place(**place) for place in finding["places"])}
-                )
-                for finding in values["findings"]
-            ),
-        }
-    )
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_json_has_the_whole_report(name):
-    values = REPORTS[name].to_dict()
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_json_has_the_whole_report(report):
+    values = report.to_dict()
     assert next(iter(values)) == "version"
-    assert rebuilt(json.loads(json.dumps(values))) == REPORTS[name]
+    made = [values.pop(name) for name in ("version", "number", "neardup", "sha256")]
+    assert made == [VERSION, report.number, __version__, hash_text(report.text)]
+    assert re.fullmatch("([0-9A-F]{4}-){3}[0-9A-F]{4}", report.number)
+    assert (values.pop("verdict") is None) == (report.thresholds is None)
+    whole = asdict(report)
+    del whole["runs"]
+    assert json.loads(json.dumps(values)) == json.loads(json.dumps(whole))
 
 
 def summary(of_reports, links, unread=(), **options):
@@ -374,3 +306,95 @@ def test_encodings_are_told_of_where_they_were_guessed():
     notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]
     notes.append(read_as("utf-16-le", "certain"))
     assert select_notes(notes) == [guessed, "It rains."]
+
+
+# The report as a Word document
+
+
+def opened(report, language="zh", date=None):
+    return docx.Document(io.BytesIO(to_docx(report, language, date)))
+
+
+def read_facts(document):
+    """Return the rows of the table on the first page."""
+    return {row.cells[0].text: row.cells[1].text for row in document.tables[0].rows}
+
+
+def commented(document):
+    """Return the text between the two ends of each comment, by its id."""
+    inside, texts = set(), {}
+    for element in document.element.body.iter():
+        number = element.get(qn("w:id"))
+        if element.tag == qn("w:commentRangeStart"):
+            inside.add(number)
+        elif element.tag == qn("w:commentRangeEnd"):
+            inside.remove(number)
+        elif element.tag == qn("w:t"):
+            for number in inside:
+                texts[number] = texts.get(number, "") + element.text
+    assert not inside
+    return texts
+
+
+def squeeze(text):
+    return "".join(text.split())
+
+
+def test_word_document_begins_with_the_cover_the_rates_and_the_notes():
+    report = replace(REPORTS["finished"], notes=("It rains.",))
+    document = opened(report, "zh", DAY)
+    facts = read_facts(document)
+    assert facts["总文字复制比"] == f"{report.rates.total:.1%}"
+    assert (facts["报告编号"], facts["检测日期"]) == (report.number, f"{DAY}")
+    assert (facts["作者"], facts["说明"]) == (report.cover.author, "It rains.")
+    assert "47.1%" in facts["检测结论"]
+    titles = [part.text for part in document.paragraphs if part.style.name == "Title"]
+    assert titles == [document.core_properties.title] == [report.cover.title]
+
+
+@pytest.mark.parametrize("name", ["zh", "en"])
+def test_word_document_has_the_paper_with_a_comment_on_each_passage(name):
+    report = REPORTS[name]
+    document = opened(report, "en")
+    parts = [part.text for part in document.paragraphs]
+    lines = [line.strip() for line in report.text.splitlines() if line.strip()]
+    assert [line.strip() for line in parts[-len(lines) :]] == lines
+    headings = [part.text for part in document.paragraphs if part.style.name.startswith("Heading")]
+    assert {section.title for section in report.sections} <= {"", *headings}
+    assert len(document.tables[1].rows) == len(report.sources)
+    texts = commented(document)
+    comments = {str(comment.comment_id): comment.text for comment in document.comments}
+    for (key, text), passage in zip(comments.items(), report.passages, strict=True):
+        source = report.sources[passage.source]
+        for told in (source.title or source.id, f"{passage.similarity:.1%}", passage.characters):
+            assert f"{told}" in text
+        assert squeeze(texts[key]) == squeeze(report.text[passage.begin : passage.end])
+    runs = (run for part in document.paragraphs for run in part.runs)
+    shown = "".join(run.text for run in runs if run.font.highlight_color is not None)
+    places = {at for part in report.passages for at in range(part.begin, part.end)}
+    assert squeeze(shown) == squeeze("".join(report.text[at] for at in sorted(places)))
+    # The document can be read as a paper.
+    read = read_bytes(to_docx(report, "en", None), "a.docx").text
+    assert all(line in read for line in lines)
+
+
+def test_word_document_names_author_year_and_journal_of_a_source():
+    report = REPORTS["zh"]
+    named = replace(report.sources[0], title="渡口志", author="林岚", journal="县志")
+    document = opened(replace(report, sources=(named, *report.sources[1:])))
+    assert document.tables[1].rows[0].cells[0].text == "1 渡口志 · 林岚 · 县志"
+    assert any("渡口志 · 林岚 · 县志" in comment.text for comment in document.comments)
+
+
+def test_word_documents_of_equal_reports_are_equal():
+    report = REPORTS["en"]
+    assert to_docx(report, "en", DAY) == to_docx(report, "en", DAY)
+    assert to_docx(report, "en", DAY) != to_docx(report, "en", None)
+
+
+def test_word_document_of_a_hostile_report_and_an_empty_one():
+    hostile = opened(REPORTS["hostile"])
+    assert "<script>" in "".join(part.text for part in hostile.paragraphs)
+    assert len(list(hostile.comments)) > 0
+    empty = opened(REPORTS["empty"])
+    assert (list(empty.comments), len(empty.tables)) == ([], 1)
