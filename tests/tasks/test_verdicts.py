@@ -113,6 +113,7 @@ SAME = [
     (SCHOOL, " ".join(SCHOOL)),
     ("http://t.cn/A6xYz1", "http://t.cn/A6xYz1"),
     ("the course is about C#", "the course is about C"),
+    (ARTICLE, ARTICLE.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})),
 ]
 #: One text that was used twice.
 EDITED = [
@@ -139,6 +140,7 @@ EDITED = [
     *((text.format(word), text.format("")) for text, *words in OPPOSITES for word in words[:1]),
     *((text.format(a) + REST, text.format(b) + REST) for text, a, b in OPPOSITES),
     (PROGRAM.format("", "", ""), PROGRAM.format(*COMMENTS)),
+    (f"{SCHOOL}\n{ARTICLE}", f"{SCHOOL}\n{ARTICLE}".replace("本周", "日前")),
 ]
 #: Signs are not letters, and the share of a script does not decide.
 NEARLY_SAME = [
@@ -154,7 +156,9 @@ OTHER = [
     ("1.5", "15"),
     ("？", "！"),
     ("好的，谢谢", "好的，再见"),
+    ("我要退货", "我不要退货"),
     ("a1", "a2"),
+    (f"{SCHOOL}\n{ARTICLE}", SCHOOL),
     # Eight letters, of which nine have all: of so few that is not enough.
     ("近似文本检测引擎", "近似文本检测引擎好"),
     ("渡口停航三天", "渡口停航三天，改乘车"),
