@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import LINES, A
 
-import neardup
+from neardup import Index, load_recipe
 from neardup.cli.commands import COMMANDS, find_command, list_parameters
 from neardup.options.options import OUTPUT
 
@@ -63,27 +63,32 @@ def outputs_of(name):
     ]
 
 
+#: One file of each kind.
+FILES = {
+    **dict.fromkeys(("in.jsonl", "other.jsonl", "topics/ships.jsonl"), LINES),
+    **dict.fromkeys(("in.txt", "other.txt", "in.html", "other.html", "out.html"), A),
+    "ids.txt": "a\n",
+    "stop.txt": "的\n",
+    "words.txt": "的\n",
+    "mine.toml": '[weigh]\nstop_words = "stop.txt"\n[decide]\nthreshold = 0.8\n',
+    "meta.csv": "id,title\na,b\n",
+    "covers.csv": "file,title\nin.html,b\n",
+    "truth.tsv": "id_a\tid_b\tlabel\na\tc\t1\n",
+}
+
+
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """One file of each kind, and an index."""
     monkeypatch.chdir(tmp_path)
-    for name in ("in.jsonl", "other.jsonl"):
-        Path(name).write_text(LINES)
-    for name in ("in.txt", "other.txt", "in.html", "other.html", "out.html"):
-        Path(name).write_text(A)
-    Path("ids.txt").write_text("a\n")
-    Path("stop.txt").write_text("的\n")
-    Path("mine.toml").write_text('[weigh]\nstop_words = "stop.txt"\n[decide]\nthreshold = 0.8\n')
-    Path("meta.csv").write_text("id,title\na,b\n")
-    Path("covers.csv").write_text("file,title\nin.html,b\n")
-    Path("truth.tsv").write_text("id_a\tid_b\tlabel\na\tc\t1\n")
     Path("topics").mkdir()
-    Path("topics/ships.jsonl").write_text(LINES)
-    from neardup import Index
-
-    Path("words.txt").write_text("的\n")
-    recipe = neardup.load_recipe("general").replace(weigh={"stop_words": "words.txt"})
+    for name, text in FILES.items():
+        Path(name).write_text(text, "utf-8")
+    recipe = load_recipe("general").replace(weigh={"stop_words": "words.txt"})
     Index("n.db", recipe=recipe).close()
+
+
+def has_force(name):
+    return any(known.name == "force" for known in list_parameters(find_command(name)))
 
 
 def state():
@@ -100,8 +105,7 @@ def words_for(name, call, parameter, path):
             words += [*other.flags[:1], path]
         elif other.is_required or not other.flags:
             words += [*other.flags[:1], "new.jsonl"]
-    has_force = any(known.name == "force" for known in list_parameters(find_command(name)))
-    return [*words, "--force"] if has_force else words
+    return [*words, "--force"] if has_force(name) else words
 
 
 def inputs_in(call):
@@ -202,7 +206,7 @@ REPLACED = [
     for parameter in outputs_of(name)
     if "FOLDER" not in parameter.metavar
     and parameter.name not in ("work", *CLUSTER)
-    and any(known.name == "force" for known in list_parameters(find_command(name)))
+    and has_force(name)
 ]
 
 

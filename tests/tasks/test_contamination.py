@@ -305,7 +305,7 @@ NOTES = [
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("inputs", "tests", "notes", "findings"), NOTES)
-def test_notes_list_items_that_are_short_boilerplate_or_documents(inputs, tests, notes, findings):
+def test_notes_list_short_items_boilerplate_and_documents(inputs, tests, notes, findings):
     write("short.jsonl", [*({"id": f"q{at}", "text": "short"} for at in range(30)), LONG])
     write("many.jsonl", [{"text": f"{ENGLISH[0]} {at}"} for at in range(200)])
     write("long.jsonl", [LONG])
