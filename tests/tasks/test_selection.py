@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import hard_texts
 from tests.kit.progress import RecordedProgress
 
 import neardup
@@ -47,16 +48,13 @@ def write(path, records):
     return path
 
 
-def texts_of(seed, count):
-    """Return texts with many repeats, whole, nearly whole and in part."""
+def grouped(seed, groups, count):
+    """Return records of random groups with many repeats."""
     rng = random.Random(seed)
-    words = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{at}" for at in range(400)]
-    sentences = [" ".join(rng.choices(words, k=9)) + "." for _ in range(40)]
-    texts = ["继续", "ok", "", "!"]
-    for _ in range(12):
-        text = " ".join(rng.sample(sentences, rng.randint(1, 5)))
-        texts += [text, text.replace("a", "e", 1), text + " Yes.", text.upper()]
-    return rng.choices(texts, k=count)
+    return [
+        {"id": str(at), "chat": rng.randrange(groups), "text": text or ""}
+        for at, text in enumerate(rng.choices(hard_texts.mixed(rng, 40), k=count))
+    ]
 
 
 def rows_of(result):
@@ -80,12 +78,7 @@ def test_only_documents_of_one_group_are_compared():
 @pytest.mark.parametrize("groups", [1, 4, 40])
 def test_each_group_is_decided_as_if_it_were_alone(tmp_path, recipe, groups):
     chosen = RECIPES[recipe] or recipe
-    rng = random.Random(groups)
-    texts = texts_of(groups, 240)
-    records = [
-        {"id": str(at), "chat": rng.randrange(groups), "text": text}
-        for at, text in enumerate(texts)
-    ]
+    records = grouped(groups, groups, 240)
     expected = {}
     for own in of_each(records):
         expected |= rows_of(neardup.dedup(own, recipe=chosen))
@@ -108,11 +101,7 @@ def test_each_group_is_decided_as_if_it_were_alone(tmp_path, recipe, groups):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_another_collection_takes_part_with_its_groups(tmp_path, recipe):
     options = {"recipe": RECIPES[recipe] or recipe}
-    rng = random.Random(7)
-    records = [
-        {"id": str(at), "chat": rng.randrange(5), "text": text}
-        for at, text in enumerate(texts_of(7, 300))
-    ]
+    records = grouped(7, 5, 300)
     before, after = records[:150], records[150:]
     expected = {}
     for own, others in zip(
@@ -235,11 +224,8 @@ def test_collection_without_groups_is_refused(tmp_path, monkeypatch):
 
 def test_other_options_hold_inside_a_group():
     options = {"recipe": "strict", "group_field": "chat"}
-    assert neardup.dedup(CHATS, min_length=5, **options).keep.tolist() == [
-        *(True,) * 6,
-        False,
-        *(True,) * 2,
-    ]
+    short = neardup.dedup(CHATS, min_length=5, **options).keep.tolist()
+    assert short == [True] * 6 + [False] + [True] * 2
     last = neardup.dedup(CHATS, priority="last", **options).keep.tolist()
     assert last == [False, True, True, True, False, False, True, False, True]
     records = [{**record, "at": at % 4} for at, record in enumerate(CHATS)]
@@ -249,25 +235,16 @@ def test_other_options_hold_inside_a_group():
 
 # Short and long texts are left alone: nothing is dropped for one of them.
 
-LONG = "The ferry leaves at nine in the morning and returns at noon with bread for the village."
-CHAT = ["继续", LONG, "继续", "继续。。。！？", f"{LONG} Yes.", "ok ok", "ok ok", LONG]
+CHAT = ["继续", FERRY, "继续", "继续。。。！？", f"{FERRY} Yes.", "ok ok", "ok ok", FERRY]
 
 
 def kept_of(texts, **options):
     return neardup.dedup(texts, recipe="strict", **options).keep.tolist()
 
 
-def test_short_texts_are_kept():
-    assert kept_of(CHAT) == [True, True, False, False, False, True, False, False]
-    assert kept_of(CHAT, min_length=3) == [True, True, True, True, False, True, False, False]
-    # White space and punctuation do not count; four letters are not fewer than four.
-    assert kept_of(CHAT, min_length=4) == kept_of(CHAT, min_length=3)
-    assert kept_of(CHAT, min_length=5) == [True, True, True, True, False, True, True, False]
-
-
 def test_nothing_is_dropped_for_a_short_text():
-    texts = [LONG, f"{LONG} And."]
-    letters = sum(map(str.isalnum, LONG))
+    texts = [FERRY, f"{FERRY} And."]
+    letters = sum(map(str.isalnum, FERRY))
     assert neardup.dedup(texts, threshold=0.5).keep.tolist() == [True, False]
     for extra in (0, 1):
         keep = neardup.dedup(texts, threshold=0.5, min_length=letters + extra).keep.tolist()
@@ -286,8 +263,7 @@ def test_impossible_lengths_are_refused_with_both_names():
 
 
 def test_note_counts_too_short_texts(tmp_path):
-    source = tmp_path / "in.jsonl"
-    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*CHAT, None]))
+    source = write(tmp_path / "in.jsonl", [{"text": text} for text in [*CHAT, None]])
     progress = RecordedProgress()
     options = {"recipe": "strict", "min_length": 3, "progress": progress}
     result = neardup.dedup_files([source], tmp_path / "out.jsonl", **options)
@@ -295,8 +271,8 @@ def test_note_counts_too_short_texts(tmp_path):
     assert "3 texts of fewer than 3 letters and digits are left alone." in progress.notes
 
 
-@pytest.mark.parametrize("bounds", [(6, None), (None, 40), (3, 20)])
-@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize("bounds", [(3, None), (4, None), (5, None), (None, 40), (3, 20)])
+@settings(max_examples=20, deadline=None)
 @given(texts=st.lists(st.sampled_from([*CHAT, "", "a", "bread for the village"]), max_size=12))
 def test_the_others_are_decided_as_if_they_were_alone(bounds, texts):
     least, most = bounds
