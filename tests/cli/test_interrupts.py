@@ -103,12 +103,9 @@ def test_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
 @pytest.mark.usefixtures("here")
 def test_signal_ignored_from_the_start_stays_ignored(files):
     """As `nohup` does it."""
-
-    def ignore():
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
     result = run_interrupted(
-        "open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q", preexec_fn=ignore
+        *("open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q"),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )
     assert result == (0, "")
     assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
@@ -130,21 +127,7 @@ def run_with_little_space(size, *words):
     forks.run_command(*words)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "jsonl",
-        "csv",
-        "tsv",
-        "jsonl.gz",
-        "csv.zst",
-        "jsonl.xz",
-        "tsv.bz2",
-        "parquet",
-        "arrow",
-        "feather",
-    ],
-)
+@pytest.mark.parametrize("name", ["jsonl", "csv.zst", "parquet"])
 @pytest.mark.usefixtures("here")
 def test_full_disk_leaves_no_output(files, name):
     rng = random.Random(1)

@@ -46,11 +46,7 @@ LINES = {
         "threshold": 0.1,
         "workers": 10,
     },
-    "dedup a -o k --against b --against=c": {
-        "inputs": ["a"],
-        "output": "k",
-        "against": ["b", "c"],
-    },
+    "dedup a -o k --against b --against=c": {"inputs": ["a"], "output": "k", "against": ["b", "c"]},
     "dedup a -o --force --text-field -t": {
         "inputs": ["a"],
         "output": "--force",
@@ -63,11 +59,7 @@ LINES = {
         "output": "out file.jsonl",
         "text_field": "正文",
     },
-    "pairs a --against b --max-text 1MiB": {
-        "inputs": ["a"],
-        "against": ["b"],
-        "max_text": "1MiB",
-    },
+    "pairs a --against b --max-text 1MiB": {"inputs": ["a"], "against": ["b"], "max_text": "1MiB"},
     "recipes": {},
     "recipes news": {"recipe": "news"},
     "explain '-5 degrees' -": {"a": "-5 degrees", "b": "-"},

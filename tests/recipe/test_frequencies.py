@@ -129,14 +129,7 @@ def test_recipes_without_frequencies_count_none():
 
 # The minimum document frequency: words of few documents are left out.
 
-FERRIES = [
-    "渡轮 码头 票价 船长",
-    "渡轮 码头 票价",
-    "渡轮 码头",
-    "渡轮 书店 书店",
-    "书架",
-    "书桌",
-]
+FERRIES = ["渡轮 码头 票价 船长", "渡轮 码头 票价", "渡轮 码头", "渡轮 书店 书店", "书架", "书桌"]
 DF = {"渡轮": 4, "码头": 3, "票价": 2, "船长": 1, "书店": 1, "书架": 1, "书桌": 1}
 
 

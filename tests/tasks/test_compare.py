@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from tests.kit.strategies import LONG_BASES, corpora, texts
 from tests.reference import sketch
 
-from neardup import (
-    InputError,
-    compare,
-    count_idf,
-    dedup,
-    explain,
-    fingerprint,
-    load_recipe,
-    pairs,
-)
+from neardup import InputError, compare, count_idf, dedup, explain, fingerprint, load_recipe, pairs
 from neardup.base.messages import in_language
 from neardup.recipe import NAMES
 

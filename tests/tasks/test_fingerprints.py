@@ -185,10 +185,7 @@ def test_comparing_texts_without_features(name, a, b, same):
 
 @pytest.mark.parametrize(
     ("recipe", "bits", "a", "b"),
-    [
-        ("news", 64, TEXT, TEXT + "很快"),
-        (bkdr(8, 3), 8, "渡轮/n 停航/v", "码头/n 停航/v"),
-    ],
+    [("news", 64, TEXT, TEXT + "很快"), (bkdr(8, 3), 8, "渡轮/n 停航/v", "码头/n 停航/v")],
 )
 def test_recipe_of_distances_compares_bits(recipe, bits, a, b):
     comparison = compare(a, b, recipe=recipe)

@@ -164,13 +164,7 @@ ENGLISH = (
     "It's a small café at the corner, with oat milk latte; we queued for half an hour, didn't we? "
     '"Come early," they said: two cats (grey and white) live there, and a cup costs 25.5 - go!'
 )
-CLOTHES = {
-    "none": "",
-    "line ends": "\n",
-    "emoji": "🎉",
-    "other marks": "、。",
-    "blanks": " ",
-}
+CLOTHES = {"none": "", "line ends": "\n", "emoji": "🎉", "other marks": "、。", "blanks": " "}
 
 
 def in_clothes(text, sign):

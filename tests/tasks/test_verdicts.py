@@ -121,10 +121,7 @@ EDITED = [
     (SCHOOL, f"本报云汀讯（记者梁守田）{SCHOOL}（责任编辑：丁如海）"),
     (ARTICLE, f"LARKHAVEN (Coast News) - {ARTICLE} Reporting by our staff."),
     # Edits here and there.
-    (
-        SCHOOL,
-        SCHOOL.replace("本周", "日前").replace("为了不影响上课，", ""),
-    ),
+    (SCHOOL, SCHOOL.replace("本周", "日前").replace("为了不影响上课，", "")),
     (ARTICLE, ARTICLE.replace("voted on Thursday", "has voted").replace("overdue", "late")),
     # The date of the page is not the date of the event.
     (f"Monday 3 March 2014. {ARTICLE}", f"Friday 7 March 2014. {ARTICLE}"),
@@ -133,10 +130,7 @@ EDITED = [
     # A number that is written in another way.
     (SCHOOL, SCHOOL.replace("二十四间", "24间").replace("三米", "3米")),
     # A number that was left out.
-    (
-        ARTICLE,
-        ARTICLE.replace("The work costs 7.2 million crowns, ", "It costs a lot, "),
-    ),
+    (ARTICLE, ARTICLE.replace("The work costs 7.2 million crowns, ", "It costs a lot, ")),
     *((text.format(word), text.format("")) for text, *words in OPPOSITES for word in words[:1]),
     *((text.format(a) + REST, text.format(b) + REST) for text, a, b in OPPOSITES),
     (PROGRAM.format("", "", ""), PROGRAM.format(*COMMENTS)),
