@@ -328,7 +328,9 @@ def test_results_are_shown_on_one_screen(tmp_path):
         "RepeatsResult": neardup.repeats(texts),
         "ContaminationResult": neardup.contamination(texts, tests),
         "Comparison": neardup.compare(texts[0], texts[1], passages=True),
-        "PairsEvaluation": evaluate_pairs(LABELLED / "documents.jsonl", LABELLED / "pairs.tsv"),
+        "PairsEvaluation": evaluate_pairs(
+            LABELLED / "documents.jsonl", LABELLED / "pairs.tsv", recipes=["classic"]
+        ),
     }
     with neardup.Index(tmp_path / "n.db") as index:
         results["AddResult"] = index.add_many(

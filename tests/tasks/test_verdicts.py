@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from tests.kit import hard_texts
 
 from neardup import compare, dedup, pairs
 
@@ -35,17 +36,11 @@ SITES = (
         "返回顶部 举报电话 技术支持",
     ),
 )
-#: Two characters each.
-WORDS = (
-    "渡口早班船票码头潮水灯塔渔网货箱仓库石桥巷口茶馆集市菜农秧苗水渠磨坊竹林山路驿站信使邮包钟楼戏台"
-    "学堂画匠铁铺木船船桨帆布缆绳桅杆海鸥礁石沙洲盐田晒场谷仓犁头耕牛果园蜂箱溪流瀑布古井祠堂牌坊城墙"
-)
 
 
 def article(rng):
     """Return an article that shares no sentence with any other."""
-    words = [WORDS[index : index + 2] for index in range(0, len(WORDS), 2)]
-    return "".join("".join(rng.choices(words, k=9)) + "。" for _ in range(12))
+    return "".join(hard_texts.letters(rng, 18) + "。" for _ in range(12))
 
 
 NOTICE = (
