@@ -227,41 +227,6 @@ def test_resumed_run_names_empty_and_skipped_files_too(run):
     assert report["summary"]["problems"] == len(report["problems"]) == 7
 
 
-LONG_NAME = "n" * 5000
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "dedup {} -o k.jsonl",
-        "dedup {}* -o k.jsonl",
-        "dedup in.jsonl -o {}.jsonl",
-        "dedup in.jsonl -o k.jsonl --removed {}.jsonl",
-        "dedup in.jsonl -o k.jsonl --against {}",
-        "dedup in.jsonl -o k.jsonl --work {}",
-        "dedup in.jsonl -o k.jsonl --restore {}",
-        "check in.jsonl -l {}",
-        "check in.jsonl -l in.jsonl -o {}/",
-        "index add {} in.jsonl",
-        "index add n.db {}",
-        "index create {}",
-        "index stats {}",
-        "evaluate published {}",
-        "evaluate pairs in.jsonl --truth in.jsonl -o {}",
-        "mcp {}",
-        "serve --index {}",
-        "serve key create reader --keys {}",
-    ],
-)
-def test_too_long_name_is_refused(run, files, line):
-    before = files()
-    said = run(*line.replace("{}", LONG_NAME).split(), code=2).err
-    assert said.startswith("neardup: ")
-    assert all(part.startswith("neardup: ") for part in said.splitlines())
-    assert re.search("file name too long|no such file|no file matches|cannot be", said.lower())
-    assert files() == before
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -127,7 +127,9 @@ def run_with_little_space(size, *words):
     forks.run_command(*words)
 
 
-@pytest.mark.parametrize("name", ["jsonl", "jsonl.gz", "csv.zst", "jsonl.xz", "tsv.bz2", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    "name", ["jsonl", "jsonl.gz", "csv.zst", "jsonl.xz", "tsv.bz2", "parquet", "arrow"]
+)
 @pytest.mark.usefixtures("here")
 def test_full_disk_leaves_no_output(files, name):
     rng = random.Random(1)

@@ -11,7 +11,6 @@ from tests.reference import sketch
 
 from neardup import InputError, compare, count_idf, dedup, explain, fingerprint, load_recipe, pairs
 from neardup.base.messages import in_language
-from neardup.recipe import NAMES
 
 BULLETIN = (
     "水文站通报，今晨8时闸口水位13.5米，比昨日上涨十三厘米。请沿岸单位检查泵房、涵洞和仓库，"
@@ -81,32 +80,6 @@ def test_short_texts_are_compared_by_their_letters(b, similarity, reason):
     assert comparison.duplicate == (similarity > 0)
     assert reason in comparison.verdict
     assert "短" in in_language(comparison.verdict, "zh")
-
-
-def test_verdict_follows_the_recipe():
-    # The recipe bkdr reads words with tags only.
-    names = [name for name in NAMES if name != "bkdr"]
-    verdicts = {name: compare(BULLETIN, EDITED, recipe=name).duplicate for name in names}
-    similar = {"general", "characters", "shingle", "shingle-sample", "minhash"}
-    assert {name for name in similar if verdicts[name]} == similar
-    strict = load_recipe("general").replace(decide={"threshold": 1.0})
-    assert not compare(BULLETIN, EDITED, recipe=strict).duplicate
-
-
-@pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
-def test_no_bits_without_fingerprints(name):
-    comparison = compare(BULLETIN, BULLETIN + "完", recipe=name)
-    assert (comparison.distance, comparison.bits) == (None, None)
-    assert compare(BULLETIN, BULLETIN, recipe="characters").bits == 128
-
-
-@pytest.mark.parametrize("name", ["general", "characters", "shingle", "minhash", "classic"])
-def test_texts_of_few_features_are_equal_once_normalized(name):
-    """As the rule has it: white space and width make no difference."""
-    a, b = "灯塔", "灯塔 "
-    assert len(dedup([a, b], recipe=name).kept) == 1
-    assert compare(a, b, recipe=name).duplicate
-    assert not compare(a, "灯塔 山", recipe=name).duplicate
 
 
 collections = st.one_of(corpora(max_documents=3), corpora(max_documents=3, known=LONG_BASES))
