@@ -63,11 +63,6 @@ def many(count):
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def zipped_at(path, data):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.jsonl", data)
-
-
 @pytest.mark.parametrize("name", TASKS)
 def test_every_place_gives_the_same_output(task, name):
     data = many(60)
@@ -76,7 +71,8 @@ def test_every_place_gives_the_same_output(task, name):
     Path("dump/sub").mkdir(parents=True)
     Path("dump/a.jsonl").write_bytes(data[:half])
     Path("dump/sub/b.jsonl.gz").write_bytes(gzip.compress(data[half:]))
-    zipped_at("a.zip", data)
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.writestr("a.jsonl", data)
     MemoryFileSystem().pipe_file("/dump/a.jsonl", data)
     _, expected = task(name, "a.jsonl")
     assert expected
