@@ -62,12 +62,6 @@ def rows_of(result):
     return {row["id"]: tuple(row[name] for name in names) for row in result.removed.to_pylist()}
 
 
-def of_each(records, field="chat"):
-    """Return the records of each group."""
-    values = dict.fromkeys(record[field] for record in records)
-    return [[record for record in records if record[field] == value] for value in values]
-
-
 def test_only_documents_of_one_group_are_compared():
     kept = neardup.dedup(CHATS, recipe="strict", group_field="chat").keep.tolist()
     assert kept == KEPT
@@ -75,52 +69,30 @@ def test_only_documents_of_one_group_are_compared():
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("groups", [1, 4, 40])
-def test_each_group_is_decided_as_if_it_were_alone(tmp_path, recipe, groups):
-    chosen = RECIPES[recipe] or recipe
-    records = grouped(groups, groups, 240)
-    expected = {}
-    for own in of_each(records):
-        expected |= rows_of(neardup.dedup(own, recipe=chosen))
-    assert len(expected) > 20
-    one = neardup.dedup(records, recipe=chosen, group_field="chat", workers=1)
-    assert rows_of(one) == expected
-    file = write(tmp_path / "in.jsonl", records)
+@pytest.mark.parametrize(("groups", "others"), [(1, 0), (4, 0), (40, 0), (5, 150)])
+def test_each_group_is_decided_as_if_it_were_alone(tmp_path, recipe, groups, others):
+    """Another collection takes part with its groups."""
+    records = grouped(groups, groups, 300)
+    before, after = records[:others], records[others:]
+
+    def options(side):
+        return {"recipe": RECIPES[recipe] or recipe} | ({"against": side} if others else {})
+
+    removed, pairs = {}, []
+    for chat in range(groups):
+        own, side = ([r for r in some if r["chat"] == chat] for some in (after, before))
+        removed |= rows_of(neardup.dedup(own, **options(side)))
+        pairs += neardup.pairs(own, **options(side)).table.to_pylist()
+    assert len(removed) > 20
+    whole = options(before) | {"group_field": "chat"}
+    assert rows_of(neardup.dedup(after, **whole, workers=1)) == removed
+    found = neardup.pairs(after, **whole).table.to_pylist()
+    assert sorted(found, key=json.dumps) == sorted(pairs, key=json.dumps)
     # Everything that may leave memory does, from the first document on.
-    files = {"memory": "512MiB", "work": tmp_path / "work", "workers": 2}
-    result = neardup.dedup_files(
-        [file], tmp_path / "out.jsonl", recipe=chosen, group_field="chat", **files
-    )
-    assert rows_of(result) == expected
-    alone = [neardup.pairs(own, recipe=chosen).table.to_pylist() for own in of_each(records)]
-    pairs = neardup.pairs(records, recipe=chosen, group_field="chat").table.to_pylist()
-    key = json.dumps
-    assert sorted(pairs, key=key) == sorted([pair for own in alone for pair in own], key=key)
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_another_collection_takes_part_with_its_groups(tmp_path, recipe):
-    options = {"recipe": RECIPES[recipe] or recipe}
-    records = grouped(7, 5, 300)
-    before, after = records[:150], records[150:]
-    expected = {}
-    for own, others in zip(
-        sorted(of_each(after), key=lambda own: own[0]["chat"]),
-        sorted(of_each(before), key=lambda own: own[0]["chat"]),
-        strict=True,
-    ):
-        expected |= rows_of(neardup.dedup(own, against=others, **options))
-    options["group_field"] = "chat"
-    assert rows_of(neardup.dedup(after, against=before, **options)) == expected
-    names = [write(tmp_path / name, part) for name, part in (("a", after), ("b", before))]
-    result = neardup.dedup_files(
-        names[:1], tmp_path / "o.jsonl", against=names[1:], format="jsonl", **options
-    )
-    assert rows_of(result) == expected
-    found = neardup.pairs(after, against=before, **options).table.to_pylist()
-    chats = {record["id"]: record["chat"] for record in records}
-    assert found
-    assert all(chats[pair["id_a"]] == chats[pair["id_b"]] for pair in found)
+    whole |= options([write(tmp_path / "old.jsonl", before)])
+    whole |= {"memory": "512MiB", "work": tmp_path / "work", "workers": 2}
+    file = write(tmp_path / "in.jsonl", after)
+    assert rows_of(neardup.dedup_files([file], tmp_path / "out.jsonl", **whole)) == removed
 
 
 def test_counts_are_of_the_whole_collection():
@@ -131,7 +103,7 @@ def test_counts_are_of_the_whole_collection():
     rng = random.Random(5)
     texts = [notice + "".join(rng.choices("bdfgklmn aeiou", k=40)) for _ in range(60)]
     records = [{"chat": at // 2, "text": text} for at, text in enumerate(texts)]
-    alone = [neardup.dedup(own).keep.sum() for own in of_each(records)]
+    alone = [neardup.dedup(records[at : at + 2]).keep.sum() for at in range(0, 60, 2)]
     assert sum(alone) == 30
     assert neardup.dedup(records, group_field="chat").keep.all()
 
