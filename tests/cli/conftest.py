@@ -24,7 +24,6 @@ LINES = (
 
 ARTICLES = ROOT / "examples" / "articles.jsonl"
 EXAMPLES = ROOT / "examples" / "evaluate"
-FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
 
 
 def few_topics(folder):
@@ -126,7 +125,8 @@ def files(here):
 def index(run):
     """An index of the articles in examples, n.db in the working folder."""
     run("index", "create", "n.db", "-q")
-    run("index", "add", "n.db", ARTICLES, *FIELDS, "-q")
+    fields = "--at-field date --source-field source --extra-field date"
+    run("index", "add", "n.db", ARTICLES, *fields.split(), "-q")
     return "n.db"
 
 
@@ -143,14 +143,9 @@ def last_line_apart(err):
     return lines[:-1] if lines and lines[-1] in LAST else lines
 
 
-def records(out):
-    """What is on each line of an output."""
-    return [json.loads(line) for line in out.splitlines()]
-
-
 def records_of(path):
     """What is on each line of a file."""
-    return records(Path(path).read_text("utf-8"))
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
 def table(text):

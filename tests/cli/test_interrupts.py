@@ -25,10 +25,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Commands, with moments and the actions that are tried at each.
 ENDED = [
     # From the first line of the package to the moment before the outputs get their names.
-    *((DEDUP, f"import neardup{name}", SIGNALS) for name in (".cli", ".tasks.dedup")),
+    (DEDUP, "import neardup.cli", SIGNALS),
     (DEDUP, "open .out.jsonl", (*SIGNALS, signal.SIGKILL)),
-    *((DEDUP, f"import {name}", SIGNALS[:1]) for name in ("neardup.cli.parser", "pyarrow.lib")),
-    (DEDUP, "import neardup._core", SIGNALS[:1]),
+    *(
+        (DEDUP, f"import {name}", SIGNALS[:1])
+        for name in ("neardup.cli.parser", "neardup.tasks.dedup", "neardup._core", "pyarrow.lib")
+    ),
     *(
         (DEDUP, moment, (signal.SIGINT, signal.SIGKILL))
         for moment in ("open in.jsonl", "open .removed.jsonl", "stage 1", "stage 2", "stage 3")
