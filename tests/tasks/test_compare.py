@@ -153,9 +153,9 @@ def test_the_distance_is_inside(change):
     bits, most = alone.distance, alone.distance + change
     found = compare(BULLETIN, EDITED, recipe="characters", max_distance=most)
     assert found.duplicate == (change >= 0)
-    word, chinese = ("重复", "Duplicates") if change >= 0 else ("不重复", "Not duplicates")
-    assert found.verdict == f"{chinese}: {bits} of 128 bits differ, at most {most} allowed."
-    assert in_language(found.verdict, "zh").startswith(f"{word}：128 位中有 {bits} 位不同")
+    word, chinese = ("Duplicates", "重复") if change >= 0 else ("Not duplicates", "不重复")
+    assert found.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
+    assert in_language(found.verdict, "zh").startswith(f"{chinese}：128 位中有 {bits} 位不同")
     assert (found.measure, found.threshold, found.max_distance) == ("equal_bits", None, most)
     # Both bounds must hold.
     for least in (alone.similarity, float(np.nextafter(alone.similarity, 1))):
