@@ -126,15 +126,9 @@ CASES = [
 ]
 
 
-def writes_folder(name, call):
-    """Return whether a check is of several papers, whose reports have names of their own."""
-    return name == "check" and "--title-pages" in call
-
-
-#: In a folder, names are the command's own.
-OF_FILES = [
-    case for case in CASES if "FOLDER" not in case[2].metavar and not writes_folder(*case[:2])
-]
+def writes_folder(name, call, parameter):
+    """Return whether names in a folder are the command's own, as of reports on several papers."""
+    return "FOLDER" in parameter.metavar or (name == "check" and "--title-pages" in call)
 
 
 def name_of(value):
@@ -153,7 +147,11 @@ def test_each_writing_command_has_a_call_with_all_inputs():
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("name", "call", "parameter"), OF_FILES, ids=name_of)
+@pytest.mark.parametrize(
+    ("name", "call", "parameter"),
+    [case for case in CASES if not writes_folder(*case)],
+    ids=name_of,
+)
 def test_no_output_is_an_input(run, name, call, parameter):
     before = state()
     for read in inputs_in(call):
@@ -170,29 +168,17 @@ def test_no_output_is_an_input(run, name, call, parameter):
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("name", "call", "parameter"), CASES, ids=name_of)
-def test_no_output_is_in_a_folder_of_inputs(run, name, call, parameter):
-    words = shlex.split(call)
-    for number, word in enumerate(words):
-        label, _, read = word.rpartition("=")
-        if name == "compare" or read not in FOR_FOLDERS:
-            continue
-        if os.path.isdir(read):
-            shutil.copytree(read, "folder")
-        else:
-            Path("folder").mkdir()
-            shutil.copy(read, "folder")
-        in_folder = [
-            *words[:number],
-            f"{label}=folder" if label else "folder",
-            *words[number + 1 :],
-        ]
+@pytest.mark.parametrize(
+    ("name", "call", "parameter"), [case for case in CASES if writes_folder(*case)], ids=name_of
+)
+def test_no_folder_of_outputs_is_in_a_folder_of_inputs(run, name, call, parameter):
+    """For files, tests/writers/test_output_conflicts.py shows the same."""
+    for read in sorted(FOR_FOLDERS & {*inputs_in(call)}):
+        Path("folder").mkdir()
+        shutil.copy("topics/ships.jsonl" if read == "topics" else read, "folder")
         before = state()
-        path = "folder/out.html" if name == "check" else "folder/out.jsonl"
-        if writes_folder(name, call) or (name == "check" and number == 0):
-            path = "folder/out"
-        ran = run(*words_for(name, shlex.join(in_folder), parameter, path), code=2)
-        assert "must not be inside folder" in ran.err
+        words = words_for(name, call.replace(read, "folder"), parameter, "folder/out")
+        assert "must not be inside folder" in run(*words, code=2).err
         assert state() == before
         shutil.rmtree("folder")
 
