@@ -26,12 +26,12 @@ ARTICLES = ROOT / "examples" / "articles.jsonl"
 EXAMPLES = ROOT / "examples" / "evaluate"
 
 
-def few_topics(folder):
+def few_topics(folder, count=24):
     """Write the first documents of each topic of the examples, which are evaluated in a second."""
     folder.mkdir()
     for path in (EXAMPLES / "topics").iterdir():
         with gzip.open(path) as lines:
-            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, 24)))
+            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, count)))
 
 
 def environment():

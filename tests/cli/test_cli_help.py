@@ -168,7 +168,7 @@ def test_examples_work(run, line):
     if line.startswith("neardup evaluate"):
         shutil.copy(EXAMPLES / "documents.jsonl", "articles.jsonl")
         shutil.copy(EXAMPLES / "pairs.tsv", "labels.tsv")
-        few_topics(Path("topics"))
+        few_topics(Path("topics"), 8)
     if line.startswith("neardup serve key"):
         create_key(Path("keys.json"), "newsroom" if "create" not in line else "other", ["read"])
     Path("essays").mkdir()
