@@ -128,19 +128,6 @@ def test_the_encoding_is_the_twin():
     assert compiled(recipe).units(encoded) == segment.external(encoded)
 
 
-def test_a_user_dictionary(tmp_path):
-    words = tmp_path / "words.txt"
-    words.write_text("新渡轮 1000000 nz\n", "utf-8")
-    recipe = load_recipe("classic")
-    with_words = recipe.replace(segment={"user_dictionary": str(words)})
-    text = "新渡轮的票价"
-    assert "新渡轮" not in dict(compiled(recipe).units(text))
-    assert compiled(with_words).units(text)[0] == ("新渡轮", "nz")
-    words.write_text("two words that are none\n", "utf-8")
-    with pytest.raises((InputError, ParameterError), match=r"line|dictionary"):
-        compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))
-
-
 def test_segmenter_without_words_leaves_no_sketch():
     for idf in ("corpus", "bundled"):
         recipe = load_recipe("keywords").replace(
@@ -177,17 +164,9 @@ def test_everything_between_two_separators_is_a_word(by, text, words):
     expected = {word: words.count(word) for word in words}
     votes = sketch.simhash(expected, 64, sketch.news, tie=1)
     assert fingerprint(text, recipe=recipe).value == votes
-
-
-def test_every_task_reads_it():
-    texts = ["渡轮|停靠|码头", "渡轮|停靠|码头|", "天气|预报|有雨"]
-    recipe = separated("|")
-    kept = dedup(texts, recipe=recipe, max_distance=12).kept
-    assert list(kept) == [texts[0], texts[2]]
-    assert compare(*texts[:2], recipe=recipe).bits == 64
-    weighed = load_recipe("keywords").replace(segment={"units": "separated", "by": "|"})
-    counted = count_idf([{"text": text} for text in texts], recipe=weighed)
-    assert (counted.units, counted.counts["渡轮"]) == ("separated:|", 2)
+    weighed = recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"})
+    counted = count_idf([text], recipe=weighed)
+    assert (counted.units, "渡轮" in counted.counts) == (f"separated:{by}", "渡轮" in words)
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
