@@ -222,88 +222,79 @@ def test_ends_of_a_post_do_not_count(recipe, length, end):
     assert len(dedup([text, "别的一句话", other], recipe=recipe).kept) == 2
 
 
-#: Texts of 40 to 170 letters with places for a value, of which the notations follow.
-PLACES = {
-    "price": "本市第二菜场的西红柿今天每斤卖{}元，比上个星期便宜了一些，"
-    "摊主说过几天还会有新的一批从外地运来，大家可以早点来选。",
-    "people": "渡口管理处昨天通知，开往东岸的渡船因为风浪太大停航，当时共有{}人在码头等候，"
-    "工作人员给他们送来了热水和毛毯。",
-    "chapter": "老师说下个星期的考试只考{}的内容，前面讲过的不用再看，"
-    "同学们可以把练习册后面的题目再做一遍，有问题随时到办公室来问。",
-    "day": "图书馆将于{}起闭馆维修，请各位读者提前归还借阅的图书，"
-    "逾期的天数在此期间不计算在内，给大家带来不便，敬请谅解。",
-    "hour": "由于线路检修，明天{}起东门小区将停止供电，请居民提前做好准备，"
-    "电梯里不要有人停留，冰箱里的食物也请及时处理。",
-    "Japanese": "台風の影響により、{}発の新大阪行きの列車は運転を取りやめます。"
-    "ご利用のお客様は駅の係員にお尋ねください。",
-    "Japanese day": "市立図書館は改修工事のため{}から休館します。ご不便をおかけしますが、"
-    "ご理解とご協力をお願いいたします。",
-    "English day": "The library will close for repairs on {}, and readers are asked to return "
-    "their books to the desk before then.",
-    "English hour": "The last ferry to the eastern bank leaves at {} today, the company said, "
-    "because a storm is expected to reach the harbour tonight.",
-    "English": "The ferry company said that {} passengers were waiting at the pier when the "
-    "storm forced it to cancel the crossing.",
-}
+#: Texts with a place for a sentence.
+ZH = (
+    "渡口管理处昨天在门口贴出告示：{}。开往东岸的渡船因为风浪太大停航，工作人员给他们送来了热水和毛毯，"
+    "请各位旅客互相转告。"
+)
+JA = "台風の影響により、{}から運転を取りやめます。ご利用のお客様は駅の係員にお尋ねください。"
+EN = "The ferry company said that {} when the storm forced it to cancel the crossing to the bank."
+PRICE = ZH.format("西红柿今天每斤卖{}元")
+PEOPLE = ZH.format("当时共有{}人在码头等候")
+CHAPTER = ZH.format("下个星期的考试只考{}的内容")
+DATE = ZH.format("图书馆将于{}起闭馆维修")
+TIME = ZH.format("明天{}起东门小区停止供电")
+PASSENGERS = EN.format("{} passengers were waiting")
+DAY = EN.format("the pier closes for repairs on {}, and readers return their books")
+HOUR = EN.format("the last boat leaves at {} today")
 
-#: The place, notations of one value, and other values.
+#: A text, notations of one value, and other values.
 NOTATIONS = [
-    ("price", "1.2|1.20|１．２０|01.2|一点二", "1.3|12|2.1"),
-    ("people", "325|三百二十五|０３２５|三百贰十五", "326|三百五十二|235"),
-    ("people", "1200|1,200|一千二百|1千2百", "1201|12000|一千三百"),
-    ("people", "120000000|12000万|1.2亿|一亿两千万|12,000万", "1.3亿|1.2万|13000万"),
-    ("people", "9|九|09|９", "8|十九|七"),
-    ("people", "3-4|3、4|三四|三、四", "3-5|四五"),
-    ("chapter", "第三章|第3章|第03章", "第四章|第13章"),
+    (PRICE, "1.2|1.20|１．２０|01.2|一点二", "1.3|12|2.1"),
+    (PEOPLE, "325|三百二十五|０３２５|三百贰十五", "326|三百五十二|235"),
+    (PEOPLE, "1200|1,200|一千二百|1千2百", "1201|12000|一千三百"),
+    (PEOPLE, "120000000|12000万|1.2亿|一亿两千万|12,000万", "1.3亿|1.2万|13000万"),
+    (PEOPLE, "9|九|09|９", "8|十九|七"),
+    (PEOPLE, "3-4|3、4|三四|三、四", "3-5|四五"),
+    (CHAPTER, "第三章|第3章|第03章", "第四章|第13章"),
     (
-        "day",
+        DATE,
         "2026年3月5日|2026-03-05|2026/3/5|2026.03.05|二〇二六年三月五日|2026年03月05号",
         "2026年5月3日|2026-03-06|2025年3月5日|2026/4/5",
     ),
-    ("day", "3月5日|03月05日|三月五号|3 月 5 日", "3月6日|5月3日|4月5日"),
-    ("hour", "9:05|09:05|9时05分|九点五分|９：０５|上午9点05分", "9:06|10:05|下午9点05分"),
-    ("hour", "下午3点|15时|午后三点|15点|下午15时", "下午4点|3时"),
-    ("Japanese", "午前9時5分|9:05|午前九時五分|09時05分", "午後9時5分|9:15"),
-    ("Japanese", "七番|7番|７番", "八番|17番"),
+    (DATE, "3月5日|03月05日|三月五号|3 月 5 日", "3月6日|5月3日|4月5日"),
+    (TIME, "9:05|09:05|9时05分|九点五分|９：０５|上午9点05分", "9:06|10:05|下午9点05分"),
+    (TIME, "下午3点|15时|午后三点|15点|下午15时", "下午4点|3时"),
+    (JA, "午前9時5分|9:05|午前九時五分|09時05分", "午後9時5分|9:15"),
+    (JA, "七番|7番|７番", "八番|17番"),
     (
-        "Japanese day",
+        JA,
         "2026年3月5日|二〇二六年三月五日|2026/03/05|二千二十六年三月五日",
         "2026年3月8日|2026年5月3日",
     ),
     (
-        "English day",
+        DAY,
         "5 March 2026|March 5, 2026|2026-03-05|Mar. 5th, 2026|2026/3/5",
         "May 3, 2026|6 March 2026|5 March 2025",
     ),
-    ("English day", "March 5|5 March|Mar 5|5th of March", "March 6|May 5"),
-    ("English", "1,200|1200|twelve hundred|one thousand two hundred|01200", "1,300|120|twelve"),
-    ("English hour", "9:05 pm|21:05|9:05pm|09:05 PM|9:05 p.m.|21:05:00", "9:05|9:05 am|22:05"),
-    ("English hour", "9:05 am|9:05|09:05 A.M.|9:05am", "9:05 pm|21:05|10:05 am"),
-    ("English hour", "12:30 am|0:30|00:30", "12:30|12:30 pm|1:30 am"),
-    ("hour", "9:05 pm|21:05|下午9点05分|晚上九时零五分", "9:05|9:05 am"),
-    ("Japanese", "9:05 PM|午後9時5分|21時05分", "午前9時5分|9:05 am"),
-    ("English", "twenty-five|25|Twenty five|25.0", "twenty-six|35|52"),
+    (DAY, "March 5|5 March|Mar 5|5th of March", "March 6|May 5"),
+    (PASSENGERS, "1,200|1200|twelve hundred|one thousand two hundred|01200", "1,300|120|twelve"),
+    (HOUR, "9:05 pm|21:05|9:05pm|09:05 PM|9:05 p.m.|21:05:00", "9:05|9:05 am|22:05"),
+    (HOUR, "9:05 am|9:05|09:05 A.M.|9:05am", "9:05 pm|21:05|10:05 am"),
+    (HOUR, "12:30 am|0:30|00:30", "12:30|12:30 pm|1:30 am"),
+    (TIME, "9:05 pm|21:05|下午9点05分|晚上九时零五分", "9:05|9:05 am"),
+    (JA, "9:05 PM|午後9時5分|21時05分", "午前9時5分|9:05 am"),
+    (PASSENGERS, "twenty-five|25|Twenty five|25.0", "twenty-six|35|52"),
 ]
 
 
-@pytest.mark.parametrize(("place", "notations", "others"), NOTATIONS)
-def test_value_is_the_same_in_every_notation_and_another_value_is_not(place, notations, others):
-    texts = [PLACES[place].format(value) for value in notations.split("|")]
-    for text in texts[1:]:
-        found = compare(texts[0], text)
-        evidence = found.evidence
-        assert (found.similarity, evidence.numbers_differ) == (1, 0), text
+@pytest.mark.parametrize(("text", "notations", "others"), NOTATIONS)
+def test_value_is_the_same_in_every_notation_and_another_value_is_not(text, notations, others):
+    texts = [text.format(value) for value in notations.split("|")]
+    for same in texts[1:]:
+        found = compare(texts[0], same)
+        assert (found.similarity, found.evidence.numbers_differ) == (1, 0), same
     assert len(dedup(texts).kept) == 1
     for other in others.split("|"):
-        for text in texts:
-            assert not compare(text, PLACES[place].format(other)).duplicate, (text, other)
+        for same in texts:
+            assert not compare(same, text.format(other)).duplicate, (same, other)
 
 
 @pytest.mark.parametrize("reading", ["2026年3月5日", "2026年5月3日"])
 def test_ambiguous_day_equals_either_reading(reading):
-    texts = [PLACES["English day"].format(value) for value in ("03/05/2026", reading)]
+    texts = [DAY.format(value) for value in ("03/05/2026", reading)]
     assert compare(*texts).similarity == 1
-    assert not compare(texts[0], PLACES["English day"].format("2026年5月4日")).duplicate
+    assert not compare(texts[0], DAY.format("2026年5月4日")).duplicate
 
 
 NUMERALS = [
@@ -313,7 +304,7 @@ NUMERALS = [
 
 @pytest.mark.parametrize("pair", [*NUMERALS, ["7" * 10_000, "8" * 10_000]], ids=lambda p: p[0][:9])
 def test_numeral_of_a_word_or_of_ten_thousand_digits_is_not_a_number(pair):
-    evidence = compare(*map(PLACES["people"].format, pair)).evidence
+    evidence = compare(*map(PEOPLE.format, pair)).evidence
     assert (evidence.numbers_differ, evidence.number_penalty) == (0, 0)
 
 
@@ -322,7 +313,7 @@ def test_numeral_of_a_word_or_of_ten_thousand_digits_is_not_a_number(pair):
     [
         ("punctuation", CHINESE, in_clothes(CHINESE, "")),
         ("ends", "转告大家早点去", "转告大家早点去 http://t.cn/A6xYz1"),
-        *(("numbers", *map(PLACES["people"].format, pair)) for pair in [("325", "三百二十五")]),
+        *(("numbers", *map(PEOPLE.format, pair)) for pair in [("325", "三百二十五")]),
     ],
 )
 def test_recipe_keeping_a_part_compares_it(setting, a, b):
