@@ -307,6 +307,11 @@ REFUSED = {
         "weigh.top = 9": "'weigh.scheme'.*without top.*Got 'once, top 9'",
         "decide.max_distance = 3": "'minhash'.*Got 3",
     },
+    "containment": {
+        "sketch.kind = 'minhash'\nsketch.size = 32": "'sketch.kind'.*similar length",
+        "decide.direction = 'kept'": "",
+        "decide.measure = 'content'\ndecide.direction = 'both'": "left out",
+    },
     "general": {
         "sketch.bits = 64": "'sample'.*Got 64",
         "sketch.num_perm = 64": "'sample'.*Got 64",

@@ -155,19 +155,6 @@ def test_plan_has_no_recall_of_containment():
     assert recall[1] > 0.9
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sketch": {"kind": "minhash", "size": 32}}, "'sketch.kind'.*similar length"),
-        ({"decide": {"direction": "kept"}}, "decide.direction"),
-        ({"decide": {"measure": "content", "direction": "both"}}, "'decide.direction'.*left out"),
-    ],
-)
-def test_conflicting_settings_are_refused(changes, message):
-    with pytest.raises(ParameterError, match=message):
-        load_recipe("containment").replace(**changes)
-
-
 # The measure as an option of its own.
 
 TAGGED = "渡轮/n 停靠/v 码头/n 渡轮/n", "渡轮/n 停靠/v 码头/n 船/n"

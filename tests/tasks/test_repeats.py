@@ -103,12 +103,6 @@ def test_the_same_letters_are_the_same_sentence():
     assert repeats([forms[0], forms[0].replace("rights", "lights")]).table.num_rows == 0
 
 
-def test_short_sentences_do_not_count():
-    for least, text in ((3, "一二三。"), (3, "abcdef."), (3, "一二cd.")):
-        assert repeats([text] * 2, min_unit_length=least).table.num_rows == 1
-        assert repeats([text] * 2, min_unit_length=least + 1).table.num_rows == 0
-
-
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
 @pytest.mark.parametrize(
     ("others", "least", "documents"), [([], 2, 0), ([], 1, 1), ([ENGLISH[0]], 2, 2)]
