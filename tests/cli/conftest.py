@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+from neardup.cli.commands import find_command, list_parameters
+
 A = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 B = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
 LINES = (
@@ -37,6 +39,23 @@ def few_topics(folder, count=24):
 def environment():
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+#: Words of commands that are refused before if they get the usual ones.
+WORDS = {
+    "serve": "--index n.db",
+    "index expire": "n.db --older-than 1d",
+    "evaluate published": "topics -o out",
+}
+
+
+def line_of(name, place="n.db"):
+    """Return a line of a command with all its arguments; the first one is a place of an index."""
+    words = []
+    for parameter in list_parameters(find_command(name)):
+        if parameter.is_required or not parameter.flags:
+            words += [*parameter.flags[:1], "x" if words else "n.db"]
+    return f"{name} {WORDS.get(name, ' '.join(words))}".replace("n.db", place)
 
 
 @dataclass

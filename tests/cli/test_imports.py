@@ -11,11 +11,11 @@ from pathlib import Path
 
 import docx
 import pytest
-from tests.cli.conftest import ARTICLES, LINES, A, B, environment
+from tests.cli.conftest import ARTICLES, LINES, A, B, environment, line_of
 from tests.conftest import ROOT
 
 import neardup
-from neardup.cli.commands import COMMANDS, find_command, list_parameters
+from neardup.cli.commands import COMMANDS
 
 # Loading takes longer than a small task.
 
@@ -172,23 +172,6 @@ OPTIONS = [
     "dedup in.jsonl -o out --engine spark",
     "index create postgresql://nobody@nowhere/x",
 ]
-#: Words of commands that are refused before if they get the usual ones.
-WORDS = {
-    "serve": "--index n.db",
-    "index expire": "n.db --older-than 1d",
-    "evaluate published": "topics -o out",
-}
-
-
-def line_of(name):
-    """Return a line of a command with all its arguments; the first is an index."""
-    words = []
-    for parameter in list_parameters(find_command(name)):
-        if parameter.is_required or not parameter.flags:
-            words += [*parameter.flags[:1], "x" if words else "n.db"]
-    return f"{name} {WORDS.get(name, ' '.join(words))}"
-
-
 #: All other commands need an extra.
 OTHERS = [
     name for name in COMMANDS if not any(f"{line} ".startswith(f"{name} ") for line in WORKING)
@@ -242,7 +225,7 @@ print(json.dumps(found))
 _CALLS = """
 import json
 import neardup
-from neardup.cli.commands import COMMANDS, find_command, list_parameters
+from neardup.cli.commands import COMMANDS
 
 found = {}
 for name, call in json.loads(sys.argv[2]).items():
