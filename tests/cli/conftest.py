@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
+from neardup.cli.commands import find_command, list_parameters
+
 A = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 B = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
 LINES = (
@@ -24,20 +26,36 @@ LINES = (
 
 ARTICLES = ROOT / "examples" / "articles.jsonl"
 EXAMPLES = ROOT / "examples" / "evaluate"
-FIELDS = ("--at-field", "date", "--source-field", "source", "--extra-field", "date")
 
 
-def few_topics(folder):
+def few_topics(folder, count=24):
     """Write the first documents of each topic of the examples, which are evaluated in a second."""
     folder.mkdir()
     for path in (EXAMPLES / "topics").iterdir():
         with gzip.open(path) as lines:
-            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, 24)))
+            (folder / path.stem).write_bytes(b"".join(itertools.islice(lines, count)))
 
 
 def environment():
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+#: Words of commands that are refused before if they get the usual ones.
+WORDS = {
+    "serve": "--index n.db",
+    "index expire": "n.db --older-than 1d",
+    "evaluate published": "topics -o out",
+}
+
+
+def line_of(name, place="n.db"):
+    """Return a line of a command with all its arguments; the first one is a place of an index."""
+    words = []
+    for parameter in list_parameters(find_command(name)):
+        if parameter.is_required or not parameter.flags:
+            words += [*parameter.flags[:1], "x" if words else "n.db"]
+    return f"{name} {WORDS.get(name, ' '.join(words))}".replace("n.db", place)
 
 
 @dataclass
@@ -126,7 +144,8 @@ def files(here):
 def index(run):
     """An index of the articles in examples, n.db in the working folder."""
     run("index", "create", "n.db", "-q")
-    run("index", "add", "n.db", ARTICLES, *FIELDS, "-q")
+    fields = "--at-field date --source-field source --extra-field date"
+    run("index", "add", "n.db", ARTICLES, *fields.split(), "-q")
     return "n.db"
 
 
@@ -143,14 +162,9 @@ def last_line_apart(err):
     return lines[:-1] if lines and lines[-1] in LAST else lines
 
 
-def records(out):
-    """What is on each line of an output."""
-    return [json.loads(line) for line in out.splitlines()]
-
-
 def records_of(path):
     """What is on each line of a file."""
-    return records(Path(path).read_text("utf-8"))
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
 def table(text):

@@ -4,9 +4,10 @@ import shlex
 import shutil
 
 import pytest
-from tests.cli.conftest import LINES, A, B, last_line_apart
+from tests.cli.conftest import LINES, A, B, last_line_apart, line_of
 
 from neardup import Index
+from neardup.cli.commands import COMMANDS
 
 #: Beginnings of command lines, and what follows with the words that decide.
 REFUSED = {
@@ -32,6 +33,7 @@ REFUSED = {
         "repeats a --least 9": "no option --least. Did you mean --min-unit-length?",
         "check a --least 9": "no option --least. Did you mean --min-passage-length?",
         "--language fr recipes": "--language must be one of zh, en",
+        "--language zh": "缺少命令",
     },
     "dedup": {
         "--nosuch": "no option --nosuch. See `neardup dedup --help`",
@@ -43,9 +45,6 @@ REFUSED = {
         "-o k.jsonl": "INPUT is missing",
         "in.jsonl -o": "-o needs a value",
         "- - -o k.jsonl": "standard input",
-        "in.jsonl -o in.jsonl --force": "in.jsonl",
-        "in.jsonl -o ./in.jsonl --force": "in.jsonl",
-        "in.jsonl -o link.jsonl --force": "in.jsonl",
         "in.jsonl -o k.jsonl --removed ./k.jsonl": "k.jsonl",
         "in.jsonl -o nosuch/k.jsonl": "nosuch/k.jsonl: must be in a folder that exists",
         "in.jsonl -o k.what": "k.what: must end in",
@@ -53,7 +52,6 @@ REFUSED = {
     },
     "dedup -o k.jsonl": {
         "nosuch.jsonl": "nosuch.jsonl: no such file",
-        "in.jsonl nosuch.jsonl": "nosuch.jsonl: no such file",
         "nosuch/**/*.jsonl*": "nosuch/**/*.jsonl*: no file matches",
         "folder": "folder: must contain files",
         "*.what": "*.what: must contain files",
@@ -61,7 +59,6 @@ REFUSED = {
     },
     "dedup in.jsonl -o k.jsonl": {
         "--text-field txt": "4 records with 'id', 'text'",
-        "--format what": "--format must be",
         "--bits 8": "--bits must be left out, not 8, since",
         "--restore none.txt": "none.txt: cannot be read",
         "--restore none.txt --engine spark": "on Spark",
@@ -69,13 +66,9 @@ REFUSED = {
         "--recipe nosuch.toml": "nosuch.toml: cannot be read",
         "--recipe big.toml": "big.toml",
         "--threshold 80": "--threshold must be",
-        "--threshold nan": "--threshold must be",
-        "--max-distance 129": "--max-distance must be",
-        "--max-distance -1": "--max-distance must be",
         "--workers -1": "--workers must be",
         f"--memory {'9' * 5000}GB": "--memory must be",
         "--priority best": "--priority must be",
-        "--priority field:": "--priority must be",
         "--on-error ignore": "--on-error must be",
     },
     "pairs in.jsonl": {
@@ -107,17 +100,13 @@ REFUSED = {
         "a.txt cut.docx": "cut.docx: must be a whole Word document",
         "a.txt gbk.txt --encoding utf-8": "gbk.txt: must be valid UTF-8 (byte 1 ",
         "a.txt b.txt --encoding klingon": "'klingon'",
-        "a.txt b.txt --encoding base64": "'base64'",
         "a.txt b.txt nosuch/out.txt": "nosuch",
         "a.txt b.txt folder": "folder",
-        "a.txt in.jsonl a.txt": "must not be both input and output",
-        "a.txt in.jsonl ./a.txt": "must not be both input and output",
         "- -": "Only one of the two texts",
         "渡口停航三天 渡口停航四天": "To compare two texts",
         f"{'渡口停航三天。' * 100} 渡口停航四天": "To compare two texts",
         "a.txt b.txt k.txt -t 80": "did you mean 0.8?",
         "a.txt b.txt k.txt -d 3": "--max-distance must be left out",
-        "a.txt b.txt k.txt -d 129 -r characters": "--max-distance must be a whole number",
     },
     "check": {
         "empty.txt -l library -o k.html": "empty.txt: must have letters or digits",
@@ -127,13 +116,10 @@ REFUSED = {
         "": "--library must name",
         "-l nosuch": "nosuch: no such file or folder",
         "b.txt -l library -o k.html": "-o must be a folder for several",
-        "b.txt -l library -o k.docx": "-o must be a folder for several",
         "b.txt -l library --json k.json": "--json must be a folder for several",
         "b.txt -l library --json -": "--json",
-        "library -l library -o library": "must not be inside library",
     },
     "check a.txt -l library": {
-        "--min-passage-length 4": "--min-passage-length must be",
         "--workers -1": "--workers must be",
         "--pass-below 0.15": "--pass-below must be 0, or a percentage from 1 to 100",
         "--pass-below 40 --reject-above 30": "at most the threshold of rejection, 30%",
@@ -144,11 +130,8 @@ REFUSED = {
         "--max-passages 0": "--max-passages must be",
         "--max-source-passages 0": "--max-source-passages must be",
         "--max-source-text 0": "--max-source-text must be",
-        "--language fr": "--language must be",
         "--exclude nosuch.txt": "nosuch.txt: no such file",
         "-o report.odt": "-o must end in .html, .pdf or .docx for one paper",
-        "-o report": "-o must end in .html, .pdf or .docx for one paper",
-        "-o nosuch/report.html": "nosuch",
     },
     "evaluate": {
         "pairs in.jsonl -o out": "--truth",
@@ -157,23 +140,18 @@ REFUSED = {
         "published dump -o out --sizes 1k": "--sizes must be whole",
         "published dump -o out --recipes best": "recipe",
         "published dump --copies quotes": "--copies must be",
-        "published dump --copies edits --rate 0.9": "--rate must be a number",
         "published dump --rate 0.05": "--rate must be left out unless --copies edits",
     },
     "index create": {
         "n.db": "there is an index already",
         "new.db --expected 1.5": "--expected must be a whole number",
         "new.db --expected 0": "--expected must be a whole number",
-        "new.db --threshold 80": "--threshold must be a number above 0",
-        "new.db --recipe nosuch": "nosuch",
     },
     **{
         f"index add {index}": {
             "nosuch.jsonl": "nosuch.jsonl: no such file",
-            "in.jsonl --format what": "--format must be",
             "in.jsonl --within soon": "--within must be a timedelta",
             "in.jsonl --at-field at --at-zone Mars": "--at-zone must be",
-            "in.jsonl --removed in.jsonl": "must not be both input and output",
             "in.jsonl --removed k.what": "must end in",
             "wrong.jsonl --removed k.jsonl": "Did you mean 'txt'?",
         }
@@ -191,10 +169,6 @@ REFUSED = {
         "--file gbk.txt --encoding utf-8": "name it with --encoding.",
     },
     "index": {
-        "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",
-        "add n.db in.jsonl --report in.jsonl -f": "must not be both input and output",
-        "export n.db -o n.db -f": "must not be both input and output",
-        "export n.db -o index-link.jsonl -f": "must not be both input and output",
         "export n.db --decisions n.db-shm -f": "must not be both input and output",
         "export n.db --include-removed -o n.db-wal -f": "must not be both input and output",
         "explain n.db x": "there is no document 'x'",
@@ -211,20 +185,10 @@ REFUSED = {
         "expire n.db --older-than 0d": "'0d'",
     },
 }
-#: Commands, and what they need beside an index.
-WITH_AN_INDEX = {
-    "query": "text",
-    "explain": "id",
-    "stats": "",
-    "remove": "id",
-    "expire": "--older-than 3d",
-    "reconsider": "",
-    "export": "",
-    "recount": "",
-    "backup": "copy.db",
-    "compact": "",
-    "check": "",
-}
+#: Commands that need an index.
+WITH_AN_INDEX = [name for name in COMMANDS if name.startswith("index ")]
+for name in ("create", "add", "restore"):
+    WITH_AN_INDEX.remove(f"index {name}")
 #: Places without an index.
 PLACES = {
     "nosuch.db": "no such file. Create an index first",
@@ -235,15 +199,37 @@ PLACES = {
     "postgresql://u:secret@127.0.0.1:1/x": "cannot connect",
 }
 for place, words in PLACES.items():
-    REFUSED |= {
-        f"index {command} {place}": {rest: words} for command, rest in WITH_AN_INDEX.items()
-    }
+    REFUSED |= {line_of(command, place): {"": words} for command in WITH_AN_INDEX}
     # Adding makes a new index, in a folder that exists, also of an empty file.
     if place == "empty.db":
         continue
     place = place.replace("nosuch.db", "nosuch/n.db")
     words = words.replace("no such file. Create an index first", "must be in a folder that exists")
     REFUSED[f"index add {place}"] = {"in.jsonl": words}
+#: Lines whose name N is longer than a file system takes.
+TOO_LONG = """\
+dedup N -o k.jsonl
+dedup N* -o k.jsonl
+dedup in.jsonl -o N.jsonl
+dedup in.jsonl -o k.jsonl --removed N.jsonl
+dedup in.jsonl -o k.jsonl --against N
+dedup in.jsonl -o k.jsonl --work N
+dedup in.jsonl -o k.jsonl --restore N
+check in.jsonl -l N
+check in.jsonl -l in.jsonl -o N/
+index add N in.jsonl
+index add n.db N
+index create N
+index stats N
+evaluate published N
+evaluate pairs in.jsonl --truth in.jsonl -o N
+mcp N
+serve --index N
+serve key create reader --keys N"""
+REFUSED[""] |= {
+    line.replace("N", 5000 * "n"): "file name too long|no such file|no file matches|cannot be"
+    for line in TOO_LONG.splitlines()
+}
 LINES_AND_WORDS = [
     (f"{beginning} {rest}".strip(), words)
     for beginning, rests in REFUSED.items()
@@ -273,8 +259,6 @@ def things(tmp_path_factory):
         (folder / name).write_text(data, "utf-8")
     (folder / "gbk.txt").write_text(A, "gbk")
     (folder / "cut.docx").write_bytes(b"PK\x03\x04")
-    (folder / "link.jsonl").symlink_to("in.jsonl")
-    (folder / "index-link.jsonl").symlink_to("n.db")
     with Index(folder / "n.db") as index:
         index.add("a", A)
     return folder
@@ -290,8 +274,8 @@ def test_refusal_is_one_line_and_nothing_is_written(run, here, things, line, wor
     before = contents()
     result = run(*shlex.split(line), code=2)
     (message,) = last_line_apart(result.err)
-    assert words in message
-    assert len(message) < 320
+    assert any(some in message or some in message.lower() for some in words.split("|"))
+    assert len(message.replace(5000 * "n", "")) < 320
     assert "secret" not in message
     assert result.out == ""
     assert contents() == before

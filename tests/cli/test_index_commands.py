@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from tests import forks
-from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
+from tests.cli.conftest import ARTICLES, LINES, A, environment, records_of, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
 
@@ -77,33 +77,22 @@ def test_create_with_settings(run, files):
     assert stats(run, "q.db")["background_texts"] is None
 
 
-def test_add_and_add_again(run):
-    run("index", "create", "n.db", "-q")
-    words = ("index", "add", "n.db", ARTICLES, "--removed")
-    result = run(*words, "first.jsonl")
-    assert result.out == ""
-    first = table(result.err.replace("already there", "already"))
-    assert first["read"] == first["new"] == "31"
-    assert first["kept"].split()[0] == "25"
-    assert first["dropped"] == "6  content(5) >= 0.4"
+def test_second_add_names_the_same_duplicates(run):
+    for name in ("first", "again"):
+        result = run("index", "add", "n.db", ARTICLES, "--removed", f"{name}.jsonl")
+        assert result.out == ""
+        made = "neardup: note: created the index n.db with the recipe general."
+        assert result.err.startswith(made) == (name == "first")
+    counts = {"read": "31", "already": "there            31", "new": "0"}
+    assert counts.items() <= table(result.err).items()
+    assert table(result.err)["dropped"] == "6  content(5) >= 0.4"
     removed = records_of("first.jsonl")
     assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
     assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]
-    again = run(*words, "again.jsonl")
-    expected = {**first, "already": "31", "new": "0"}
-    assert table(again.err.replace("already there", "already")) == expected
     assert Path("first.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
-
-
-def test_add_makes_the_index_and_says_so(run, files):
-    result = run("index", "add", "new.db", "in.jsonl")
-    assert result.out == ""
-    assert result.err.startswith("neardup: note: created the index new.db with the recipe general.")
-    assert files() == ["in.jsonl", "new.db"]
-    assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
     assert run("index", "add", "other.db", "-", "-q", stdin=LINES.encode()).err == ""
     run("index", "export", "other.db", "-o", "kept.jsonl", "--decisions", "dropped.jsonl")
-    assert [row["id"] for row in records(Path("dropped.jsonl").read_text("utf-8"))] == ["c", "d"]
+    assert [row["id"] for row in records_of("dropped.jsonl")] == ["c", "d"]
 
 
 def test_duplicates_and_problems_in_the_exit_code(run):
@@ -141,8 +130,9 @@ def numbered_texts(name, begin, end):
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
 
 
-@pytest.mark.parametrize("fails_at", [1, 3, 5])
-@pytest.mark.parametrize("has_documents", [False, True])
+@pytest.mark.parametrize(
+    ("has_documents", "fails_at"), [(False, 1), (False, 3), (True, 1), (True, 5)]
+)
 def test_error_says_how_many_records_are_stored(run, monkeypatch, has_documents, fails_at):
     """Some batches are several transactions, since the index is counted again in between."""
     monkeypatch.setattr("neardup.index.ingest.first_import._WRITTEN", 1000)
@@ -210,22 +200,20 @@ def test_after_an_interrupt_the_same_command_continues(
 def test_the_report_of_add(run, index):
     rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
     Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("empty.jsonl").touch()
-    inputs = [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
-    words = ["--at-field", "date", "--at-zone", "UTC", "--within", "14d"]
-    result = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
-    first, second = result.err.splitlines()[:2]
+    words = [str(ARTICLES), "bad.jsonl", "--at-field", "date", "--at-zone", "UTC"]
+    result = run(
+        "index", "add", index, *words, "--within", "14d", "--report", "report.json", code=2
+    )
+    first = result.err.splitlines()[0]
     assert first.startswith("neardup: bad.jsonl: record 1, field 'date': must be a time")
     assert first.endswith("150 in all (bad.jsonl:1, bad.jsonl:2, bad.jsonl:3, …).")
-    assert second == "neardup: empty.jsonl: no records."
     report = json.loads(Path("report.json").read_text("utf-8"))
-    counts = report["summary"]
-    assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
-    assert counts["already"] + counts["new"] == counts["kept"] + counts["dropped"] == 31
-    assert counts["problems"] == len(report["problems"]) == 151
+    counts = {"read": 181, "refused": 150, "new": 0, "already": 31, "problems": 150}
+    assert counts.items() <= report["summary"].items()
+    assert report["summary"]["kept"] + report["summary"]["dropped"] == 31
+    assert len(report["problems"]) == 150
     assert report["problems"][149].startswith("bad.jsonl: record 150, field 'date'")
-    assert report["settings"]["within"] == "14d"
-    assert report["settings"]["inputs"] == inputs
+    assert (report["settings"]["within"], report["settings"]["inputs"]) == ("14d", words[:2])
     assert report["index"]["documents"] == 31
     assert "neardup" in report["versions"]
 
@@ -284,14 +272,6 @@ def test_decision_of_a_person_is_explained(run, index, steps, state):
     assert (" on 20" in explained) == ("undo" not in steps)
     assert ("decision undone by a person (Li)" in explained) == ("undo" in steps)
     assert "人工" in run("--language", "zh", "index", "explain", index, "bridge-repost").out
-
-
-def test_a_damaged_file(run, index):
-    data = bytearray(Path(index).read_bytes())
-    middle = len(data) * 3 // 4 // 4096 * 4096
-    data[middle : middle + 4096] = bytes(range(256)) * 16
-    Path(index).write_bytes(data)
-    assert "damaged" in run("index", "check", index, code=2).err
 
 
 def test_no_terminal_takes_an_id_for_a_command(run):

@@ -25,10 +25,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Commands, with moments and the actions that are tried at each.
 ENDED = [
     # From the first line of the package to the moment before the outputs get their names.
-    *((DEDUP, f"import neardup{name}", SIGNALS) for name in (".cli", ".tasks.dedup")),
+    (DEDUP, "import neardup.cli", SIGNALS),
     (DEDUP, "open .out.jsonl", (*SIGNALS, signal.SIGKILL)),
-    *((DEDUP, f"import {name}", SIGNALS[:1]) for name in ("neardup.cli.parser", "pyarrow.lib")),
-    (DEDUP, "import neardup._core", SIGNALS[:1]),
+    *(
+        (DEDUP, f"import {name}", SIGNALS[:1])
+        for name in ("neardup.cli.parser", "neardup.tasks.dedup", "neardup._core", "pyarrow.lib")
+    ),
     *(
         (DEDUP, moment, (signal.SIGINT, signal.SIGKILL))
         for moment in ("open in.jsonl", "open .removed.jsonl", "stage 1", "stage 2", "stage 3")
@@ -103,12 +105,9 @@ def test_interrupt_while_outputs_get_their_names_comes_too_late(files, name):
 @pytest.mark.usefixtures("here")
 def test_signal_ignored_from_the_start_stays_ignored(files):
     """As `nohup` does it."""
-
-    def ignore():
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
     result = run_interrupted(
-        "open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q", preexec_fn=ignore
+        *("open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q"),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )
     assert result == (0, "")
     assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
@@ -131,19 +130,7 @@ def run_with_little_space(size, *words):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "jsonl",
-        "csv",
-        "tsv",
-        "jsonl.gz",
-        "csv.zst",
-        "jsonl.xz",
-        "tsv.bz2",
-        "parquet",
-        "arrow",
-        "feather",
-    ],
+    "name", ["jsonl", "jsonl.gz", "csv.zst", "jsonl.xz", "tsv.bz2", "parquet", "arrow"]
 )
 @pytest.mark.usefixtures("here")
 def test_full_disk_leaves_no_output(files, name):

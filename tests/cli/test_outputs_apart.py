@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import LINES, A
 
-import neardup
+from neardup import Index, load_recipe
 from neardup.cli.commands import COMMANDS, find_command, list_parameters
 from neardup.options.options import OUTPUT
 
@@ -63,27 +63,32 @@ def outputs_of(name):
     ]
 
 
+#: One file of each kind.
+FILES = {
+    **dict.fromkeys(("in.jsonl", "other.jsonl", "topics/ships.jsonl"), LINES),
+    **dict.fromkeys(("in.txt", "other.txt", "in.html", "other.html", "out.html"), A),
+    "ids.txt": "a\n",
+    "stop.txt": "的\n",
+    "words.txt": "的\n",
+    "mine.toml": '[weigh]\nstop_words = "stop.txt"\n[decide]\nthreshold = 0.8\n',
+    "meta.csv": "id,title\na,b\n",
+    "covers.csv": "file,title\nin.html,b\n",
+    "truth.tsv": "id_a\tid_b\tlabel\na\tc\t1\n",
+}
+
+
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """One file of each kind, and an index."""
     monkeypatch.chdir(tmp_path)
-    for name in ("in.jsonl", "other.jsonl"):
-        Path(name).write_text(LINES)
-    for name in ("in.txt", "other.txt", "in.html", "other.html", "out.html"):
-        Path(name).write_text(A)
-    Path("ids.txt").write_text("a\n")
-    Path("stop.txt").write_text("的\n")
-    Path("mine.toml").write_text('[weigh]\nstop_words = "stop.txt"\n[decide]\nthreshold = 0.8\n')
-    Path("meta.csv").write_text("id,title\na,b\n")
-    Path("covers.csv").write_text("file,title\nin.html,b\n")
-    Path("truth.tsv").write_text("id_a\tid_b\tlabel\na\tc\t1\n")
     Path("topics").mkdir()
-    Path("topics/ships.jsonl").write_text(LINES)
-    from neardup import Index
-
-    Path("words.txt").write_text("的\n")
-    recipe = neardup.load_recipe("general").replace(weigh={"stop_words": "words.txt"})
+    for name, text in FILES.items():
+        Path(name).write_text(text, "utf-8")
+    recipe = load_recipe("general").replace(weigh={"stop_words": "words.txt"})
     Index("n.db", recipe=recipe).close()
+
+
+def has_force(name):
+    return any(known.name == "force" for known in list_parameters(find_command(name)))
 
 
 def state():
@@ -100,8 +105,7 @@ def words_for(name, call, parameter, path):
             words += [*other.flags[:1], path]
         elif other.is_required or not other.flags:
             words += [*other.flags[:1], "new.jsonl"]
-    has_force = any(known.name == "force" for known in list_parameters(find_command(name)))
-    return [*words, "--force"] if has_force else words
+    return [*words, "--force"] if has_force(name) else words
 
 
 def inputs_in(call):
@@ -122,15 +126,9 @@ CASES = [
 ]
 
 
-def writes_folder(name, call):
-    """Return whether a check is of several papers, whose reports have names of their own."""
-    return name == "check" and "--title-pages" in call
-
-
-#: In a folder, names are the command's own.
-OF_FILES = [
-    case for case in CASES if "FOLDER" not in case[2].metavar and not writes_folder(*case[:2])
-]
+def writes_folder(name, call, parameter):
+    """Return whether names in a folder are the command's own, as of reports on several papers."""
+    return "FOLDER" in parameter.metavar or (name == "check" and "--title-pages" in call)
 
 
 def name_of(value):
@@ -149,7 +147,11 @@ def test_each_writing_command_has_a_call_with_all_inputs():
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("name", "call", "parameter"), OF_FILES, ids=name_of)
+@pytest.mark.parametrize(
+    ("name", "call", "parameter"),
+    [case for case in CASES if not writes_folder(*case)],
+    ids=name_of,
+)
 def test_no_output_is_an_input(run, name, call, parameter):
     before = state()
     for read in inputs_in(call):
@@ -166,29 +168,17 @@ def test_no_output_is_an_input(run, name, call, parameter):
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("name", "call", "parameter"), CASES, ids=name_of)
-def test_no_output_is_in_a_folder_of_inputs(run, name, call, parameter):
-    words = shlex.split(call)
-    for number, word in enumerate(words):
-        label, _, read = word.rpartition("=")
-        if name == "compare" or read not in FOR_FOLDERS:
-            continue
-        if os.path.isdir(read):
-            shutil.copytree(read, "folder")
-        else:
-            Path("folder").mkdir()
-            shutil.copy(read, "folder")
-        in_folder = [
-            *words[:number],
-            f"{label}=folder" if label else "folder",
-            *words[number + 1 :],
-        ]
+@pytest.mark.parametrize(
+    ("name", "call", "parameter"), [case for case in CASES if writes_folder(*case)], ids=name_of
+)
+def test_no_folder_of_outputs_is_in_a_folder_of_inputs(run, name, call, parameter):
+    """For files, tests/writers/test_output_conflicts.py shows the same."""
+    for read in sorted(FOR_FOLDERS & {*inputs_in(call)}):
+        Path("folder").mkdir()
+        shutil.copy("topics/ships.jsonl" if read == "topics" else read, "folder")
         before = state()
-        path = "folder/out.html" if name == "check" else "folder/out.jsonl"
-        if writes_folder(name, call) or (name == "check" and number == 0):
-            path = "folder/out"
-        ran = run(*words_for(name, shlex.join(in_folder), parameter, path), code=2)
-        assert "must not be inside folder" in ran.err
+        words = words_for(name, call.replace(read, "folder"), parameter, "folder/out")
+        assert "must not be inside folder" in run(*words, code=2).err
         assert state() == before
         shutil.rmtree("folder")
 
@@ -202,7 +192,7 @@ REPLACED = [
     for parameter in outputs_of(name)
     if "FOLDER" not in parameter.metavar
     and parameter.name not in ("work", *CLUSTER)
-    and any(known.name == "force" for known in list_parameters(find_command(name)))
+    and has_force(name)
 ]
 
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import A
 
 import neardup
 from neardup import ParameterError, load_recipe
-from neardup.cli.commands import COMMANDS, find_command, list_children, list_parameters
+from neardup.cli.commands import COMMANDS, find_command, list_parameters
 from neardup.cli.parser import read_words
 from neardup.options.signatures import complete_options, literals, taken_options
 
@@ -46,11 +46,7 @@ LINES = {
         "threshold": 0.1,
         "workers": 10,
     },
-    "dedup a -o k --against b --against=c": {
-        "inputs": ["a"],
-        "output": "k",
-        "against": ["b", "c"],
-    },
+    "dedup a -o k --against b --against=c": {"inputs": ["a"], "output": "k", "against": ["b", "c"]},
     "dedup a -o --force --text-field -t": {
         "inputs": ["a"],
         "output": "--force",
@@ -63,11 +59,7 @@ LINES = {
         "output": "out file.jsonl",
         "text_field": "正文",
     },
-    "pairs a --against b --max-text 1MiB": {
-        "inputs": ["a"],
-        "against": ["b"],
-        "max_text": "1MiB",
-    },
+    "pairs a --against b --max-text 1MiB": {"inputs": ["a"], "against": ["b"], "max_text": "1MiB"},
     "recipes": {},
     "recipes news": {"recipe": "news"},
     "explain '-5 degrees' -": {"a": "-5 degrees", "b": "-"},
@@ -104,15 +96,6 @@ def test_a_line_gives_these_values(line):
     assert values == expected
     kinds = {name: type(value) for name, value in expected.items()}
     assert {name: type(value) for name, value in values.items()} == kinds
-
-
-def test_the_commands():
-    groups = {name: list_children(name) for name in ("index", "serve", "serve key", "evaluate")}
-    assert groups["serve"] == ["key"]
-    assert set(groups) - {"serve key"} < set(list_children(""))
-    assert list_children("dedup") == []
-    for name, below in groups.items():
-        assert all(callable(find_command(f"{name} {child}")) for child in below)
 
 
 #: The words of a command that its options follow, and the function that it calls.

@@ -49,6 +49,11 @@ CHANGES = [
     ("weigh", "lowercase_units", True),
     ("sketch", "bits", 64),
     ("sketch", "tie", 1),
+    ("decide", "threshold", 0.9),
+    ("decide", "max_distance", 9),
+    ("decide", "common", "none"),
+    ("decide", "shingle", 4),
+    ("decide", "min_features", 1),
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or a measure's version.
 IDS = {
@@ -67,19 +72,9 @@ IDS = {
     "news-words": "99944a4ee0fa",
     "bkdr": "519c95e13cba",
 }
-DECIDE = [
-    ("threshold", 0.9),
-    ("max_distance", 9),
-    ("common", "none"),
-    ("shingle", 4),
-    ("min_features", 1),
-]
-
-
 #: A recipe, values of a stage, and whether each of them has an id of its own.
 VALUES = [
-    *(("characters", stage, [{}, {name: value}], True) for stage, name, value in CHANGES),
-    *(("characters", "decide", [{}, {name: value}], False) for name, value in DECIDE),
+    *(("characters", stage, [{}, {name: v}], stage != "decide") for stage, name, v in CHANGES),
     ("containment", "decide", [{"direction": d} for d in ("contained", "either", "both")], False),
     (
         "general",
@@ -87,12 +82,8 @@ VALUES = [
         [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
         True,
     ),
-    (
-        "bkdr",
-        "sketch",
-        [*({"hash": name} for name in ("xxh3", "news", "bkdr")), {"seed": 131}, {"seed": 1313}],
-        True,
-    ),
+    ("bkdr", "sketch", [{"hash": name} for name in ("xxh3", "news", "bkdr")], True),
+    ("bkdr", "sketch", [{"seed": seed} for seed in (31, 131, 1313)], True),
     (
         "characters",
         "sketch",
@@ -121,25 +112,12 @@ def test_id_changes_with_the_bits_and_not_with_the_decision(name, stage, values,
 
 
 def test_every_setting_is_in_the_list():
-    """The others are files, or go with another hash, kind of sketch or measure; see below."""
-    listed = {(stage, setting) for stage, setting, _ in CHANGES}
-    listed |= {("decide", setting) for setting, _ in DECIDE}
+    listed = {(stage, setting) for _, stage, many, _ in VALUES for one in many for setting in one}
+    listed |= {(stage, setting) for stage, setting, *_ in FILES}
     recipe = load_recipe("characters")
     stages = ("normalize", "segment", "weigh", "sketch", "decide")
     known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
-    assert known - listed == {
-        ("decide", "measure"),
-        ("decide", "exceeds"),
-        ("decide", "direction"),
-        ("segment", "by"),
-        ("segment", "user_dictionary"),
-        ("sketch", "hash"),
-        ("sketch", "kind"),
-        ("weigh", "min_document_frequency"),
-        ("sketch", "num_perm"),
-        ("sketch", "size"),
-        ("sketch", "seed"),
-    }
+    assert known - listed == {("decide", "exceeds")}
 
 
 def test_recipes_with_unchanged_results_keep_their_ids():
@@ -171,26 +149,16 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
     assert changed == {"general", "strict", "classic, threshold"}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"recipe": "classic", "measure": "content"},
-    ],
-)
+@pytest.mark.parametrize("options", [{}, {"recipe": "classic", "measure": "content"}])
 def test_index_by_another_version_of_content_is_refused(options, tmp_path):
-    location = str(tmp_path / "index.db")
     with version_of_content(MEASURES_OF_TEXTS["content"].version - 1):
-        Index(location, **options).close()
-        Index(location, **options).close()
+        for _ in range(2):
+            Index(tmp_path / "index.db", **options).close()
+        Index(tmp_path / "other.db", recipe="classic").close()
     with pytest.raises(IndexMismatchError, match=r"have the recipe .*the neardup that made it"):
-        Index(location)
-
-
-def test_index_without_content_is_opened_by_every_version_of_content(tmp_path):
-    with version_of_content(MEASURES_OF_TEXTS["content"].version - 1):
-        Index(tmp_path / "index.db", recipe="classic").close()
-    with Index(tmp_path / "index.db") as index:
+        Index(tmp_path / "index.db")
+    # Where content does not decide, every version opens it.
+    with Index(tmp_path / "other.db") as index:
         assert index.stats().recipe_id == load_recipe("classic").id
 
 
@@ -241,7 +209,9 @@ def test_toml_has_the_settings_of_the_kind_of_sketch(name):
         "sample": {"kind", "size"},
     }
     expected = written[recipe.sketch.kind] | ({"seed"} if name == "bkdr" else set())
-    assert set(tomllib.loads(recipe.to_toml())["sketch"]) == expected
+    table = tomllib.loads(recipe.to_toml())
+    assert set(table["sketch"]) == expected
+    assert ("direction" in table["decide"]) == (name == "containment")
 
 
 RECIPES = [load_recipe(name) for name in NAMES]
@@ -265,136 +235,105 @@ def test_toml_round_trip(recipe, tmp_path):
     assert load_recipe(path).id == recipe.id
 
 
-def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "stop.txt").write_text("tea\n", "utf-8")
-    (folder / "r.toml").write_text('[weigh]\nstop_words = "stop.txt"\n', "utf-8")
-    monkeypatch.chdir(tmp_path)
-    recipe = load_recipe("in/r.toml")
-    assert recipe.name == "r"
-    first, other = (fingerprint(text, recipe=recipe) for text in ("tea and bread", "and bread"))
-    assert first == other
+#: Recipes, lines of TOML, and the refusal, which names the last setting unless it begins with one.
+REFUSED = {
+    "": {
+        "sketch.bits = 48": "parameter must be one of 32, 64, 128, 256. Got 48",
+        "sketch.bits = true": "Got True",
+        "sketch.bits = 64.0": "whole number.*Got 64.0",
+        "sketch.hash = 'bkdr'": "'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 128",
+        "sketch.hash = 'bkdr'\nsketch.bits = 0": "from 1 to 64.*'bkdr'. Got 0",
+        "sketch.hash = 'bkdr'\nsketch.bits = 5.0": "whole number.*Got 5.0",
+        "sketch.hash = 'bkdr'\nsketch.bits = 8\ndecide.max_distance = 9": "from 0 to 8, the width "
+        "of a fingerprint. Got 9",
+        "sketch.width = 64": "bits",
+        "sketch.tie = 1.0": "",
+        "sketch = 64": "must be a table",
+        "hash.bits = 64": "no setting 'hash'.*sketch",
+        "weigh.min_document_frequency = 0": "from 1 to .* Got 0",
+        "weigh.min_document_frequency = 0.5": "Got 0.5",
+        "weigh.min_document_frequency = 2": "must be 1 with the idf 'none'.*Got 2",
+        "weigh.scheme = 'tf-idf'\nweigh.idf = 'bundled'\nweigh.min_document_frequency = 2": "must "
+        "be 1 with the idf 'bundled'.*Got 2",
+        "weigh.scheme = 'tf-idf'": "'weigh.idf'.*'tf-idf'",
+        "weigh.top = 0": "",
+        f"weigh.top = {2**62}": "",
+        "segment.k = 0": "from 1 to 64. Got 0",
+        "segment.k = 65": "from 1 to 64. Got 65",
+        "segment.k = 1.5": "Got 1.5",
+        "segment.units = 'letters'": "or module:function",
+        "segment.units = 'separated'": "'segment.by'.*between two words",
+        "segment.units = 'separated'\nsegment.by = 7": "text.*Got 7",
+        "segment.by = ' '": "left out.*Got ' '",
+        "segment.drop_tags = 'wn'": "",
+        "segment.drop_tags = [1]": "",
+        "normalize.nfkc = 1": "True or False",
+        "normalize.whitespace = 'gone'": "",
+        # A list of a file is shown as a list.
+        "normalize.whitespace = ['keep']": r"Got \['keep'\] instead\.$",
+        "normalize.whitespace = []": r"Got \[\] instead\.$",
+        "normalize.fold = ['upper', 'points']": r"Got \['upper', 'points'\] instead\.$",
+        "decide.threshold = 0": "above 0",
+        "decide.threshold = 80": r"0\.8\?.*Got 80",
+        "decide.max_distance = 129": "from 0 to 128",
+        "decide.shingle = 0": "",
+        f"decide.shingle = {2**62}": "",
+        "decide.min_features = -1": "",
+        f"decide.min_features = {2**33}": "",
+        "name = 7": "",
+        "description = []": "",
+    },
+    "characters": {
+        "sketch.num_perm = 64": "'simhash'.*Got 64",
+        "sketch.size = 64": "'simhash'.*Got 64",
+    },
+    "minhash": {
+        "sketch.bits = 64": "'minhash'.*Got 64",
+        "sketch.hash = 'news'": "'minhash'.*Got 'news'",
+        "sketch.tie = 1": "'minhash'.*Got 1",
+        "sketch.size = 0": "'minhash'.*Got 0",
+        "sketch.num_perm = 15": "from 16 to 1024. Got 15",
+        "sketch.num_perm = 1025": "from 16 to 1024. Got 1025",
+        "weigh.scheme = 'tf'": "once.*'minhash'.*Got 'tf'",
+        "weigh.top = 9": "'weigh.scheme'.*without top.*Got 'once, top 9'",
+        "decide.max_distance = 3": "'minhash'.*Got 3",
+    },
+    "containment": {
+        "sketch.kind = 'minhash'\nsketch.size = 32": "'sketch.kind'.*similar length",
+        "decide.direction = 'kept'": "",
+        "decide.measure = 'content'\ndecide.direction = 'both'": "left out",
+    },
+    "general": {
+        "sketch.bits = 64": "'sample'.*Got 64",
+        "sketch.num_perm = 64": "'sample'.*Got 64",
+        "sketch.size = -1": "from 0",
+        "sketch.kind = 'bloom'": "simhash, minhash, sample",
+        "weigh.scheme = 'share'": "once.*'sample'.*Got 'share'",
+        "decide.max_distance = 0": "'sample'.*Got 0",
+        "decide.measure = 'bits'": "content, resemblance, containment, aligned, sketch",
+        "decide.common = 'bundled'": "corpus, none",
+    },
+}
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("[sketch]\nbits = 48", r"'sketch.bits' parameter must be one of 32, 64, 128, 256. Got 48"),
-        ("[sketch]\nbits = true", r"'sketch.bits'.*Got True"),
-        ("[sketch]\nhash = 'bkdr'", r"'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 128"),
-        ("[sketch]\nhash = 'bkdr'\nbits = 0", r"'sketch.bits'.*from 1 to 64.*'bkdr'. Got 0"),
-        ("[sketch]\nhash = 'bkdr'\nbits = 5.0", r"'sketch.bits'.*whole number.*Got 5.0"),
-        ("[sketch]\nbits = 64.0", r"'sketch.bits'.*whole number.*Got 64.0"),
-        (
-            "[sketch]\nhash = 'bkdr'\nbits = 8\n[decide]\nmax_distance = 9",
-            r"'decide.max_distance'.*from 0 to 8, the width of a fingerprint. Got 9",
-        ),
-        (
-            "[weigh]\nmin_document_frequency = 0",
-            r"'weigh.min_document_frequency'.*from 1 to .* Got 0",
-        ),
-        ("[weigh]\nmin_document_frequency = 0.5", r"'weigh.min_document_frequency'.*Got 0.5"),
-        (
-            "[weigh]\nmin_document_frequency = 2",
-            r"'weigh.min_document_frequency'.*must be 1 with the idf 'none'.*Got 2",
-        ),
-        (
-            "[weigh]\nscheme = 'tf-idf'\nidf = 'bundled'\nmin_document_frequency = 2",
-            r"'weigh.min_document_frequency'.*must be 1 with the idf 'bundled'.*Got 2",
-        ),
-        ("[sketch]\nwidth = 64", r"no setting 'sketch.width'.*bits"),
-        ("[hash]\nbits = 64", r"no setting 'hash'.*sketch"),
-        ("sketch = 64", r"'sketch'.*must be a table"),
-        ("[segment]\nk = 0", r"'segment.k'.*from 1 to 64. Got 0"),
-        ("[segment]\nk = 1.5", r"'segment.k'.*Got 1.5"),
-        ("[segment]\nunits = 'letters'", r"'segment.units'.*or module:function"),
-        ("[segment]\nunits = 'separated'", r"'segment.by'.*between two words"),
-        ("[segment]\nunits = 'separated'\nby = 7", r"'segment.by'.*text.*Got 7"),
-        ("[segment]\nby = ' '", r"'segment.by'.*left out.*Got ' '"),
-        ("[weigh]\nscheme = 'tf-idf'", r"'weigh.idf'.*'tf-idf'"),
-        ("[weigh]\ntop = 0", r"'weigh.top'"),
-        ("[normalize]\nnfkc = 1", r"'normalize.nfkc'.*True or False"),
-        ("[normalize]\nwhitespace = 'gone'", r"'normalize.whitespace'"),
-        ("[decide]\nthreshold = 0", r"'decide.threshold'.*above 0"),
-        ("[decide]\nthreshold = 80", r"'decide.threshold'.*0\.8\?.*Got 80"),
-        ("[decide]\nmax_distance = 129", r"'decide.max_distance'.*from 0 to 128"),
-        ("[decide]\nshingle = 0", r"'decide.shingle'"),
-        ("[decide]\nmin_features = -1", r"'decide.min_features'"),
-        (f"[decide]\nmin_features = {2**33}", r"'decide.min_features'"),
-        (f"[decide]\nshingle = {2**62}", r"'decide.shingle'"),
-        ("[segment]\nk = 65", r"'segment.k'.*from 1 to 64. Got 65"),
-        (f"[weigh]\ntop = {2**62}", r"'weigh.top'"),
-        ("[sketch]\ntie = 1.0", r"'sketch.tie'"),
-        ("[segment]\ndrop_tags = 'wn'", r"'segment.drop_tags'"),
-        ("[segment]\ndrop_tags = [1]", r"'segment.drop_tags'"),
-        ("name = 7", r"'name'"),
-        ("description = []", r"'description'"),
-    ],
+    ("name", "lines", "message"),
+    [(name, *row) for name, rows in REFUSED.items() for row in rows.items()],
 )
-def test_settings_out_of_bounds(table, message, tmp_path):
-    path = tmp_path / "r.toml"
-    path.write_text(table, "utf-8")
-    with pytest.raises(ParameterError, match=message):
-        load_recipe(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "message"),
-    [
-        ("characters", {"sketch": {"num_perm": 64}}, "'sketch.num_perm'.*'simhash'.*Got 64"),
-        ("characters", {"sketch": {"size": 64}}, "'sketch.size'.*'simhash'.*Got 64"),
-        ("minhash", {"sketch": {"bits": 64}}, "'sketch.bits'.*'minhash'.*Got 64"),
-        ("minhash", {"sketch": {"hash": "news"}}, "'sketch.hash'.*'minhash'.*Got 'news'"),
-        ("minhash", {"sketch": {"tie": 1}}, "'sketch.tie'.*'minhash'.*Got 1"),
-        ("minhash", {"sketch": {"size": 0}}, "'sketch.size'.*'minhash'.*Got 0"),
-        ("minhash", {"sketch": {"num_perm": 15}}, "'sketch.num_perm'.*from 16 to 1024. Got 15"),
-        ("minhash", {"sketch": {"num_perm": 1025}}, "'sketch.num_perm'.*from 16 to 1024. Got 1025"),
-        ("minhash", {"weigh": {"scheme": "tf"}}, "'weigh.scheme'.*once.*'minhash'.*Got 'tf'"),
-        ("minhash", {"weigh": {"top": 9}}, "'weigh.scheme'.*without top.*Got 'once, top 9'"),
-        ("minhash", {"decide": {"max_distance": 3}}, "'decide.max_distance'.*'minhash'.*Got 3"),
-        ("general", {"sketch": {"bits": 64}}, "'sketch.bits'.*'sample'.*Got 64"),
-        ("general", {"sketch": {"num_perm": 64}}, "'sketch.num_perm'.*'sample'.*Got 64"),
-        ("general", {"sketch": {"size": -1}}, "'sketch.size'.*at least 0|'sketch.size'.*from 0"),
-        ("general", {"weigh": {"scheme": "share"}}, "'weigh.scheme'.*once.*'sample'.*Got 'share'"),
-        ("general", {"decide": {"max_distance": 0}}, "'decide.max_distance'.*'sample'.*Got 0"),
-        (
-            "general",
-            {"decide": {"measure": "bits"}},
-            "'decide.measure'.*content, resemblance, containment, aligned, sketch",
-        ),
-        ("general", {"decide": {"common": "bundled"}}, "'decide.common'.*corpus, none"),
-        ("general", {"sketch": {"kind": "bloom"}}, "'sketch.kind'.*simhash, minhash, sample"),
-    ],
-)
-def test_settings_of_another_kind_of_sketch_are_refused(name, changes, message, tmp_path):
-    recipe = load_recipe(name)
-    with pytest.raises(ParameterError, match=message):
-        recipe.replace(**changes)
-    # And so they are where a file says them.
-    table = tomllib.loads(recipe.to_toml())
+def test_wrong_settings_are_refused(name, lines, message, tmp_path):
+    if not message.startswith(("'", "no setting")):
+        message = f"'{lines.splitlines()[-1].partition(' ')[0]}'.*{message}"
+    changes = tomllib.loads(lines)
+    table = tomllib.loads(load_recipe(name).to_toml()) if name else {}
     for stage, settings in changes.items():
-        table[stage] |= settings
+        table[stage] = table.get(stage, {}) | settings if isinstance(settings, dict) else settings
     path = tmp_path / "r.toml"
     path.write_text(tomli_w.dumps(table), "utf-8")
     with pytest.raises(ParameterError, match=message):
         load_recipe(path)
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "got"),
-    [
-        ("fold", '["upper", "points"]', "['upper', 'points']"),
-        ("fold", "[]\nwhitespace = []", "[]"),
-        ("whitespace", '["keep"]', "['keep']"),
-    ],
-)
-def test_a_list_of_a_file_is_shown_as_a_list(setting, value, got, tmp_path):
-    path = tmp_path / "r.toml"
-    path.write_text(f"[normalize]\n{setting} = {value}\n", "utf-8")
-    with pytest.raises(ParameterError) as told:
-        load_recipe(path)
-    assert str(told.value).endswith(f"Got {got} instead.")
+    if name:
+        with pytest.raises(ParameterError, match=message):
+            load_recipe(name).replace(**changes)
 
 
 @pytest.mark.parametrize("name", ["minhash", "general"])
@@ -404,22 +343,23 @@ def test_measure_may_be_of_the_sketches(name):
     assert plan(1000, recipe=recipe).measure == measure
 
 
-def test_missing_or_invalid_recipe_files_are_refused(tmp_path):
-    with pytest.raises(
-        ParameterError, match=r"'recipe'.*general, strict, containment.*Got 'nosuch'"
-    ):
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"name = \xff", "not a TOML file"),
+        (b"name =", "not a TOML file: Invalid value"),
+    ],
+)
+def test_missing_or_invalid_recipe_files_are_refused(data, message, tmp_path):
+    if data:
+        (tmp_path / "r.toml").write_bytes(data)
+    with pytest.raises(InputError, match=rf"r\.toml: {message}"):
+        load_recipe(tmp_path / "r.toml")
+    with pytest.raises(ParameterError, match=r"'recipe'.*general, strict, contain.*Got 'nosuch'"):
         load_recipe("nosuch")
     with pytest.raises(ParameterError, match="of the kind simhash: characters, classic, "):
         load_recipe("SimHash")
-    with pytest.raises(InputError, match=r"gone.toml: cannot be read: No such file"):
-        load_recipe(tmp_path / "gone.toml")
-    bad = tmp_path / "bad.toml"
-    bad.write_bytes(b"name = \xff")
-    with pytest.raises(InputError, match=r"bad.toml: not a TOML file"):
-        load_recipe(bad)
-    bad.write_text("name =", "utf-8")
-    with pytest.raises(InputError, match=r"bad.toml: not a TOML file: Invalid value"):
-        load_recipe(bad)
 
 
 @pytest.mark.parametrize(
@@ -500,7 +440,6 @@ def test_seed_of_bkdr(seed):
     recipe = load_recipe("bkdr").replace(sketch={"seed": seed})
     (feature,) = explain("渡轮/n", recipe=recipe).a.features
     assert feature.hash == (ord("渡") * seed + ord("轮")) % 2**32
-    assert (recipe.id == load_recipe("bkdr").id) == (seed == 31)
 
 
 def test_text_without_markup_keeps_all_else():

@@ -1,12 +1,19 @@
-"""Segmenters of the user's own."""
+"""Segmenters of the user's own, ANSJ behind the wrapper of the guide, and words with separators."""
 
+import importlib.util
 import json
+import subprocess
+import sys
 from functools import partial
 
 import pytest
+from tests import needs
+from tests.conftest import ROOT
 from tests.reference import segment, sketch
+from tests.weights import weights_of
 
 from neardup import (
+    Fingerprint,
     Index,
     InputError,
     ParameterError,
@@ -25,6 +32,7 @@ from neardup import (
 )
 from neardup.index import NewDocument
 from neardup.recipe.assets import compiled
+from neardup.recipe.segmenters import encoded_units
 
 MODULE = "tests.golden.segmenters"
 
@@ -120,19 +128,6 @@ def test_the_encoding_is_the_twin():
     assert compiled(recipe).units(encoded) == segment.external(encoded)
 
 
-def test_a_user_dictionary(tmp_path):
-    words = tmp_path / "words.txt"
-    words.write_text("新渡轮 1000000 nz\n", "utf-8")
-    recipe = load_recipe("classic")
-    with_words = recipe.replace(segment={"user_dictionary": str(words)})
-    text = "新渡轮的票价"
-    assert "新渡轮" not in dict(compiled(recipe).units(text))
-    assert compiled(with_words).units(text)[0] == ("新渡轮", "nz")
-    words.write_text("two words that are none\n", "utf-8")
-    with pytest.raises((InputError, ParameterError), match=r"line|dictionary"):
-        compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))
-
-
 def test_segmenter_without_words_leaves_no_sketch():
     for idf in ("corpus", "bundled"):
         recipe = load_recipe("keywords").replace(
@@ -169,17 +164,9 @@ def test_everything_between_two_separators_is_a_word(by, text, words):
     expected = {word: words.count(word) for word in words}
     votes = sketch.simhash(expected, 64, sketch.news, tie=1)
     assert fingerprint(text, recipe=recipe).value == votes
-
-
-def test_every_task_reads_it():
-    texts = ["渡轮|停靠|码头", "渡轮|停靠|码头|", "天气|预报|有雨"]
-    recipe = separated("|")
-    kept = dedup(texts, recipe=recipe, max_distance=12).kept
-    assert list(kept) == [texts[0], texts[2]]
-    assert compare(*texts[:2], recipe=recipe).bits == 64
-    weighed = load_recipe("keywords").replace(segment={"units": "separated", "by": "|"})
-    counted = count_idf([{"text": text} for text in texts], recipe=weighed)
-    assert (counted.units, counted.counts["渡轮"]) == ("separated:|", 2)
+    weighed = recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"})
+    counted = count_idf([text], recipe=weighed)
+    assert (counted.units, "渡轮" in counted.counts) == (f"separated:{by}", "渡轮" in words)
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
@@ -209,3 +196,115 @@ def test_guide_describes_the_printed_words(shared, root):
         assert [words[at - 1] for at in blanks] == ["电", "george", "."]
         assert not {",", ";", "（", "）", ""} & set(words)
         assert {"，", "；", "(", ")", "-"} <= set(words)
+
+
+# The real ANSJ: a Java program that runs beside.
+
+EXAMPLE = ROOT / "examples" / "ansj"
+ANSJ_TEXT = "澜江的渡轮发生事故，更新了设备。"
+
+
+def starts(*command):
+    """Tell whether a program is there and starts."""
+    try:
+        return subprocess.run(command, capture_output=True, timeout=60).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory):
+    """ANSJ and what it needs, from Maven Central."""
+    if not (starts("javac", "-version") and starts("mvn", "-version")):
+        pytest.skip(needs.JAVA_COMPILER)
+    folder = tmp_path_factory.mktemp("ansj")
+    goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    command = ["mvn", "-q", "-B", "-f", str(EXAMPLE / "pom.xml"), *goal]
+    run = subprocess.run(command, capture_output=True, timeout=600)
+    if run.returncode:
+        pytest.skip("needs org.ansj:ansj_seg from Maven Central, which Maven could not get")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ansj(jars, tmp_path_factory):
+    """The wrapper of the examples, with their Java program at its other end."""
+    spec = importlib.util.spec_from_file_location("piped_words", EXAMPLE / "piped_words.py")
+    wrapper = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(wrapper)
+    program = f"java -cp {jars}/* {EXAMPLE / 'AnsjWords.java'}"
+    with pytest.MonkeyPatch.context() as patch:
+        # It looks for dictionaries of the user in the working folder.
+        patch.chdir(tmp_path_factory.mktemp("wrapper"))
+        patch.setenv("SEGMENTER", program)
+        patch.setitem(sys.modules, "piped_words", wrapper)
+        yield wrapper
+        running = wrapper._program()
+        running.stdin.close()
+        running.wait(60)
+        running.stdout.close()
+
+
+@pytest.mark.slow
+def test_version_equals_the_one_in_the_guide(jars):
+    (jar,) = (path.stem for path in jars.glob("ansj_seg-*.jar"))
+    version = jar.removeprefix("ansj_seg-")
+    assert f"ANSJ {version} on" in (ROOT / "docs" / "guide" / "segmenters.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_words_and_tags(ansj):
+    words = dict(ansj.segment(ANSJ_TEXT))
+    assert (words["渡轮"], words["发生"], words["事故"]) == ("n", "v", "n")
+    assert words["澜"] == "null", "ANSJ has no tag for this word"
+    assert ansj.segment("") == []
+    # ANSJ would cut a character of two code units in two.
+    assert ansj.segment("𠀀村")[0] == ("\ufffd", "null")
+    assert "".join(word for word, _ in ansj.segment(ANSJ_TEXT)) == ANSJ_TEXT
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.usefixtures("ansj")
+def test_blank_words_reach_the_news_program(shared):
+    """ANSJ 5.1.6 cuts 15 names that the published token lists have whole: 3 bits, not 2."""
+    golden = json.loads((shared / "golden" / "news" / "vectors.json").read_text("utf-8"))
+    recipe = load_recipe("news").replace(segment={"units": "piped_words:segment"})
+    texts = ["".join(document["tokens"]) for document in golden["documents"]]
+    a, b = (fingerprint(text, recipe=recipe) for text in texts)
+    assert (a.value, a.distance(b)) == (2307805456813, 3)
+    assert a.distance(Fingerprint(2307805473197, 64, a.recipe_id)) == 1
+
+
+@pytest.mark.slow
+def test_null_is_no_noun(ansj):
+    """A word without a tag weighs what one with an empty tag weighs."""
+    recipe = load_recipe("improved").replace(
+        segment={"units": "piped_words:segment"}, weigh={"idf": "bundled"}
+    )
+    core = compiled(recipe)
+    weights = weights_of(core, encoded_units(ansj.segment, ANSJ_TEXT), None)
+
+    def cleared(tag):
+        return [
+            (word, tag if message == "null" else message)
+            for word, message in ansj.segment(ANSJ_TEXT)
+        ]
+
+    assert weights == weights_of(core, encoded_units(lambda _: cleared(""), ANSJ_TEXT), None)
+    as_noun = weights_of(core, encoded_units(lambda _: cleared("n"), ANSJ_TEXT), None)
+    assert as_noun["澜"] > weights["澜"]
+    assert dict(core.units(encoded_units(ansj.segment, ANSJ_TEXT)))["澜"] == ""
+    assert fingerprint(ANSJ_TEXT, recipe=recipe).recipe_id == recipe.id
+
+
+@pytest.mark.slow
+def test_written_words_are_read_as_the_function_gives_them(ansj):
+    """The same words as text of ``word/tag``: the same fingerprint."""
+    written = " ".join(f"{word}/{tag}" for word, tag in ansj.segment(ANSJ_TEXT))
+    by_function = load_recipe("classic").replace(segment={"units": "piped_words:segment"})
+    by_text = load_recipe("classic").replace(segment={"units": "tagged"})
+    assert (
+        fingerprint(written, recipe=by_text).value
+        == fingerprint(ANSJ_TEXT, recipe=by_function).value
+    )

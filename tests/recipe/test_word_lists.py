@@ -1,6 +1,7 @@
 """Lists of words: bundled, from a file in any usual encoding, or a file added to those."""
 
 import re
+from operator import attrgetter
 
 import pytest
 from tests.golden.regenerate import markers
@@ -82,17 +83,18 @@ def test_a_dictionary_is_an_addition_with_or_without_a_plus(tmp_path):
     assert words_of(own, "user_dictionary") == ["新码头 100000 ns", "渡轮停靠"]
 
 
-def test_the_path_after_a_plus_is_relative_to_the_recipe(tmp_path, monkeypatch):
+@pytest.mark.parametrize("plus", ["", "+"])
+def test_paths_of_lists_are_relative_to_the_recipe(plus, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "own.txt").write_text("渡轮\n", "utf-8")
-    lists = 'stop_words = "+own.txt"\nmarkers = "+own.txt"'
-    (tmp_path / "in" / "r.toml").write_text(
-        f'[segment]\nuser_dictionary = "+own.txt"\n[weigh]\n{lists}\n', "utf-8"
-    )
+    settings = ("segment.user_dictionary", "weigh.stop_words", "weigh.markers")
+    lines = "".join(f'{setting} = "{plus}own.txt"\n' for setting in settings)
+    (tmp_path / "in" / "r.toml").write_text(lines, "utf-8")
     monkeypatch.chdir(tmp_path)
     recipe = load_recipe("in/r.toml")
-    for stage, setting in (("segment", "user_dictionary"), ("weigh", "stop_words")):
-        assert getattr(getattr(recipe, stage), setting) == "+in/own.txt"
+    assert recipe.name == "r"
+    for setting in settings:
+        assert attrgetter(setting)(recipe) == f"{plus}in/own.txt"
     # An index may be opened from another folder.
     with Index(tmp_path / "n.db", recipe=recipe.replace(decide={"threshold": 0.8})):
         pass
@@ -139,61 +141,42 @@ BUNDLED = load_recipe("improved").replace(weigh={"idf": "bundled"})
 EXTENDED = BUNDLED.replace(weigh={"markers": "extended"})
 WITHOUT = BUNDLED.replace(weigh={"markers": "none"})
 FERRY = "事实上渡轮的票价归根结底不高。"
-#: Words that contain short markers of the longer list, and one that is such a marker.
+SUMMARY = "总之票价不高。但是渡轮少。因此要等。"
+#: Words that contain short markers, and one that is such a marker.
 PARTS = "发生事故后，船的设备更新了，第一次停航。船却照开。"
+#: The example of the pages.
+COOLING = "发生事故后，船的发动机要冷却。却没有水。"
 
 
 def weights(recipe, text):
     return weights_of(compiled(recipe), text, None)
 
 
-def raised(recipe, text):
-    """Return the words that count more than they would without marker words."""
-    marked, plain = weights(recipe, text), weights(WITHOUT, text)
-    return {word for word in marked if marked[word] > plain.get(word, 0)}
-
-
-def test_word_with_a_long_marker_counts_more():
-    result = raised(BUNDLED, FERRY)
-    assert result == {"事实上", "归根结底"}
-    words = weights(WITHOUT, FERRY)
-    assert result == {word for word in words if any(weigh.is_marked(word, m) for m in markers())}
-
-
-def test_a_short_marker_counts_only_as_a_word():
-    """事故, 更新 and 第一次 are no markers because they contain 故, 更 and 第一."""
-    assert {"故", "更", "第一"} <= set(markers(None))
-    assert {"事故", "更新", "第一次"} <= set(weights(EXTENDED, PARTS))
-    assert raised(EXTENDED, PARTS) == {"却"}
-
-
-def test_the_example_of_the_pages():
-    """冷却 contains 却, which the bundled list has; 事故 contains 故, which only the longer has."""
-    text = "发生事故后，船的发动机要冷却。却没有水。"
-    published = {"marker_match": "contains"}
-    assert raised(BUNDLED, text) == {"却"}
-    assert raised(BUNDLED.replace(weigh=published), text) == {"却", "冷却"}
-    assert {"事故", "冷却"} < raised(EXTENDED.replace(weigh=published), text)
-
-
-def test_a_contained_short_marker_counts_where_the_recipe_says_so():
-    """The published definition: 事故 contains 故, 更新 contains 更."""
-    published = EXTENDED.replace(weigh={"marker_match": "contains"})
-    result = raised(published, PARTS)
-    assert {"事故", "更新", "第一次", "却"} <= result
-    words = weights(WITHOUT, PARTS)
-    expected = {w for w in words if any(weigh.is_marked(w, m, True) for m in markers(None))}
-    assert result & set(words) == expected
-    assert published.id != EXTENDED.id
-
-
-def test_the_default_is_the_two_groups_of_the_method():
-    """Words of summary and contrast; the others are in the longer list."""
-    text = "总之票价不高。但是渡轮少。因此要等。"
-    assert raised(BUNDLED, text) == {"总之", "但是"}
-    assert raised(EXTENDED, text) == {"总之", "但是", "因此"}
-    assert BUNDLED.weigh.markers == "bundled"
-    assert len({recipe.id for recipe in (BUNDLED, EXTENDED, WITHOUT)}) == 3
+@pytest.mark.parametrize(
+    ("recipe", "text", "words", "contained"),
+    [
+        (BUNDLED, FERRY, "事实上 归根结底", ""),
+        # A short marker counts only as a word, unless the recipe takes the published definition.
+        (EXTENDED, PARTS, "却", "事故 更新 第一次"),
+        (BUNDLED, COOLING, "却", "冷却"),
+        (EXTENDED, COOLING, "却", "事故 冷却"),
+        # By default, only words of summary and contrast count.
+        (BUNDLED, SUMMARY, "总之 但是", ""),
+        (EXTENDED, SUMMARY, "总之 但是 因此", ""),
+    ],
+)
+def test_marked_words_count_more(recipe, text, words, contained):
+    published = recipe.replace(weigh={"marker_match": "contains"})
+    plain = weights(WITHOUT, text)
+    known = markers() if recipe is BUNDLED else markers(None)
+    for one, raised in ((recipe, words), (published, f"{words} {contained}")):
+        marked = weights(one, text)
+        found = {word for word in marked if marked[word] > plain.get(word, 0)}
+        assert found == {*raised.split()}
+        is_contained = one is published
+        twin = {w for w in plain if any(weigh.is_marked(w, m, is_contained) for m in known)}
+        assert found & plain.keys() == twin
+    assert len({one.id for one in (BUNDLED, EXTENDED, WITHOUT, published)}) == 4
 
 
 def test_a_list_of_ones_own(tmp_path):

@@ -1,21 +1,22 @@
-"""Comparing two texts: what is said, and that the verdict is that of the rule."""
+"""Two texts compared and explained: the verdict is the rule's, and so are its reasons."""
+
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kit.strategies import LONG_BASES, corpora, texts
+from tests.reference import sketch
 
-from neardup import compare, dedup, load_recipe, pairs
+from neardup import InputError, compare, count_idf, dedup, explain, fingerprint, load_recipe, pairs
 from neardup.base.messages import in_language
-from neardup.recipe import NAMES
 
 BULLETIN = (
     "水文站通报，今晨8时闸口水位13.5米，比昨日上涨十三厘米。请沿岸单位检查泵房、涵洞和仓库，"
     "夜间安排3人值守。渡船停开，复航时间另行通知。"
 )
-
-
+EDITED = BULLETIN.replace("渡船停开", "渡轮暂停")
 OTHER_NUMBERS = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").replace("十三厘", "2厘")
 
 
@@ -32,15 +33,9 @@ def test_replaced_numbers_lower_the_similarity():
     assert not evidence.short
     assert "3 numbers are replaced by others" in comparison.verdict
     assert "3 处数字换成了别的" in in_language(comparison.verdict, "zh")
-
-
-def test_recipe_of_shingles_ignores_numbers():
-    by_content, by_shingles = (
-        compare(BULLETIN, OTHER_NUMBERS, recipe=recipe, threshold=0.5)
-        for recipe in ("general", "shingle")
-    )
+    by_shingles = compare(BULLETIN, OTHER_NUMBERS, recipe="shingle", threshold=0.5)
     assert by_shingles.duplicate
-    assert by_shingles.evidence.number_penalty == by_content.evidence.number_penalty
+    assert by_shingles.evidence.number_penalty == evidence.number_penalty
     assert "number" not in by_shingles.verdict
 
 
@@ -63,69 +58,28 @@ def test_content_is_at_most_the_weighted_resemblance_and_goes_by_the_alignment(a
 
 
 @pytest.mark.parametrize(
-    ("b", "verdict"),
+    ("b", "similarity", "reason"),
     [
         (
             "北岸的渡口停航三天！",
-            "Duplicates: similarity 1.0000 by content(5), at least 0.4 needed; "
-            "a text is short, so letters and digits decide.",
+            1,
+            "at least 0.4 needed; a text is short, so letters and digits decide.",
         ),
-        ("北岸的渡口停航四天", "Not duplicates: a text is short, and a number differs."),
-        (
-            "北岸的渡船停航三天",
-            "Not duplicates: 89% of the shorter text agrees, but so short a text must occur whole.",
-        ),
+        ("北岸的渡口停航三天，改", 9 / 10, "letters and digits decide."),
+        ("北岸的渡口停航三天，改乘车", 9 / 12, "letters and digits decide."),
+        ("北岸的渡口停航三天，改乘汽车", 0, "Not duplicates: 100% of the shorter text agrees"),
+        ("北岸的渡口停航四天", 0, "Not duplicates: a text is short, and a number differs."),
+        ("北岸的渡船停航三天", 0, "Not duplicates: 89% of the shorter text agrees, but so short"),
     ],
 )
-def test_the_verdict_on_short_texts_says_so(b, verdict):
+def test_short_texts_are_compared_by_their_letters(b, similarity, reason):
+    """At least three quarters of one text, in one piece."""
     comparison = compare("北岸的渡口停航三天", b)
     assert comparison.evidence.short
-    assert comparison.verdict == verdict
-    assert "短" in in_language(comparison.verdict, "zh")
-
-
-@pytest.mark.parametrize(
-    ("b", "similarity"),
-    [
-        ("渡口停航三天！", 1.0),
-        ("渡口 停航三天", 1.0),
-        ("渡口停航三天，改", 6 / 7),
-        ("渡口停航三天，改乘", 6 / 8),
-        ("渡口停航三天，改乘车", 0.0),
-        ("渡口停航四天", 0.0),
-    ],
-)
-def test_short_texts_are_compared_by_their_letters(b, similarity):
-    """At least three quarters of one text, in one piece."""
-    comparison = compare("渡口停航三天", b)
     assert (comparison.similarity, comparison.measure) == (similarity, "content(5)")
-
-
-def test_verdict_follows_the_recipe():
-    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
-    # The recipe bkdr reads words with tags only.
-    names = [name for name in NAMES if name != "bkdr"]
-    verdicts = {name: compare(BULLETIN, edited, recipe=name).duplicate for name in names}
-    similar = {"general", "characters", "shingle", "shingle-sample", "minhash"}
-    assert {name for name in similar if verdicts[name]} == similar
-    strict = load_recipe("general").replace(decide={"threshold": 1.0})
-    assert not compare(BULLETIN, edited, recipe=strict).duplicate
-
-
-@pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
-def test_no_bits_without_fingerprints(name):
-    comparison = compare(BULLETIN, BULLETIN + "完", recipe=name)
-    assert (comparison.distance, comparison.bits) == (None, None)
-    assert compare(BULLETIN, BULLETIN, recipe="characters").bits == 128
-
-
-@pytest.mark.parametrize("name", ["general", "characters", "shingle", "minhash", "classic"])
-def test_texts_of_few_features_are_equal_once_normalized(name):
-    """As the rule has it: white space and width make no difference."""
-    a, b = "灯塔", "灯塔 "
-    assert len(dedup([a, b], recipe=name).kept) == 1
-    assert compare(a, b, recipe=name).duplicate
-    assert not compare(a, "灯塔 山", recipe=name).duplicate
+    assert comparison.duplicate == (similarity > 0)
+    assert reason in comparison.verdict
+    assert "短" in in_language(comparison.verdict, "zh")
 
 
 collections = st.one_of(corpora(max_documents=3), corpora(max_documents=3, known=LONG_BASES))
@@ -193,41 +147,21 @@ def test_the_threshold_is_inside(name, measure, shared, union):
         assert not is_dropped(np.nextafter(exactly, 1))
 
 
-@pytest.mark.parametrize("distance", [11, 12, 13])
-def test_the_distance_is_inside(distance):
-    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
-    bits = compare(BULLETIN, edited, recipe="characters").distance
-    assert bits is not None
-    most = distance - 12 + bits
-    comparison = compare(BULLETIN, edited, recipe="characters", max_distance=most)
-    word = "Duplicates" if bits <= most else "Not duplicates"
-    assert comparison.duplicate == (bits <= most)
-    assert comparison.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
-    assert (comparison.measure, comparison.threshold, comparison.max_distance) == (
-        "equal_bits",
-        None,
-        most,
-    )
-
-
-def test_both_bounds_must_hold():
-    edited = BULLETIN.replace("渡船停开", "渡轮暂停")
-    alone = compare(BULLETIN, edited, recipe="characters")
-    near, similar = alone.distance, alone.similarity
-    for most, least, duplicate in [
-        (near, similar, True),
-        (near - 1, similar, False),
-        (near, float(np.nextafter(similar, 1)), False),
-    ]:
-        bounds = {"max_distance": most, "threshold": least}
-        assert compare(BULLETIN, edited, recipe="characters", **bounds).duplicate is duplicate
-
-
-def test_verdict_is_in_both_languages():
-    a, b = "今天下雨，比赛改期。", "今天下雨，比赛改期！"
-    comparison = compare(a, b, recipe="characters", max_distance=9)
-    assert comparison.verdict == "Duplicates: 0 of 128 bits differ, at most 9 allowed."
-    assert in_language(comparison.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
+@pytest.mark.parametrize("change", [-1, 0, 1])
+def test_the_distance_is_inside(change):
+    alone = compare(BULLETIN, EDITED, recipe="characters")
+    bits, most = alone.distance, alone.distance + change
+    found = compare(BULLETIN, EDITED, recipe="characters", max_distance=most)
+    assert found.duplicate == (change >= 0)
+    word, chinese = ("Duplicates", "重复") if change >= 0 else ("Not duplicates", "不重复")
+    assert found.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
+    assert in_language(found.verdict, "zh").startswith(f"{chinese}：128 位中有 {bits} 位不同")
+    assert (found.measure, found.threshold, found.max_distance) == ("equal_bits", None, most)
+    # Both bounds must hold.
+    for least in (alone.similarity, float(np.nextafter(alone.similarity, 1))):
+        both = {"max_distance": most, "threshold": least, "recipe": "characters"}
+        is_inside = change >= 0 and least == alone.similarity
+        assert compare(BULLETIN, EDITED, **both).duplicate is is_inside
 
 
 def test_verdict_without_a_bound_gives_its_reason():
@@ -237,3 +171,107 @@ def test_verdict_without_a_bound_gives_its_reason():
     assert "identical" in compare("灯塔", "灯塔 ").verdict
     unbounded = load_recipe("general").replace(decide={"threshold": None})
     assert "neither a threshold" in compare(BULLETIN, BULLETIN, recipe=unbounded).verdict
+
+
+# The parts of a fingerprint: words, weights and votes.
+
+A = "总之，市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
+B = "（本报讯）" + A
+BY_WORDS = ("classic", "keywords", "improved", "news")
+
+
+@pytest.mark.parametrize("recipe", BY_WORDS)
+def test_sums_equal_the_twin_and_give_the_fingerprint(recipe):
+    text = explain(A, recipe=recipe).a
+    weights = {feature.word: feature.weight for feature in text.features}
+    hashes = {feature.word: feature.hash for feature in text.features}
+    bits = text.fingerprint.bits
+    assert list(text.sums) == sketch.sums(weights, bits, lambda word, _: hashes[word])
+    function = {"news": sketch.news}.get(recipe, sketch.xxh3)
+    assert all(value == function(word, bits) for word, value in hashes.items())
+    assert text.fingerprint == fingerprint(A, recipe=recipe)
+
+
+def test_the_factors_of_improved_make_the_score():
+    text = explain(A, recipe="improved", title_a="图书馆重新开放").a
+    features = {feature.word: feature for feature in text.features}
+    marked, noun = features["总之"], features["读者"]
+    assert (marked.mark, noun.mark, features["开放"].title) == (5, 0, 5)
+    assert (noun.tag[0], noun.part_of_speech) == ("n", 3)
+    for item in text.features:
+        terms = 1 + item.part_of_speech + item.length + item.mark + item.title
+        assert item.score == pytest.approx(item.tf * item.idf * terms)
+    titled = explain("图书馆重新开放\n" + A, recipe="improved", title_from_first_line=True).a
+    assert {f.word: f.title for f in titled.features}["开放"] == 5
+    table = text.to_table()
+    assert table.num_rows == len(features)
+    assert table["hash"][0].as_py() == f"{text.features[0].hash:016x}"
+
+
+@pytest.mark.parametrize("recipe", BY_WORDS)
+def test_explained_bits_are_the_distance(recipe):
+    result = explain(A, B, recipe=recipe)
+    verdict = compare(A, B, recipe=recipe)
+    assert result.verdict == verdict.verdict
+    assert len(result.differing) == verdict.distance
+    assert set(result.shared) <= {feature.word for feature in result.b.features}
+    for bit in result.differing:
+        rises = bit.sum_b > bit.sum_a
+        assert bit.decisive
+        assert all((change > 0) == rises for _, change in bit.decisive)
+    json.dumps(result.to_dict())
+
+
+def test_share_of_a_word_is_over_all_features():
+    few = load_recipe("keywords").replace(weigh={"top": 3})
+    all_of_them = load_recipe("keywords").replace(weigh={"top": 1000})
+    left, every = (explain(A, recipe=recipe).a.features for recipe in (few, all_of_them))
+    assert len(left) == 3 < len(every)
+    assert [feature.tf for feature in left] == [feature.tf for feature in every[:3]]
+    assert sum(feature.tf for feature in every) == pytest.approx(1)
+    # What the weights vote is the same, whatever is left out.
+    assert [feature.weight for feature in left] == [feature.weight for feature in every[:3]]
+
+
+def test_the_table_of_document_frequencies_is_named(tmp_path):
+    path = tmp_path / "own.idf"
+    count_idf([{"text": A}], recipe="keywords").save(path)
+    own = load_recipe("keywords").replace(weigh={"idf": str(path)})
+    for recipe, name in (("classic", None), ("improved", "bundled"), (own, str(path))):
+        result = explain(A, recipe=recipe)
+        assert result.frequencies == result.to_dict()["frequencies"] == name
+
+
+@pytest.mark.parametrize("call", [explain, compare])
+def test_a_text_without_tags_is_named(call):
+    tagged = "渡轮/n 停靠/v 码头/n"
+    for pair, name in ((("渡轮停靠码头", tagged), "a"), ((tagged, "渡轮"), "b")):
+        with pytest.raises(InputError, match=rf"^{name}: has no words with tags .*'bkdr'"):
+            call(*pair, recipe="bkdr")
+    with pytest.raises(InputError, match=r"^b: must contain text\. It is empty\."):
+        call(tagged, " \n", recipe="bkdr")
+    # Tokens that the recipe drops are tokens.
+    assert call(tagged, "，/wd", recipe="bkdr").verdict.startswith("Not duplicates: ")
+
+
+def test_recipes_without_words_and_texts_without_features():
+    sample = explain(A, recipe="general").a
+    assert (sample.words, sample.fingerprint, sample.sums) == ((), None, ())
+    assert sample.values
+    assert len(explain(A, recipe="minhash").a.values) == 128
+    nothing = explain("。。。", recipe="classic").a
+    assert (nothing.features, nothing.fingerprint) == ((), None)
+    with pytest.raises(InputError, match=r"^a: expected Unicode text, .* U\+D800"):
+        explain("\ud800")
+
+
+def test_the_command_prints_blank_words_in_quotes_and_no_controls(capsys):
+    from neardup.cli.explain import run
+
+    options = {"encoding": None, "bits": None, "settings": [], "all": False, "json": False}
+    for text in ("渡轮 停航\n\n", "渡轮\x1b[31m停航"):
+        run(a=text, b=text, **options, recipe=load_recipe("news"))
+    out = capsys.readouterr().out
+    assert "words        渡轮/n ' '/x 停航/v " in out
+    assert "\n' '   x  " in out
+    assert "\x1b" not in out

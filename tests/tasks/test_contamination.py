@@ -127,6 +127,11 @@ def test_the_cover_is_never_more_than_the_letters_in_common():
         assert row["cover"] >= 0.5
 
 
+def found_in(result):
+    """Return the ids of the documents with those of the items that are in them."""
+    return [(row["id"], row["test_id"]) for row in result.findings.to_pylist()]
+
+
 def test_a_part_is_found_by_its_cover():
     item = ENGLISH[1]
     half = item[: len(item) // 2]
@@ -159,54 +164,38 @@ def test_items_with_other_important_words_are_not_findings():
     assert contamination([item], [item]).findings.num_rows == 1
 
 
-def test_short_items_are_counted_and_not_looked_for():
-    items = ["甲乙丙丁戊己庚辛壬癸甲乙丙丁戊己庚辛壬", "short question?", "", CHINESE[0]]
-    result = contamination([" ".join(items)], items)
-    assert (result.summary.tests, result.summary.short) == (4, 3)
-    assert result.findings["test_id"].to_pylist() == ["3"]
-    # Twenty Chinese characters or forty letters are enough.
-    for item in (letters(random.Random(5), 20), "abcdefghij" * 4):
-        assert contamination([item], [item]).findings.num_rows == 1
-        with pytest.raises(InputError, match="at least 20 Chinese characters or 40 letters"):
-            contamination([item], [item[:-1]])
-
-
-def test_short_items_are_listed_and_the_limit_is_an_option():
+def test_short_items_are_listed_and_not_looked_for():
     question = "Which river is the longest?\nA Nile B Oder C Rhone D Po"
-    items = [question[:27], letters(random.Random(5), 11), "short", CHINESE[0]]
-    documents = [f"So: {items[0]} The Nile.", f"问：{items[1]}？", "Which river is the Rhone?"]
+    items = [question[:27], letters(random.Random(5), 11), "short", "", CHINESE[0]]
+    documents = [f"So: {items[0]} The Nile.", f"问：{items[1]}？", " ".join(items)]
     result = contamination(documents, items)
-    assert (result.too_short, result.findings.num_rows) == (["0", "1", "2"], 0)
+    assert (result.summary.tests, result.summary.short) == (5, 4)
+    assert result.too_short == ["0", "1", "2", "3"]
+    assert found_in(result) == [("2", "4")]
     result = contamination(documents, items, min_item_length=11)
-    assert (result.too_short, result.summary.short) == (["2"], 1)
-    assert result.findings.select(["id", "test_id"]).to_pylist() == [
-        {"id": "0", "test_id": "0"},
-        {"id": "1", "test_id": "1"},
-    ]
-    # What the option does not change: longer items, and what is shorter than a shingle.
-    items = [question, CHINESE[0] * 3]
-    assert contamination([question], items, min_item_length=40).too_short == ["0"]
+    assert result.too_short == ["2", "3"]
+    assert found_in(result) == [("0", "0"), ("1", "1"), ("2", "0"), ("2", "1"), ("2", "4")]
+    # Shorter items than a shingle are not found under any limit.
     for length in (5, 20):
         result = contamination([CHINESE[0]], [CHINESE[0], "短"], min_item_length=length)
         assert result.too_short == ["1"]
-    refusal = "at least 11 Chinese characters or 22 letters.*min_item_length="
-    with pytest.raises(InputError, match=refusal):
-        contamination(documents, ["short"], min_item_length=11)
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_note_lists_short_items():
-    Path("items.jsonl").write_text(
-        "".join(json.dumps({"id": f"q{number}", "text": "short"}) + "\n" for number in range(30))
-        + json.dumps({"text": ENGLISH[0]})
-    )
-    Path("in.jsonl").write_text(json.dumps({"text": ENGLISH[1]}))
-    progress = RecordedProgress()
-    contamination_files(["in.jsonl"], ["items.jsonl"], progress=progress)
-    (note,) = progress.notes
-    assert note.startswith("30 test items are shorter than 20 Chinese characters or 40 letters")
-    assert "q0, q1," in note
-    assert note.endswith("q19, ....")
+@pytest.mark.parametrize(
+    ("item", "options", "least"),
+    [
+        (letters(random.Random(5), 20), {}, "20 Chinese characters or 40 letters"),
+        ("abcdefghij" * 4, {}, "20 Chinese characters or 40 letters"),
+        ("abcdefghij" * 4, {"min_item_length": 20}, "20 Chinese .*min_item_length="),
+        (letters(random.Random(5), 11), {"min_item_length": 11}, "11 Chinese characters or 22"),
+    ],
+)
+def test_length_of_an_item_is_inside(item, options, least):
+    assert contamination([item], [item], **options).findings.num_rows == 1
+    with pytest.raises(InputError, match=f"at least {least}"):
+        contamination([item], [item[:-1]], **options)
+    with pytest.raises(InputError, match=r"must have items\. Got none"):
+        contamination([item], [], **options)
 
 
 def test_wording_of_many_documents_does_not_count():
@@ -245,18 +234,26 @@ def folder(tmp_path, monkeypatch):
     ]
     lines = [json.dumps(row, ensure_ascii=row["id"] == "chinese") for row in rows]
     Path("in.jsonl").write_text("\n".join(lines), "utf-8")
-    items = [{"question": item, "id": f"t{index}"} for index, item in enumerate(ITEMS)]
-    Path("tests.jsonl").write_text("\n".join(map(json.dumps, items)), "utf-8")
+    write("tests.jsonl", [{"question": item, "id": f"t{at}"} for at, item in enumerate(ITEMS)])
     return lines
 
 
 OF_TESTS = {"test_text_field": "question"}
+LONG = {"id": "long", "text": ENGLISH[0]}
+
+
+def write(name, records):
+    Path(name).write_text("\n".join(map(json.dumps, records)), "utf-8")
 
 
 def test_files(folder):
-    result = contamination_files(
-        ["in.jsonl"], ["tests.jsonl"], "out.jsonl", report="found.jsonl", **OF_TESTS
-    )
+    before = set(Path().iterdir())
+    files = ["in.jsonl"], ["tests.jsonl"]
+    # The report alone is written where no output is named.
+    contamination_files(*files, report="found.csv", **OF_TESTS)
+    assert set(Path().iterdir()) - before == {Path("found.csv")}
+    assert Path("found.csv").read_text("utf-8").count("\n") >= 3
+    result = contamination_files(*files, "out.jsonl", report="found.jsonl", **OF_TESTS)
     assert Path("out.jsonl").read_text("utf-8") == f"{folder[0]}\n"
     rows = [json.loads(line) for line in Path("found.jsonl").read_text("utf-8").splitlines()]
     assert rows == result.findings.to_pylist()
@@ -266,22 +263,10 @@ def test_files(folder):
         documents[index][row["begin"] : row["end"]] for index, row in enumerate(rows, 1)
     ]
     assert result.kept is None
-    assert result.summary.kept == 1
+    assert (result.summary.kept, result.summary.contaminated) == (1, 2)
     same = contamination(documents, ITEMS).findings
     columns = ["cover", "begin", "end", "test_begin", "test_end", "text"]
     assert same.select(columns).equals(result.findings.select(columns))
-
-
-@pytest.mark.usefixtures("folder")
-def test_run_without_an_output_writes_the_report_alone():
-    result = contamination_files(["in.jsonl"], ["tests.jsonl"], report="found.csv", **OF_TESTS)
-    assert Path("found.csv").read_text("utf-8").count("\n") >= 3
-    assert result.summary.contaminated == 2
-    assert sorted(path.name for path in Path().iterdir()) == [
-        "found.csv",
-        "in.jsonl",
-        "tests.jsonl",
-    ]
 
 
 @pytest.mark.usefixtures("folder")
@@ -298,39 +283,39 @@ def test_bad_records_on_both_sides():
     assert summary.problems == len(result.problems) == 6
 
 
+BOTH_SIDES = "in.jsonl has both documents and test items, so all of its items are found."
+SHORT = "shorter than 20 Chinese characters or 40 letters, and ignored (min_item_length=): {}."
+NOTES = [
+    (["in.jsonl"], "in.jsonl", [f"1 test item is {SHORT.format('clean')}", BOTH_SIDES], 2),
+    (
+        ["in.jsonl"],
+        "short.jsonl",
+        [f"30 test items are {SHORT.format(', '.join(f'q{at}' for at in range(20)) + ', ...')}"],
+        1,
+    ),
+    (
+        ["many.jsonl"],
+        "long.jsonl",
+        [
+            "1 test item occurs only as boilerplate of more than 100 documents (max_documents=): "
+            "long."
+        ],
+        0,
+    ),
+]
+
+
 @pytest.mark.usefixtures("folder")
-def test_the_same_file_on_both_sides_is_said_and_done():
+@pytest.mark.parametrize(("inputs", "tests", "notes", "findings"), NOTES)
+def test_notes_list_short_items_boilerplate_and_documents(inputs, tests, notes, findings):
+    write("short.jsonl", [*({"id": f"q{at}", "text": "short"} for at in range(30)), LONG])
+    write("many.jsonl", [{"text": f"{ENGLISH[0]} {at}"} for at in range(200)])
+    write("long.jsonl", [LONG])
     progress = RecordedProgress()
-    result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
-    assert progress.notes == [
-        "1 test item is shorter than 20 Chinese characters or 40 letters, and ignored "
-        "(min_item_length=): clean.",
-        "in.jsonl has both documents and test items, so all of its items are found.",
-    ]
-    assert result.summary.findings == 2
-    assert result.summary.short == 1
-
-
-@pytest.mark.usefixtures("folder")
-def test_note_counts_items_of_boilerplate():
-    lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
-    Path("many.jsonl").write_text(lines)
-    progress = RecordedProgress()
-    result = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
-    assert progress.notes == [
-        "1 test item occurs only as boilerplate of more than 100 documents (max_documents=): t0."
-    ]
-    assert (result.summary.common, result.summary.findings) == (1, 0)
-
-
-@pytest.mark.usefixtures("folder")
-def test_empty_sides():
-    Path("none.jsonl").write_text("")
-    with pytest.raises(InputError, match=r"must have items\. Got none"):
-        contamination_files(["in.jsonl"], ["none.jsonl"])
-    result = contamination_files(["none.jsonl"], ["tests.jsonl"], "out.jsonl", **OF_TESTS)
-    assert (result.summary.read, result.findings.num_rows) == (0, 0)
-    assert Path("out.jsonl").read_bytes() == b""
+    result = contamination_files(inputs, [tests], progress=progress)
+    assert progress.notes == notes
+    assert result.summary.findings == findings
+    assert result.summary.common == (findings == 0)
 
 
 def test_frames_come_back_as_they_are():
@@ -342,43 +327,28 @@ def test_frames_come_back_as_they_are():
 
 # Items of splits that occur in other splits.
 
-QUESTIONS = [
-    "Which of these rivers flows through three capitals on its way to the sea?",
-    "Who of the following wrote a play about a ferryman and his seven daughters?",
-    "In what year did the council of the harbour decide to build a second lighthouse?",
-    "How many grams of salt does a litre of water from the northern bay contain?",
-]
-
 
 @pytest.fixture
 def splits(tmp_path):
     texts = {
-        "train": [*QUESTIONS[:2], "A text on the ferries of the northern islands and their crews."],
-        "dev": [QUESTIONS[0].upper(), "short"],
-        "test": ["Question: " + QUESTIONS[1].replace("seven", "eight"), QUESTIONS[3]],
+        "train": [*ENGLISH[:2], "A text on the ferries of the northern islands and their crews."],
+        "dev": [ENGLISH[0].upper(), "short"],
+        "test": ["Question: " + ENGLISH[1].replace("baker", "cook"), ENGLISH[3]],
     }
     for name, of_split in texts.items():
         records = [{"id": f"{name}-{at}", "text": text} for at, text in enumerate(of_split)]
-        lines = map(json.dumps, records)
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        write(tmp_path / f"{name}.jsonl", records)
     return {name: [tmp_path / f"{name}.jsonl"] for name in texts}
 
 
 def test_each_split_in_each_other(splits, tmp_path):
     report = tmp_path / "leaks.jsonl"
     result = contamination_files(splits, report=report)
-    found = {(pair["split"], pair["other"]): pair["found"] for pair in result.splits}
-    assert found == {
-        ("train", "dev"): 1,
-        ("train", "test"): 1,
-        ("dev", "train"): 1,
-        ("dev", "test"): 0,
-        ("test", "train"): 1,
-        ("test", "dev"): 0,
-    }
-    assert [(pair["items"], pair["short"]) for pair in result.splits if pair["split"] == "dev"] == [
-        (1, 1)
-    ] * 2
+    for pair in result.splits:
+        assert pair["found"] == ("train" in (pair["split"], pair["other"]))
+        if pair["split"] == "dev":
+            assert (pair["items"], pair["short"]) == (1, 1)
+    assert len({(pair["split"], pair["other"]) for pair in result.splits}) == 6
     lines = [json.loads(line) for line in report.read_text().splitlines()]
     assert lines == result.findings.to_pylist()
     pairs = {(line["split"], line["test_id"], line["other"], line["id"]) for line in lines}
@@ -389,44 +359,31 @@ def test_each_split_in_each_other(splits, tmp_path):
     assert (summary.tests_found, summary.findings) == (4, len(lines))
 
 
-class StandardInput:
-    def __init__(self, content):
-        self.buffer = io.BytesIO(content)
-
-
 @pytest.mark.parametrize("piped", ["train", "dev", "test"])
 def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatch):
     from_files = contamination_files(splits)
-    monkeypatch.setattr(sys, "stdin", StandardInput(splits[piped][0].read_bytes()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(splits[piped][0].read_bytes())))
     assert contamination_files({**splits, piped: ["-"]}).splits == from_files.splits
 
 
-def test_standard_input_is_one_split(splits):
-    with pytest.raises(ParameterError, match=r"'inputs' .* standard input .* 2 times"):
-        contamination_files({**splits, "train": ["-"], "dev": ["-"]})
-
-
-@pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
-def test_split_without_items_has_no_findings(splits, content, tmp_path):
+@pytest.mark.parametrize(
+    ("content", "problems"), [("", 1), (json.dumps({"text": "short"}), 0), ("{no JSON\n{none", 2)]
+)
+def test_split_without_items_has_no_findings(splits, content, problems, tmp_path):
     (tmp_path / "dev.jsonl").write_text(content)
     result = contamination_files(splits)
     rows = [pair for pair in result.splits if "dev" in (pair["split"], pair["other"])]
     assert [pair["found"] for pair in rows] == [0] * 4
     assert [pair["items"] for pair in rows if pair["split"] == "dev"] == [0, 0]
-    assert result.summary.problems == (not content)
-
-
-def test_a_problem_of_a_split_counts_once(splits):
-    path = Path(splits["train"][0])
-    path.write_text(path.read_text() + "\n{no JSON\n{none either\n")
-    assert contamination_files(splits).summary.problems == 2
+    # Each problem counts once, however often the split is read.
+    assert result.summary.problems == problems
 
 
 @pytest.mark.parametrize("options", [{"text_field": "body"}, {"test_text_field": "question"}])
 def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
     splits = {}
     for name in ("train", "test"):
-        texts = ("question", QUESTIONS[0]), ("body", QUESTIONS[0]), ("text", "Ask: " + QUESTIONS[0])
+        texts = ("question", ENGLISH[0]), ("body", ENGLISH[0]), ("text", "Ask: " + ENGLISH[0])
         splits[name] = [tmp_path / f"{name}.jsonl"]
         splits[name][0].write_text(json.dumps(dict(texts)))
     result = contamination_files(splits, **options)
@@ -436,6 +393,8 @@ def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
 
 
 def test_invalid_splits_are_refused(splits, tmp_path):
+    with pytest.raises(ParameterError, match=r"'inputs' .* standard input .* 2 times"):
+        contamination_files({**splits, "train": ["-"], "dev": ["-"]})
     with pytest.raises(ParameterError, match=r"must be at least two\. Got 'train' instead"):
         contamination_files({"train": splits["train"]})
     for name in ("tests", "output"):

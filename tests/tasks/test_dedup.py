@@ -77,19 +77,14 @@ def test_removed_documents_say_how_many_the_kept_one_represents(make, restores):
     assert len(removed) == 33 - 2 * restores
 
 
+@pytest.mark.parametrize("priority", ["first", "last", "longest", "field:rank", "field:rank:desc"])
 @pytest.mark.parametrize("empty", [[], TABLE.slice(0, 0)])
-def test_nothing_gives_nothing(empty):
-    result = dedup(empty)
+def test_nothing_gives_nothing(empty, priority):
+    result = dedup(empty, priority=priority)
     assert len(result.kept) == 0
     assert type(result.kept) is type(empty)
     assert result.removed.num_rows == result.summary.read == 0
     assert pairs(empty).table.num_rows == 0
-
-
-@pytest.mark.parametrize("priority", ["first", "last", "longest", "field:rank", "field:rank:desc"])
-def test_no_documents_under_every_priority(priority):
-    assert dedup([], priority=priority).kept == []
-    assert dedup(TABLE.slice(0, 0), priority=priority).kept.num_rows == 0
 
 
 #: Entries of a feed, of which two without text and one of punctuation repeat an earlier one.
@@ -164,12 +159,9 @@ def test_unreadable_records_are_never_duplicates():
     assert dropped.summary.kept == 1
     with pytest.raises(InputError, match="record 2, field 'text'"):
         dedup(UNREADABLE, on_error="stop")
-
-
-def test_unreadable_records_are_in_no_pair():
-    result = pairs(UNREADABLE)
-    assert [(r["id_a"], r["id_b"]) for r in result.table.to_pylist()] == [("a", "g")]
-    assert len(result.problems) == 6
+    found = pairs(UNREADABLE)
+    assert [(r["id_a"], r["id_b"]) for r in found.table.to_pylist()] == [("a", "g")]
+    assert len(found.problems) == 6
 
 
 def test_unreadable_records_do_not_shift_the_order_of_a_field():

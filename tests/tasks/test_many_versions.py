@@ -1,4 +1,4 @@
-"""Collections of many versions of few texts: every pair is found, and what is left out is told."""
+"""Collections in which much is alike: pairs are found, steps are few, and omissions are told."""
 
 import random
 
@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.kit import hard_texts
+from tests.kit.progress import RecordedProgress
+from tests.run.test_memory import counts
+from tests.tasks.test_templates import bulletins
 
-import neardup
-from neardup import _core, dedup, load_recipe, pairs
+from neardup import _core, dedup, dedup_files, load_recipe, pairs
 from neardup.readers import open_table
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import rule
@@ -106,7 +108,7 @@ def test_exhaustive_search_follows_the_rule(length, tmp_path):
     outputs = []
     for work in (None, tmp_path / "work"):
         kept = tmp_path / f"kept-{work is None}.jsonl"
-        neardup.dedup_files([path], kept, work=work, exhaustive=True)
+        dedup_files([path], kept, work=work, exhaustive=True)
         outputs.append(kept.read_bytes())
     assert outputs[0] == outputs[1]
 
@@ -189,3 +191,107 @@ def test_words_of_latin_letters_have_like_fingerprints_of_the_news_program():
 def test_few_of_all_pairs_are_not_worth_a_note(counts, is_told):
     summary = Summary("dedup", skipped_pairs=200, **counts)
     assert bool(template_notes(summary)) is is_told
+
+
+# Steps grow as the documents do.
+
+
+def text_of(rng, sentences):
+    return "".join(
+        "".join(chr(rng.randrange(0x4E00, 0x9FA0)) for _ in range(30)) + "。"
+        for _ in range(sentences)
+    )
+
+
+def edited_copies(rng, originals, count, share):
+    common = "的一是在不了有和人这中大为上个国我以要他"
+    return [
+        "".join(rng.choice(common) if rng.random() < share else c for c in rng.choice(originals))
+        for _ in range(count)
+    ]
+
+
+def reposts(rng, count):
+    half, originals = count // 2, [text_of(rng, 8) for _ in range(count // 10)]
+    return [text_of(rng, 8) for _ in range(half)] + edited_copies(rng, originals, half, 0.02)
+
+
+def recombined(rng, count):
+    sentences = [text_of(rng, 1) for _ in range(count)]
+    return ["".join(rng.choices(sentences, k=6)) for _ in range(count)]
+
+
+def versions_of_few(rng, count):
+    return edited_copies(rng, [text_of(rng, 10) for _ in range(count // 100)], count, 0.04)
+
+
+def of_one_form(rng, count):
+    form = text_of(rng, 8)
+    return [form + text_of(rng, 1) for _ in range(count)]
+
+
+def of_one_template(_, count):
+    return bulletins(count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "shape", [reposts, recombined, versions_of_few, of_one_form, of_one_template]
+)
+def test_four_times_the_documents_take_at_most_five_times_the_steps(shape):
+    found = []
+    for count in (1_500, 6_000):
+        texts = shape(random.Random(count), count)
+        summary = dedup(texts).summary
+        # Each text is read at most once for its shingles and once for its alignment.
+        assert summary.bytes_compared <= 2 * sum(len(text.encode()) for text in texts)
+        found.append(summary)
+    small, large = found
+    for name in ("visited", "candidates"):
+        # Where there are few steps, some more mean nothing.
+        assert getattr(large, name) <= 5 * getattr(small, name) + 600, (name, small, large)
+    if shape is of_one_template:
+        assert large.kept == large.largest_form == 6_000
+        assert large.capped_lists > 0
+        # These hide next to nothing.
+        assert "may be missed" not in "\n".join(template_notes(large))
+
+
+def copies(count):
+    """Return a text and copies of it, each with two characters of its own."""
+    rng = random.Random(2)
+    text = hard_texts.FORM + hard_texts.letters(rng, 120)
+    return [text] + [hard_texts.edited(rng, text) for _ in range(count - 1)]
+
+
+def run(texts, folder):
+    """Run over a file of texts; return its counts and the notes."""
+    folder.mkdir()
+    path = hard_texts.write_records(folder / "in.jsonl", texts)
+    watch = RecordedProgress()
+    kept, removed = folder / "kept.jsonl", folder / "removed.jsonl"
+    result = dedup_files([path], kept, removed=removed, memory="1GiB", progress=watch)
+    return counts(result), "\n".join(watch.notes)
+
+
+@pytest.mark.slow
+def test_empty_texts_cost_nothing(tmp_path):
+    """Records without text are duplicates if they have the same title, of 17,576."""
+    result, told = run([""] * 12_000 + ["some text of its own"], tmp_path / "memory")
+    assert 8_000 < result["kept"] == 12_001 - result["exact_duplicates"]
+    assert result["without_features"] == 12_000
+    assert result["candidates"] == 0
+    assert "12,000 records have a text with nothing to compare" in told
+    assert "records were dropped for one kept record" not in told
+
+
+@pytest.mark.slow
+def test_copies_of_one_text_cost_one_candidate_each(tmp_path):
+    result, told = run(copies(12_000), tmp_path / "memory")
+    # Some have 未 inserted, which turns the meaning.
+    kept = result["kept"]
+    assert 1 <= kept <= 6
+    assert result["candidates"] <= kept * 12_000
+    largest = result["largest_cluster"]
+    assert 11_900 < largest <= 12_001 - kept
+    assert f"{largest - 1:,} records were dropped for one kept record" in told

@@ -1,11 +1,11 @@
 """What recurs across documents: what is found, and what is left of the documents without it."""
 
+import csv
 import json
 import random
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,21 +55,17 @@ def collection(seed, count=60):
     return [text for text, _ in made], [spans for _, spans in made]
 
 
-def rows(result):
-    columns = ("text", "count", "documents", "id", "begin", "end")
-    table = [tuple(row[name] for name in columns) for row in result.table.to_pylist()]
-    places = [(row["id"], row["begin"], row["end"]) for row in result.places.to_pylist()]
-    return table, places
-
-
 def assert_as_the_twin(result, spans, least, documents):
     table, places = twin.repeats(spans, least, documents)
-    expected = [(*place[:3], str(place[3]), *place[4:]) for place in table]
-    assert rows(result) == (expected, [(str(place[1]), *place[2:]) for place in places])
+    columns = ("text", "count", "documents", "id", "begin", "end")
+    rows = [tuple(row[name] for name in columns) for row in result.table.to_pylist()]
+    assert rows == [(*place[:3], str(place[3]), *place[4:]) for place in table]
+    found = result.places.to_pylist()
+    assert [(row["id"], row["begin"], row["end"]) for row in found] == [
+        (str(place[1]), *place[2:]) for place in places
+    ]
     # The hash names the letters.
-    names = dict(
-        zip(result.places["repeat"].to_pylist(), [place[0] for place in places], strict=True)
-    )
+    names = {row["repeat"]: place[0] for row, place in zip(found, places, strict=True)}
     assert len(set(names.values())) == len(names) == len(table)
     assert result.table["repeat"].to_pylist() == list(dict.fromkeys(names))
 
@@ -107,30 +103,19 @@ def test_the_same_letters_are_the_same_sentence():
     assert repeats([forms[0], forms[0].replace("rights", "lights")]).table.num_rows == 0
 
 
-def test_short_sentences_do_not_count():
-    for least, text in ((3, "一二三。"), (3, "abcdef."), (3, "一二cd.")):
-        assert repeats([text] * 2, min_unit_length=least).table.num_rows == 1
-        assert repeats([text] * 2, min_unit_length=least + 1).table.num_rows == 0
-
-
-def test_repeats_within_one_document_are_no_repeats():
-    result = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", "else"])
-    assert result.table.num_rows == 0
-    result = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", ENGLISH[0]])
-    (row,) = result.table.to_pylist()
-    assert (row["count"], row["documents"]) == (3, 2)
-    assert (result.summary.places, result.summary.documents) == (3, 2)
-
-
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
-def test_repeats_within_one_document_are_found(unit):
+@pytest.mark.parametrize(
+    ("others", "least", "documents"), [([], 2, 0), ([], 1, 1), ([ENGLISH[0]], 2, 2)]
+)
+def test_repeats_within_one_document_are_found_on_request(unit, others, least, documents):
     """With one document the places count: a sentence that occurs once is no repeat."""
-    documents = ["\n".join([ENGLISH[0]] * 3000 + [ENGLISH[1]]), ENGLISH[2]]
-    result = repeats(documents, documents=1, unit=unit)
-    (row,) = result.table.to_pylist()
-    assert (row["text"], row["count"], row["documents"]) == (ENGLISH[0], 3000, 1)
-    assert (result.summary.places, result.summary.documents) == (3000, 1)
-    assert repeats(documents, unit=unit).table.num_rows == 0
+    made = ["\n".join([ENGLISH[0]] * 3000 + [ENGLISH[1]]), ENGLISH[2], *others]
+    result = repeats(made, documents=least, unit=unit)
+    count = 3000 + len(others)
+    rows = [(row["text"], row["count"], row["documents"]) for row in result.table.to_pylist()]
+    assert rows == ([(ENGLISH[0], count, documents)] if documents else [])
+    if documents:
+        assert (result.summary.places, result.summary.documents) == (count, documents)
 
 
 NOTICE = "关注公众号获取更多内容"
@@ -279,8 +264,6 @@ def test_files(folder):
     places = [json.loads(row) for row in Path("places.jsonl").read_text("utf-8").splitlines()]
     assert places == result.places.to_pylist()
     assert [row["id"] for row in places] == ["a", "b", "c", "c"]
-    import csv
-
     with Path("out.csv").open(encoding="utf-8-sig", newline="") as file:
         table = list(csv.DictReader(file))
     assert table == [
@@ -289,13 +272,3 @@ def test_files(folder):
     repeats_files(["in.jsonl"], remove="none.jsonl", keep="none")
     texts = [json.loads(row)["text"] for row in Path("none.jsonl").read_text("utf-8").splitlines()]
     assert texts == ["Own words.", f"{CHINESE[0]}自己的话。", "前言。\nMore."]
-
-
-@pytest.mark.usefixtures("folder")
-def test_columns_of_parquet_stay_as_they_are():
-    types = pa.schema([("n", pa.int8()), ("text", pa.large_string())])
-    table = pa.table({"n": [1, 2], "text": [ENGLISH[0]] * 2}, types)
-    pq.write_table(table, "in.parquet")
-    repeats_files(["in.parquet"], remove="out.parquet")
-    wanted = pa.table({"n": [1, 2], "text": [ENGLISH[0], ""]}, types)
-    assert pq.read_table("out.parquet").equals(wanted)

@@ -87,18 +87,12 @@ def test_repeated_ids_and_ids_with_line_breaks():
     text = families(9, 1, length=80)[0]
     records = [{"id": id, "text": text} for id in ("a", "b\n", "c", "b\n", '"c"')]
     Path("in.jsonl").write_text("\n".join(map(json.dumps, records)))
-    result = run(**choose(["b\n"]))
+    progress = RecordedProgress()
+    result = run(progress=progress, **choose(["b\n", "nosuch", "other\n"]))
     assert result.keep.tolist() == [True, True, False, True, False]
+    assert "2 ids of ids.txt are not in the input, for example 'nosuch'." in progress.notes
     result = run(**choose(['"c"']))
     assert result.keep.tolist() == [True, False, False, False, True]
-
-
-def test_ids_missing_in_the_input_are_noted():
-    progress = RecordedProgress()
-    run(progress=progress, **choose(["d0", "nosuch", "other\n"]))
-    assert [line for line in progress.notes if "ids.txt" in line] == [
-        "2 ids of ids.txt are not in the input, for example 'nosuch'."
-    ]
 
 
 def test_titles_and_kinds_of_removals():
@@ -111,13 +105,13 @@ def test_titles_and_kinds_of_removals():
     ]
     Path("in.jsonl").write_text("\n".join(map(json.dumps, records)))
     result = run(removed="r.parquet")
-    rows = {row["id"]: row for row in pq.read_table("r.parquet").to_pylist()}
-    assert rows["b"]["kind"] == "identical"
-    assert rows["c"]["kind"] == "similar"
-    assert rows["d"]["kind"] == "identical"
-    titles = [(row["title"], row["kept_title"]) for row in rows.values()]
-    assert titles == [("<b>渡轮</b>\n", "新渡轮"), (None, "新渡轮"), (None, "新渡轮")]
-    assert result.removed.column("title").to_pylist() == [title for title, _ in titles]
+    rows = pq.read_table("r.parquet").select(["id", "kind", "title", "kept_title"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("b", "identical", "<b>渡轮</b>\n", "新渡轮"),
+        ("c", "similar", None, "新渡轮"),
+        ("d", "identical", None, "新渡轮"),
+    ]
+    assert result.removed["title"].to_pylist() == [row["title"] for row in rows]
     named = run(removed="r.jsonl", title_field="name")
     assert named.removed.column("title").to_pylist() == [None, "x", None]
     assert "title" not in run().removed.column_names
@@ -154,29 +148,24 @@ IDS = [
 ]
 
 
-def test_saved_ids_of_a_review_are_read(tmp_path):
-    path = tmp_path / "ids.txt"
+def test_saved_ids_of_a_review_are_read():
+    path = Path("ids.txt")
     lines = [line_of(id) for id in IDS]
+    assert lines[:2] == IDS[:2]
     assert all(len(line.splitlines()) == 1 for line in lines)
     for end in ("\n", "\r\n", "\r"):
         path.write_text(end.join(lines), "utf-8", newline="")
         assert read_ids(str(path)) == set(IDS)
-
-
-def test_plain_ids_are_lines_as_they_are():
-    assert [line_of(id) for id in IDS[:2]] == IDS[:2]
-
-
-def test_lines_typed_by_hand_are_ids(tmp_path):
-    path = tmp_path / "ids.txt"
+    # And so are lines that are typed by hand.
     path.write_bytes('\ufeffa \r\n\r\n"b\r\n"c"\r\n["d"]\r\n{"e\r\n'.encode())
     assert read_ids(str(path)) == {"a", '"b', "c", '["d"]', '{"e'}
 
 
-def test_unreadable_lists_of_ids_are_refused(tmp_path):
-    path = tmp_path / "ids.txt"
-    with pytest.raises(InputError, match=r"ids\.txt: cannot be read"):
-        read_ids(str(path))
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="in UTF-8"):
-        read_ids(str(path))
+@pytest.mark.parametrize(
+    ("data", "reason"), [(None, "cannot be read"), (b"\xff\xfe", ".*in UTF-8")]
+)
+def test_unreadable_lists_of_ids_are_refused(data, reason):
+    if data:
+        Path("ids.txt").write_bytes(data)
+    with pytest.raises(InputError, match=rf"ids\.txt: {reason}"):
+        read_ids("ids.txt")

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from tests.kit import hard_texts
 
 from neardup import compare, dedup, pairs
 
@@ -35,17 +36,11 @@ SITES = (
         "返回顶部 举报电话 技术支持",
     ),
 )
-#: Two characters each.
-WORDS = (
-    "渡口早班船票码头潮水灯塔渔网货箱仓库石桥巷口茶馆集市菜农秧苗水渠磨坊竹林山路驿站信使邮包钟楼戏台"
-    "学堂画匠铁铺木船船桨帆布缆绳桅杆海鸥礁石沙洲盐田晒场谷仓犁头耕牛果园蜂箱溪流瀑布古井祠堂牌坊城墙"
-)
 
 
 def article(rng):
     """Return an article that shares no sentence with any other."""
-    words = [WORDS[index : index + 2] for index in range(0, len(WORDS), 2)]
-    return "".join("".join(rng.choices(words, k=9)) + "。" for _ in range(12))
+    return "".join(hard_texts.letters(rng, 18) + "。" for _ in range(12))
 
 
 NOTICE = (
@@ -113,6 +108,7 @@ SAME = [
     (SCHOOL, " ".join(SCHOOL)),
     ("http://t.cn/A6xYz1", "http://t.cn/A6xYz1"),
     ("the course is about C#", "the course is about C"),
+    (ARTICLE, ARTICLE.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})),
 ]
 #: One text that was used twice.
 EDITED = [
@@ -120,10 +116,7 @@ EDITED = [
     (SCHOOL, f"本报云汀讯（记者梁守田）{SCHOOL}（责任编辑：丁如海）"),
     (ARTICLE, f"LARKHAVEN (Coast News) - {ARTICLE} Reporting by our staff."),
     # Edits here and there.
-    (
-        SCHOOL,
-        SCHOOL.replace("本周", "日前").replace("为了不影响上课，", ""),
-    ),
+    (SCHOOL, SCHOOL.replace("本周", "日前").replace("为了不影响上课，", "")),
     (ARTICLE, ARTICLE.replace("voted on Thursday", "has voted").replace("overdue", "late")),
     # The date of the page is not the date of the event.
     (f"Monday 3 March 2014. {ARTICLE}", f"Friday 7 March 2014. {ARTICLE}"),
@@ -132,13 +125,11 @@ EDITED = [
     # A number that is written in another way.
     (SCHOOL, SCHOOL.replace("二十四间", "24间").replace("三米", "3米")),
     # A number that was left out.
-    (
-        ARTICLE,
-        ARTICLE.replace("The work costs 7.2 million crowns, ", "It costs a lot, "),
-    ),
+    (ARTICLE, ARTICLE.replace("The work costs 7.2 million crowns, ", "It costs a lot, ")),
     *((text.format(word), text.format("")) for text, *words in OPPOSITES for word in words[:1]),
     *((text.format(a) + REST, text.format(b) + REST) for text, a, b in OPPOSITES),
     (PROGRAM.format("", "", ""), PROGRAM.format(*COMMENTS)),
+    (f"{SCHOOL}\n{ARTICLE}", f"{SCHOOL}\n{ARTICLE}".replace("本周", "日前")),
 ]
 #: Signs are not letters, and the share of a script does not decide.
 NEARLY_SAME = [
@@ -154,7 +145,9 @@ OTHER = [
     ("1.5", "15"),
     ("？", "！"),
     ("好的，谢谢", "好的，再见"),
+    ("我要退货", "我不要退货"),
     ("a1", "a2"),
+    (f"{SCHOOL}\n{ARTICLE}", SCHOOL),
     # Eight letters, of which nine have all: of so few that is not enough.
     ("近似文本检测引擎", "近似文本检测引擎好"),
     ("渡口停航三天", "渡口停航三天，改乘车"),

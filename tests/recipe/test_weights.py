@@ -1,4 +1,4 @@
-"""Tables of document frequencies: counted, saved, read back."""
+"""What words weigh by: tables of document frequencies, and titles."""
 
 import gzip
 
@@ -11,6 +11,7 @@ from neardup import (
     InputError,
     OutputError,
     ParameterError,
+    compare,
     count_idf,
     dedup,
     fingerprint,
@@ -18,7 +19,11 @@ from neardup import (
     load_idf,
     load_recipe,
 )
+from neardup.readers import open_table
 from neardup.recipe.assets import compiled
+from neardup.run.document_set import DocumentSet
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 
 TEXTS = ["渡轮 的 票价", "渡轮 书店 渡轮", "书店", "。", "Ferry ferry TEA"]
 
@@ -32,11 +37,15 @@ def test_counts_by_hand():
 
 @pytest.mark.parametrize("name", ["t.idf", "t.gz", "t.zst"])
 def test_round_trip(name, tmp_path):
-    table = DocumentFrequencies(
-        9, {"a\tb": 1, "back\\slash": 2, "line\nend\r": 9, "雨": 3}, "words"
-    )
-    table.save(tmp_path / name)
-    assert load_idf(tmp_path / name) == table
+    path, table = tmp_path / name, count_idf(TEXTS)
+    table.save(path)
+    assert load_idf(path) == table
+    odd = DocumentFrequencies(9, {"a\tb": 1, "back\\slash": 2, "line\nend\r": 9, "雨": 3}, "words")
+    with pytest.raises(OutputError, match="exists"):
+        odd.save(path)
+    assert load_idf(path) == table
+    odd.save(path, force=True)
+    assert load_idf(path) == odd
 
 
 def test_the_form_of_the_file(tmp_path):
@@ -44,16 +53,6 @@ def test_the_form_of_the_file(tmp_path):
     assert (tmp_path / "t").read_text("utf-8") == (
         "#neardup-idf\t1\n#units\twords\n#documents\t2\n书店\t1\n渡轮\t2\n票价\t1\n"
     )
-
-
-def test_an_existing_file_is_kept(tmp_path):
-    path = tmp_path / "t"
-    path.write_text("mine", "utf-8")
-    with pytest.raises(OutputError, match="exists"):
-        count_idf(TEXTS).save(path)
-    assert path.read_text("utf-8") == "mine"
-    count_idf(TEXTS).save(path, force=True)
-    assert load_idf(path).documents == 5
 
 
 HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
@@ -80,8 +79,10 @@ HEAD = "#neardup-idf\t1\n#units\twords\n#documents\t3\n"
 def test_wrong_tables(contents, message, tmp_path):
     path = tmp_path / "t.idf"
     path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
-    with pytest.raises(InputError, match=rf"t.idf: {message}"):
-        load_idf(path)
+    recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
+    for use in (lambda: load_idf(path), lambda: fingerprint("text", recipe=recipe)):
+        with pytest.raises(InputError, match=rf"t.idf: {message}"):
+            use()
 
 
 def test_missing_and_broken_files(tmp_path):
@@ -106,8 +107,6 @@ def test_saved_table_gives_the_result_of_its_corpus(tmp_path):
 
 
 def test_the_table_decides_the_weights(tmp_path):
-    from neardup.recipe.assets import compiled
-
     path = tmp_path / "t.idf"
     DocumentFrequencies(1000, {"渡轮": 10, "书店": 1000}, "words").save(path)
     recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
@@ -115,14 +114,6 @@ def test_the_table_decides_the_weights(tmp_path):
     df = {"渡轮": 10, "书店": 1000}
     assert weights == weigh.tf_idf(["渡轮", "书店", "渡轮", "票价"], 1000, df)
     assert fingerprint("渡轮书店", recipe=recipe).recipe_id == recipe.id
-
-
-def test_a_recipe_with_a_wrong_table(tmp_path):
-    path = tmp_path / "t.idf"
-    path.write_text("nonsense", "utf-8")
-    recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
-    with pytest.raises(InputError, match=r"t\.idf: not a table"):
-        fingerprint("text", recipe=recipe)
 
 
 def test_a_table_of_other_units_is_refused(tmp_path):
@@ -143,14 +134,7 @@ def test_recipes_without_frequencies_count_none():
 
 # The minimum document frequency: words of few documents are left out.
 
-FERRIES = [
-    "渡轮 码头 票价 船长",
-    "渡轮 码头 票价",
-    "渡轮 码头",
-    "渡轮 书店 书店",
-    "书架",
-    "书桌",
-]
+FERRIES = ["渡轮 码头 票价 船长", "渡轮 码头 票价", "渡轮 码头", "渡轮 书店 书店", "书架", "书桌"]
 DF = {"渡轮": 4, "码头": 3, "票价": 2, "船长": 1, "书店": 1, "书架": 1, "书桌": 1}
 
 
@@ -233,3 +217,92 @@ def test_a_single_text_has_no_corpus_to_count():
     assert (recipe.weigh.idf, recipe.weigh.min_document_frequency) == ("bundled", 1)
     result = fingerprint(FERRIES[0], recipe=keywords(3))
     assert result.recipe_id == recipe.id == keywords(1).for_single_texts().id
+
+
+# Titles: where they come from, and that they reach the weights.
+
+TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进博物馆。"
+TITLE = "渡轮进博物馆"
+
+
+def test_title_adds_to_its_words():
+    recipe = load_recipe("improved").for_single_texts()
+    core = compiled(recipe)
+    plain = weights_of(core, TEXT, None)
+    titled = weights_of(core, TEXT, TITLE)
+    raised = {word for word in plain if titled[word] > plain[word]}
+    assert raised == {word for word in plain if word in TITLE} >= {"渡轮", "博物馆"}
+    assert all(titled[word] == plain[word] for word in plain.keys() - raised)
+
+
+def test_titles_change_fingerprints():
+    plain, titled = (
+        fingerprint(TEXT, recipe="improved"),
+        fingerprint(TEXT, title=TITLE, recipe="improved"),
+    )
+    assert plain != titled
+    assert plain.recipe_id == titled.recipe_id
+    rows = fingerprint_many([TEXT, TEXT], titles=[None, TITLE], recipe="improved")
+    assert (rows[0] != rows[1]).any()
+    assert compare(TEXT, TEXT, title_b=TITLE, recipe="improved").distance == plain.distance(titled)
+
+
+def test_other_recipes_do_not_see_titles():
+    assert fingerprint(TEXT, title=TITLE) == fingerprint(TEXT)
+
+
+@pytest.mark.parametrize("field", ["title", "headline"])
+def test_titles_of_records(field):
+    records = [{"text": TEXT, field: TITLE}, {"text": TEXT}, {"text": TEXT, field: TITLE}]
+    options = {"recipe": "improved", "max_distance": 0}
+    options |= {} if field == "title" else {"title_field": field}
+    assert dedup(records, **options).keep.tolist() == [True, True, False]
+    if field != "title":
+        del options["title_field"]
+        assert dedup(records, **options).keep.tolist() == [True, False, False]
+
+
+def test_the_first_line_as_title():
+    text = f"\n {TITLE} \n{TEXT}"
+    options = {"recipe": "improved", "max_distance": 0}
+    given = dedup([{"text": text, "title": TITLE}, {"text": text}], **options)
+    assert given.keep.tolist() == [True, True]
+    both = [{"text": text}, {"text": text}]
+    taken = dedup(both, title_from_first_line=True, **options)
+    assert taken.keep.tolist() == [True, False]
+
+
+def test_titles_must_be_as_many_as_texts():
+    with pytest.raises(ParameterError, match=r"'titles'.*one title per text, 2 of them. Got"):
+        fingerprint_many(["a", "b"], titles=["a"])
+
+
+def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
+    text = "渡口的新渡轮下周一试航，票价三元，旅客须提前半小时到码头排队候船，雨天停航一日。" * 2
+    comparison = compare(
+        text,
+        text,
+        title_a="渡口 新渡轮",
+        title_b="码头 排队 雨天",
+        recipe="improved",
+        measure="content",
+        threshold=0.5,
+        max_distance=0,
+    )
+    assert comparison.distance > 0
+    assert comparison.duplicate
+
+
+@pytest.mark.parametrize("batch_records", [1, 2, 100])
+def test_first_lines_are_taken_record_by_record(batch_records):
+    recipe = load_recipe("improved").for_single_texts()
+    text = f"城市公园\n{TEXT}"
+    rows = [{"text": text}, {"text": text, "title": "别的"}, {"text": text}]
+    batches = open_table(rows).batches(titles=True, batch_records=batch_records)
+    options = RunOptions({"recipe": recipe, "title_from_first_line": True}, compares=False)
+    pipeline = Pipeline(options)
+    collected = DocumentSet(recipe, pipeline.corpus(recipe))
+    assert sum(map(len, pipeline.push(batches, collected))) == len(rows)
+    collected.corpus.finish()
+    words = collected.corpus.fingerprints().ravel().tolist()
+    assert words[0] == words[2] != words[1]

@@ -1,8 +1,4 @@
-"""A plain install: every command and public name works, or says what to install.
-
-The packages of all extras are made impossible to import, in another process, so
-the test needs no other environment. Which packages those are is read from the metadata.
-"""
+"""What a process imports: only what its task needs, and no extra that is not installed."""
 
 import json
 import re
@@ -15,52 +11,158 @@ from pathlib import Path
 
 import docx
 import pytest
-from tests.cli.conftest import A, B, environment
+from tests.cli.conftest import ARTICLES, LINES, A, B, environment, line_of
 from tests.conftest import ROOT
 
 import neardup
 from neardup.cli.commands import COMMANDS
 
-#: What a command is tried with in a folder with in.jsonl, a.txt, b.txt, a.docx and pairs.tsv.
-WORKS = {
-    "check": "a.txt --library b.txt -o paper.html",
-    "compare": "a.txt b.txt",
-    "contamination": "in.jsonl --tests in.jsonl --report f.csv",
-    "dedup": "in.jsonl -o out.jsonl --review out.html",
-    "explain": "a.txt b.txt -r improved",
-    "fingerprint": "in.jsonl -o prints.jsonl",
-    "idf": "in.jsonl -o out.idf",
-    "pairs": "in.jsonl -o pairs.jsonl",
-    "recipes": "",
-    "repeats": "in.jsonl -o r.csv",
-    "sketch": "in.jsonl -o in.sketches",
+# Loading takes longer than a small task.
+
+HEAVY = {"numpy", "pyarrow", "pandas", "polars", "rich", "orjson", "neardup._core"}
+#: What help does not need.
+HELP = {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
+#: What no run over JSON lines needs; most of these load longer than all the rest.
+NOT_FOR_JSONL = {
+    "email",
+    "neardup.readers.file_text",
+    "neardup.readers.tables",
+    "neardup.run.shards",
+    "neardup.writers.kept_tables",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pyarrow.compute",
+    "pyarrow.dataset",
+    "pyarrow.fs",
+    "pyarrow.pandas_compat",
+    "pyarrow.parquet",
+    "rich",
+    "rich_argparse",
+    "shtab",
+    "sqlalchemy",
+    "sqlite3",
 }
-#: The same of commands that need an extra.
-NEEDS = {
-    "evaluate pairs": "in.jsonl --truth pairs.tsv -o out",
-    "evaluate published": "topics -o out",
-    "index add": "n.db in.jsonl",
-    "index backup": "n.db copy.db",
-    "index check": "n.db",
-    "index compact": "n.db",
-    "index create": "n.db",
-    "index expire": "n.db --older-than 1d",
-    "index explain": "n.db a",
-    "index export": "n.db -o out.jsonl",
-    "index keep": "n.db a",
-    "index query": "n.db text",
-    "index reconsider": "n.db",
-    "index recount": "n.db",
-    "index remove": "n.db a",
-    "index rename": "n.db a b",
-    "index restore": "copy.db n.db",
-    "index stats": "n.db",
-    "mcp": "",
-    "serve": "--index n.db",
-    "serve key create": "name --keys keys",
-    "serve key list": "--keys keys",
-    "serve key revoke": "name --keys keys",
-}
+
+
+def modules_after(program, *arguments):
+    check = f"import sys\n{program}\nprint('loaded', *sorted(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", check, *arguments],
+        capture_output=True,
+        check=True,
+        env=environment(),
+    )
+    mark, *loaded = result.stdout.decode().splitlines()[-1].split()
+    assert mark == "loaded"
+    return set(loaded)
+
+
+def command(*words):
+    # `neardup.__main__` ends the process.
+    program = "from neardup.cli import main\nmain()"
+    return modules_after(program, *words)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import neardup",
+        "import neardup; neardup.dedup; neardup.load_recipe",
+        "import neardup; neardup.load_recipe('improved').id",
+    ],
+)
+def test_program_loads_no_heavy_package(program):
+    loaded = modules_after(program)
+    assert not loaded & HEAVY
+    if program == "import neardup":
+        own = {name for name in loaded if name.startswith("neardup")}
+        assert own == {"neardup", "neardup.base", "neardup.base.interrupt"}
+
+
+OTHER_COMMANDS = {"neardup.cli.pairs", "neardup.cli.index", "neardup.cli.serve"}
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        ("recipes", HEAVY),
+        ("--version", HEAVY),
+        ("--help", HELP),
+        ("dedup --help", HELP | OTHER_COMMANDS),
+        ("dedup --nosuch", OTHER_COMMANDS),
+        ("index add --help", HELP),
+        ("serve --help", HELP),
+        (f"compare {ARTICLES} {ARTICLES}", {"pandas"}),
+    ],
+)
+def test_a_command_loads_nothing_heavy_and_no_other(words, heavy):
+    assert not command(*words.split()) & heavy
+
+
+@pytest.mark.parametrize(
+    # The columns of pairs are converted to the types of their file.
+    ("task", "needed"),
+    [
+        ("dedup", set()),
+        ("dedup --quiet --memory 1GB", set()),
+        ("dedup --review page.html", {"email", "numpy", "pyarrow"}),
+        ("pairs", {"numpy", "pyarrow", "pyarrow.compute"}),
+    ],
+)
+def test_json_lines_need_neither_tables_nor_help(tmp_path, monkeypatch, task, needed):
+    monkeypatch.chdir(tmp_path)
+    loaded = command(*task.split(), str(ARTICLES), "-o", str(tmp_path / "out.jsonl"))
+    assert (tmp_path / "out.jsonl").stat().st_size
+    assert not loaded & NOT_FOR_JSONL - needed
+
+
+def test_the_function_needs_no_more_than_the_command(tmp_path):
+    out = str(tmp_path / "out.jsonl")
+    call = "import neardup; result = neardup.dedup_files(sys.argv[1:2], sys.argv[2], force=True)"
+    assert not modules_after(call, str(ARTICLES), out) & NOT_FOR_JSONL
+    # The table of removed documents is made where it is asked for.
+    loaded = modules_after(f"{call}; assert result.removed", str(ARTICLES), out)
+    assert loaded & NOT_FOR_JSONL == {"numpy", "pyarrow"}
+
+
+def test_public_names_are_never_modules():
+    program = """
+import neardup.tasks.compare, neardup.tasks.dedup, neardup.papers.paper_check
+import neardup
+for name in neardup.__all__:
+    assert not isinstance(getattr(neardup, name), type(sys)), name
+assert neardup.dedup is sys.modules["neardup.tasks.dedup"].dedup
+assert neardup.exceptions is sys.modules["neardup.exceptions"]
+from neardup import *
+assert compare is neardup.compare
+"""
+    modules_after(program)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'deduplicate'"):
+        _ = neardup.deduplicate
+    assert set(neardup.__all__) <= set(dir(neardup))
+
+
+# A plain install: every command and public name works, or says what to install. The packages of
+# all extras cannot be imported in a process, and the metadata says which these are.
+
+#: A line of each command that needs no extra, in a folder with the files of `folder`.
+WORKING = """\
+check a.txt --library b.txt -o paper.html
+compare a.txt b.txt
+contamination in.jsonl --tests in.jsonl --report f.csv
+dedup in.jsonl -o out.jsonl --review out.html
+explain a.txt b.txt -r improved
+fingerprint in.jsonl -o prints.jsonl
+idf in.jsonl -o out.idf
+pairs in.jsonl -o pairs.jsonl
+recipes
+repeats in.jsonl -o r.csv
+sketch in.jsonl -o in.sketches""".splitlines()
 #: Lines with options that need more than their command.
 OPTIONS = [
     "check a.txt --library n.db",
@@ -70,8 +172,11 @@ OPTIONS = [
     "dedup in.jsonl -o out --engine spark",
     "index create postgresql://nobody@nowhere/x",
 ]
-WORKING = [f"{name} {words}".strip() for name, words in WORKS.items()]
-MISSING_LINES = [f"{name} {words}" for name, words in NEEDS.items()] + OPTIONS
+#: All other commands need an extra.
+OTHERS = [
+    name for name in COMMANDS if not any(f"{line} ".startswith(f"{name} ") for line in WORKING)
+]
+MISSING_LINES = [*map(line_of, OTHERS), *OPTIONS]
 #: Calls of the public names that no command calls; constants, results and errors have none.
 CALLS = {
     "Index": "neardup.Index('n.db')",
@@ -172,18 +277,18 @@ def without_extras(program, given, folder):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain")
-    records = [{"id": "a", "text": A}, {"id": "b", "text": B}, {"id": "c", "text": A}]
-    lines = "".join(json.dumps(record) + "\n" for record in records)
-    (folder / "in.jsonl").write_text(lines, "utf-8")
-    (folder / "a.txt").write_text(A, "utf-8")
-    (folder / "b.txt").write_text(B, "utf-8")
+    (folder / "topics").mkdir()
+    for name, text in {
+        "in.jsonl": LINES,
+        "topics/one.jsonl": LINES,
+        "a.txt": A,
+        "b.txt": B,
+        "pairs.tsv": "id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n",
+    }.items():
+        (folder / name).write_text(text, "utf-8")
     document = docx.Document()
     document.add_paragraph(A)
     document.save(folder / "a.docx")
-    (folder / "whole.jsonl").write_text("{}\n", "utf-8")
-    (folder / "pairs.tsv").write_text("id_a\tid_b\tlabel\na\tb\t0\na\tc\t1\n", "utf-8")
-    (folder / "topics").mkdir()
-    (folder / "topics" / "one.jsonl").write_text(lines, "utf-8")
     # As an index looks to those who cannot open it.
     (folder / "n.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     return folder
@@ -195,10 +300,6 @@ def ended(folder):
     lines = [*WORKING, *MISSING_LINES]
     found = without_extras(_COMMANDS, [line.split() for line in lines], folder)
     return dict(zip(lines, found, strict=True))
-
-
-def test_every_command_is_tried():
-    assert sorted(WORKS | NEEDS) == sorted(COMMANDS)
 
 
 @pytest.mark.slow
