@@ -13,13 +13,13 @@ a choice.
 import re
 from bisect import bisect_left
 from collections import Counter
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import groupby, pairwise
 from math import isqrt
 
 import xxhash
 
-from .characters import is_alphabetic, is_letter
+from .characters import is_letter, is_of_word
 from .normalize import SENTENCE_END, WHITE_SPACE
 from .numbers import MONTHS, NUMERALS, numbers
 from .opposed import are_opposed
@@ -82,11 +82,12 @@ def is_spaced(text):
 
 
 def level_of(count):
-    """Return the largest level at which `count` shingles are still 128 on average."""
-    level = 0
-    while count >= SAMPLE * 2 ** (level + 1):
-        level += 1
-    return level
+    """Return the largest level at which `count` shingles are still 128 on average.
+
+    >>> [level_of(count) for count in (0, 255, 256, 511, 512)]
+    [0, 0, 1, 1, 2]
+    """
+    return max(count // SAMPLE, 1).bit_length() - 1
 
 
 def is_of(level, hashed):
@@ -166,12 +167,6 @@ def weigh(first, second, table, level):
 # Units
 
 
-@cache
-def is_of_word(character):
-    """Tell whether a character is a letter of a script with spaces between words."""
-    return character < "\u0e00" and is_alphabetic(character)
-
-
 def named(text, flag=0):
     """Return a unit: a hash whose last bits say what it is."""
     if is_of_word(text[0]):
@@ -189,40 +184,36 @@ NEGATIONS = {*map(named, ("不", "未", "没", "无", "非", "勿", "not", "no",
 
 def parts(number, written):
     """Return the units of a number, and where the month and the day of a date are among them."""
+    spelled = number.spelled
     if number.kind == "word":
         return [named(written)], None
     if number.kind == "month":
-        return [number_unit(MONTHS.index(number.spelled) + 1)], None
+        return [number_unit(MONTHS.index(spelled) + 1)], None
     if number.kind == "time":
-        values = [number_unit(int(part)) for part in re.findall("[0-9]+", number.spelled)]
-        return values + [named("时")] * number.spelled.endswith("时"), None
+        values = [number_unit(int(part)) for part in re.findall("[0-9]+", spelled)]
+        return values + [named("时")] * spelled.endswith("时"), None
     if number.kind == "date":
-        year, month, day, _ = number.date
-        if number.spelled.endswith("日"):
-            return [number_unit(month), named("月"), number_unit(day), named("日")], (0, 2)
-        first = [number_unit(year)] if year else []
-        return [*first, number_unit(month), number_unit(day)], (len(first), len(first) + 1)
-    if re.fullmatch("[0-9]+0000", number.spelled):
-        # As it is written with 万 or 亿.
-        whole, scale = (number.spelled[:-4], "万")
-        if len(whole) > 4:
-            whole, scale = f"{whole[:-4]}.{whole[-4:]}".rstrip("0").rstrip("."), "亿"
-        return [number_unit(whole), number_unit(scale)], None
-    return [number_unit(number.spelled)], None
+        year, month, day = (part and number_unit(part) for part in number.date[:3])
+        if spelled.endswith("日"):
+            return [month, named("月"), day, named("日")], (0, 2)
+        return ([year, month, day], (1, 2)) if year else ([month, day], (0, 1))
+    if not re.fullmatch("[0-9]+0000", spelled):
+        return [number_unit(spelled)], None
+    # As it is written with 万 or 亿.
+    whole, scale = spelled[:-4], "万"
+    if len(whole) > 4:
+        whole, scale = f"{whole[:-4]}.{whole[-4:]}".rstrip("0").rstrip("."), "亿"
+    return [number_unit(whole), number_unit(scale)], None
 
 
 def words(text):
-    """Return the units of a text without numbers."""
-    made, begin = [], 0
-    while begin < len(text):
-        end = begin + 1
-        if is_of_word(text[begin]):
-            while end < len(text) and is_of_word(text[end]):
-                end += 1
-        if any(map(is_letter, text[begin:end])):
-            made.append(named(text[begin:end], NUMERAL if text[begin] in NUMERALS else 0))
-        begin = end
-    return made
+    """Return the units of a text without numbers: words, and other letters one by one."""
+    pieces = (
+        piece
+        for is_word, run in groupby(text, is_of_word)
+        for piece in (["".join(run)] if is_word else run)
+    )
+    return [named(p, NUMERAL if p in NUMERALS else 0) for p in pieces if is_letter(p[0])]
 
 
 @lru_cache(maxsize=1000)
@@ -357,33 +348,36 @@ def stretches(a, b):
     ]
 
 
-def is_scattered(a, b):
-    """Tell whether nearly all differences of two rows are small, and scattered over them."""
-    runs = equal_runs(a, b)
+def gaps_of(a, b, runs):
+    """Return what stands between equal runs, before the first and behind the last, in both."""
     ends = [(0, 0, 0), *runs, (len(a), len(b), 0)]
-    gaps = [
+    return [
         (tuple(a[x + length : next_x]), tuple(b[y + length : next_y]))
         for (x, y, length), (next_x, next_y, _) in pairwise(ends)
     ]
-    gaps = [gap for gap in gaps if any(gap)]
+
+
+def is_scattered(a, b):
+    """Tell whether nearly all differences of two rows are small, and scattered over them."""
+    runs = equal_runs(a, b)
+    outer = gaps_of(a, b, runs)
+    gaps = [gap for gap in outer if any(gap)]
     times = Counter(gap for gap in gaps if all(gap) and max(map(len, gap)) <= SMALL)
     small = weighty = 0
     for gap in gaps:
         replaces = [all(any(u & flag for u in side) for side in gap) for flag in (NUMBER, WORD)]
-        both = gap[0] + gap[1]
         if max(map(len, gap)) > SMALL or (all(gap) and (times[gap] > 1 or any(replaces))):
             weighty += 1
-        elif min(map(len, gap)) < SMALL and not any(u & 1 or u in NEGATIONS for u in both):
-            small += 1
+        elif min(map(len, gap)) < SMALL:
+            small += not any(u & NUMBER or u in NEGATIONS for u in gap[0] + gap[1])
     longer = max(len(a), len(b))
-    begin = runs[0][2] if runs and runs[0][:2] == [0, 0] else 0
-    is_end = runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (len(a), len(b))
-    end = runs[-1][2] if is_end and (len(runs) > 1 or not begin) else 0
-    units = sum(max(map(len, gap)) for gap in gaps)
+    # The equal runs at the ends; a single one may be at both.
+    at_ends = runs[:1] * (not any(outer[0])) + runs[-1:] * (not any(outer[-1]))
+    same = sum(length for *_, length in {*map(tuple, at_ends)})
     return (
         small >= max(FEWEST, TIMES * weighty)
-        and longer - units >= ALIGNED * longer
-        and min(len(a), len(b)) - begin - end >= SPREAD * longer
+        and longer - sum(max(map(len, gap)) for gap in gaps) >= ALIGNED * longer
+        and min(len(a), len(b)) - same >= SPREAD * longer
     )
 
 
@@ -404,71 +398,65 @@ def has_own_sentence(text, equal):
     return False
 
 
+def common(a, b):
+    """Return how many units two rows have in common, in any order."""
+    return (Counter(a) & Counter(b)).total()
+
+
+def numbers_in(gap):
+    """Return the numbers that both sides of a gap have, and those that others replace."""
+    sides = [[unit for unit in side if unit & NUMBER] for side in gap]
+    same = common(*sides)
+    return same, min(map(len, sides)) - same
+
+
 def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
-    counted = {"units_a": len(units(a)), "units_b": len(units(b))}
-    row_a, row_b = rows(a, b)
-    first, second = sorted((row_a, row_b), key=lambda row: (len(row), row))
-    equal = distance = edited = agree = differ = replaced = negated = opposed = 0
+    sides = sorted(
+        zip(rows(a, b), (a, b), (0, 1), strict=True), key=lambda side: (len(side[0]), side[0])
+    )
+    (first, second), texts, order = zip(*sides, strict=True)
+    runs = stretches(first, second)
+    gaps = gaps_of(first, second, runs)
+    inside = gaps[1:-1]
+    outside = [tuple(map(len, gap)) for gap in (gaps[0], gaps[-1] if runs else ((), ()))]
+    lengths = {gap: max(map(len, gap)) for gap in gaps}
+    short = [gap for gap in gaps if lengths[gap] <= SHORT_GAP]
+    equal = sum(length for *_, length in runs)
+    distance = sum(lengths[gap] for gap in gaps)
+    in_runs = [unit for x, _, length in runs for unit in first[x : x + length]]
+    one_sided = [unit for gap in gaps if not all(gap) for unit in gap[0] + gap[1]]
+    negated = sum(unit in NEGATIONS for unit in one_sided)
+    replacements = [gap for gap in inside if all(gap)]
     fewer = min(len(letters(a)), len(letters(b)))
     spaced = is_spaced(a) and is_spaced(b)
-    longest = [0, 0]
-    ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
-    outside, gaps_inside, replacements = [(0, 0), (0, 0)], 0, []
-    for number, ((x, y, length), (next_x, next_y, _)) in enumerate(pairwise(ends)):
-        equal += length
-        agree += sum(unit & (NUMBER | NUMERAL) != 0 for unit in first[x : x + length])
-        gaps = first[x + length : next_x], second[y + length : next_y]
-        is_inside = 0 < number < len(ends) - 2
-        if is_inside:
-            gaps_inside += 1
-            replacements += [tuple(map(tuple, gaps))] if all(gaps) else []
-        else:
-            outside[number > 0] = tuple(map(len, gaps))
-        longer = max(map(len, gaps))
-        is_short = longer <= SHORT_GAP
-        distance += longer
-        edited += longer if is_short else 0
-        both = (Counter(gaps[0]) & Counter(gaps[1])).total()
-        longest = list(map(max, longest, (len(gap) - both for gap in gaps)))
-        opposed += are_opposed(gaps, fewer, units)
-        if not all(gaps):
-            negated += sum(unit in NEGATIONS for unit in gaps[0] + gaps[1])
-            continue
-        of_a, of_b = (Counter(unit for unit in gap if unit & 1) for gap in gaps)
-        same = (of_a & of_b).total()
-        other = min(of_a.total(), of_b.total()) - same
-        agree += same
-        differ += other
-        replaced += other if is_short and is_inside else 0
-    texts = (a, b) if first == row_a else (b, a)
     scattered = not spaced and is_scattered(first, second)
-    passages = [
-        row > LINES[spaced]
-        or (not scattered and has_own_sentence(text, {x + i for x, n in equal for i in range(n)}))
-        for row, text, equal in zip(
-            longest,
-            texts,
-            ([(x, n) for x, _, n in ends], [(y, n) for _, y, n in ends]),
-            strict=True,
+    passages, core = [0, 0], [0, 0]
+    for side, (text, row) in enumerate(zip(texts, (first, second), strict=True)):
+        alone = max(len(gap[side]) - common(*gap) for gap in gaps)
+        places = {run[side] + at for run in runs for at in range(run[2])}
+        passages[order[side]] = alone > LINES[spaced] or (
+            not scattered and has_own_sentence(text, places)
         )
-    ]
-    all_units = max(counted.values())
-    sides = zip((first, second), *outside, strict=True)
-    core = [len(row) - before - after for row, before, after in sides]
-    return counted | {
+        core[order[side]] = len(row) - outside[0][side] - outside[1][side]
+    longer = len(second)
+    return {
+        "units_a": len(units(a)),
+        "units_b": len(units(b)),
         "equal": equal,
         "distance": distance,
-        "similarity": max(0, all_units - distance) / all_units if all_units else 1.0,
-        "edited": edited,
-        "agree": agree,
-        "differ": differ,
-        "replaced": replaced,
-        "negated": (negated if negated == distance else 0) + opposed,
-        "passage": passages if first == row_a else passages[::-1],
-        "core": core if first == row_a else core[::-1],
+        "similarity": max(0, longer - distance) / longer if longer else 1.0,
+        "edited": sum(lengths[gap] for gap in short),
+        "agree": sum(unit & (NUMBER | NUMERAL) != 0 for unit in in_runs)
+        + sum(numbers_in(gap)[0] for gap in gaps),
+        "differ": sum(numbers_in(gap)[1] for gap in gaps),
+        "replaced": sum(numbers_in(gap)[1] for gap in inside if lengths[gap] <= SHORT_GAP),
+        "negated": (negated if negated == distance else 0)
+        + sum(are_opposed(gap, fewer, units) for gap in gaps),
+        "passage": passages,
+        "core": core,
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
-        "gaps": gaps_inside,
+        "gaps": len(inside),
         "replacements": len(replacements),
         "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),

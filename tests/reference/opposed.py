@@ -60,7 +60,7 @@ def are_opposed(gaps, letters, units):
         return False
 
     def has(gap, words):
-        rows = [units(word) for word in words.split() if len(word) > 1 or longer <= PLACE[1]]
+        rows = [tuple(units(word)) for word in words.split() if len(word) > 1 or longer <= PLACE[1]]
         places = range(len(gap))
         return any(gap[at : at + len(row)] == row for row in rows for at in places)
 
