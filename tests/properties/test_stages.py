@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 from tests.kit.hard_texts import letters
 from tests.kit.strategies import TEXTS, texts
 from tests.reference import (
@@ -16,6 +17,7 @@ from tests.reference import (
     look_alikes,
     minhash,
     normalize,
+    numbers,
     recipes,
     sample,
     segment,
@@ -23,7 +25,7 @@ from tests.reference import (
     weigh,
 )
 from tests.reference.normalize import simplified
-from tests.reference.numbers import NUMERALS
+from tests.reference.numerals import NUMERALS
 
 from neardup import (
     Fingerprint,
@@ -71,10 +73,14 @@ DISTINCT = [
 ]
 
 #: Text of all scripts that foldings are about, with what looks alike close together.
-LETTERS = st.text(
-    "aoebjMH аоебјМНж αοερνΜΗω 國国書云口ロカかニ二⻋𠮷㑮 \u064b\u0640\u0623\u0627\u0629\u0654 "
-    "\u05b0\u05d0\u0301\u200b\n.15OlS",
-    max_size=40,
+LETTERS = st.one_of(
+    st.text(
+        "aoebjMH аоебјМНж αοερνΜΗω 國國书云口ロカかニ二⻋𠮷㑮 \u064b\u0640\u0623\u0627\u0629\u0654 "
+        "\u05b0\u05d0\u0301\u200b\n.15OlS",
+        max_size=40,
+    ),
+    st.text("aаоеж ", max_size=20),
+    st.text("aοενδ ", max_size=20),
 )
 #: What numbers, dates and times are made of, and what stands beside them.
 PARTS = """
@@ -82,11 +88,21 @@ PARTS = """
     秒 半 整 间 钟 第 之 些 样 国 统 几 上午 下午 晚 个 . , : - / 。 march may sept one twenty five
     hundred thousand and of 5th t 9:05 am pm p.m
 """
-NUMBERS = st.lists(st.sampled_from([*PARTS.split(), " "]), max_size=12).map("".join)
+SPELLED = ROOT / "crates/neardup-core/src/normalize/numbers/spellings.txt"
+SIGNS = str.maketrans("␟␞⊕⊖", "\x1f\x1e\x1d\x1c")
+#: Numbers as they are spelled, and notations of each: the table of the stage.
+SPELLINGS = [
+    line.translate(SIGNS).split(" = ")
+    for line in SPELLED.read_text("utf-8").splitlines()
+    if " = " in line
+]
+NOTATIONS = [notation for _, row in SPELLINGS for notation in row.split(" | ")]
+NUMBERS = st.lists(st.sampled_from([*PARTS.split(), *NOTATIONS, " "]), max_size=12).map("".join)
 #: Ends of posts close together, and what looks like them.
 ENDS = """http://t.cn/A6x https://a.b/c?d=1&e www.e.f t.co/x @ ＠ # ＃ @joe_b @张三 #tag #话题#
 #1 RT MT : ： 转发微博 转发 网页链接 展开全文 c [话题]# via by 来自 Read more / . 。 ( ] ，
-a 好 今天下雨了 1 x@y.z C# aaaaaaaaaaaaaaaaaaaa 一二三四五六七八九十甲乙丙丁戊己庚辛壬癸"""
+a 好 今天下雨了 1 x@y.z C# @aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+#一二三四五六七八九十甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉 戌"""
 POSTS = st.lists(
     st.tuples(st.sampled_from([*ENDS.split(), "\n", "read more"]), st.sampled_from(("", " "))),
     max_size=9,
@@ -223,16 +239,26 @@ STAGES = {
 
 
 #: What foldings and numbers are about.
-MORE = {"normalize letters": (LETTERS, NORMALIZE), "normalize numbers": (NUMBERS, NORMALIZE)}
+MORE = {
+    "normalize letters": (LETTERS, NORMALIZE),
+    "normalize numbers": (NUMBERS, NORMALIZE),
+    "numbers": (NUMBERS, {"": normalizing(**ALL_OFF, numbers="value")}),
+}
 
 
 @pytest.mark.parametrize("stage", STAGES | MORE)
 @given(data=st.data())
 def test_stage_is_its_twin(stage, data):
     strategy, functions = (STAGES | MORE)[stage]
-    native, twin = functions[data.draw(st.sampled_from(sorted(functions)))]
-    text = data.draw(strategy)
-    assert native(text) == twin(text)
+    settings = st.sampled_from(sorted(functions))
+    for text, chosen in data.draw(st.lists(st.tuples(strategy, settings), min_size=1, max_size=12)):
+        native, twin = functions[chosen]
+        assert native(text) == twin(text)
+
+
+@pytest.mark.parametrize(("spelled", "notations"), SPELLINGS)
+def test_twin_spells_each_notation_of_the_core(spelled, notations):
+    assert {numbers.spell(notation) for notation in notations.split(" | ")} == {spelled}
 
 
 @pytest.mark.parametrize("stage", STAGES)

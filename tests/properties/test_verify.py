@@ -11,6 +11,7 @@ from tests.kit.hard_texts import letters
 from tests.kit.strategies import texts
 from tests.reference import content as twin
 from tests.reference import verify
+from tests.reference.aligned import units
 
 from neardup import _core, compare, load_recipe
 from neardup.recipe.assets import compiled
@@ -302,7 +303,7 @@ def test_parts_of_long_texts_are_the_twin(length, entries):
 def test_the_distance_is_at_least_the_edit_distance(made):
     a, b = made[0], made[-1]
     aligned = both(a, b, 5, [])["aligned"]
-    exact = verify.edit_distance(twin.units(a), twin.units(b))
+    exact = verify.edit_distance(units(a), units(b))
     assert exact <= aligned["distance"] <= aligned["units_a"] + aligned["units_b"]
     longer = max(aligned["units_a"], aligned["units_b"])
     expected = max(0, longer - aligned["distance"]) / longer if longer else 1.0

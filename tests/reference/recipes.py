@@ -7,8 +7,8 @@ has is the segmenter's answer, and what becomes of them is ours.
 from . import minhash as signing
 from . import sample as sampling
 from . import segment, sketch, weigh
+from .aligned import letters
 from .characters import is_letter
-from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
