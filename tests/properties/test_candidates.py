@@ -151,52 +151,33 @@ def found_share(texts, chosen):
     """Return the share of neighbours that become candidates by the plan's bands."""
     wanted = rule(RECIPE, threshold=chosen.threshold)
     options = RunOptions({"recipe": RECIPE, "threshold": chosen.threshold, "workers": 1})
-    collected = Pipeline(options).read(open_table(texts))
+    corpus = Pipeline(options).read(open_table(texts)).corpus
+    names = {"scheme": chosen.scheme, "bands": chosen.bands, "rows": chosen.rows}
+    names |= {"measure": wanted.measured, "direction": wanted.direction, "shingle": wanted.shingle}
     # A threshold that all candidates pass: which pairs meet is the question.
-    search = _core.PairSearch(
-        collected.corpus,
-        _core.Rule(
-            scheme=chosen.scheme,
-            max_distance=0,
-            bands=chosen.bands,
-            rows=chosen.rows,
-            resemblance=1e-9,
-            threshold=1e-9,
-            measure=wanted.measured,
-            direction=wanted.direction,
-            shingle=wanted.shingle,
-            min_features=wanted.min_features,
-            exhaustive=False,
-        ),
-    )
-    pieces = iter(lambda: search.next_piece(collected.corpus), None)
+    names |= {"resemblance": 1e-9, "threshold": 1e-9, "max_distance": 0, "exhaustive": False}
+    search = _core.PairSearch(corpus, _core.Rule(**names, min_features=wanted.min_features))
+    pieces = iter(lambda: search.next_piece(corpus), None)
     return sum(int(((a % 2 == 0) & (b == a + 1)).sum()) for a, b, *_ in pieces) / PAIRS
 
 
-def check_share(predicted, resemblance, chosen, seed):
-    """Within four standard errors; where nearly all or nothing is found, give or take a pair."""
-    measured = found_share(pairs_of(resemblance, random.Random(seed)), chosen)
-    error = math.sqrt(predicted * (1 - predicted) / PAIRS)
-    assert abs(measured - predicted) <= 4 * error + 1 / PAIRS
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-@pytest.mark.parametrize("resemblance", [0.2, 0.4, 0.5, 0.6, 0.8])
-def test_s_curve_is_found(threshold, resemblance):
-    """On both sides of the threshold."""
-    chosen = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
-    seed = round(1000 * threshold + 10 * resemblance)
-    check_share(dict(chosen.s_curve)[resemblance], resemblance, chosen, seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("documents", [1000, 10**6])
-@pytest.mark.parametrize("threshold", [0.55, 0.8])
-def test_predicted_recall_is_found_at_the_threshold(threshold, documents):
+@pytest.mark.parametrize(
+    ("documents", "threshold", "resemblance"),
+    [
+        *((2 * PAIRS, t, found) for t in (0.5, 0.8) for found in (0.2, 0.4, 0.5, 0.6, 0.8)),
+        *((documents, t, None) for documents in (1000, 10**6) for t in (0.55, 0.8)),
+    ],
+)
+def test_predicted_share_of_pairs_is_found(documents, threshold, resemblance):
+    """On both sides of the threshold, and just at it; within four standard errors and a pair."""
     chosen = plan(documents, recipe=RECIPE, threshold=threshold)
-    seed = documents + round(100 * threshold)
-    check_share(chosen.predicted_recall, threshold, chosen, seed)
+    predicted = dict(chosen.s_curve)[resemblance] if resemblance else chosen.predicted_recall
+    rng = random.Random(round(documents + 1000 * threshold + 10 * (resemblance or 0)))
+    measured = found_share(pairs_of(resemblance or threshold, rng), chosen)
+    error = math.sqrt(predicted * (1 - predicted) / PAIRS)
+    # Of what is nearly never or nearly always found, one pair more or less is no error.
+    assert abs(measured - predicted) <= 4 * error + 1 / PAIRS
 
 
 def of_letters(name):
