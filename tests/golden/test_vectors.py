@@ -7,7 +7,7 @@ from tests.golden import regenerate
 from tests.reference import recipes, segment, sketch
 from tests.weights import weights_of
 
-from neardup import fingerprint, fingerprint_many, load_recipe
+from neardup import count_idf, fingerprint, fingerprint_many, load_recipe
 from neardup.recipe import NAMES
 from neardup.recipe.assets import compiled
 
@@ -38,11 +38,21 @@ def expected(name, at):
     return 0 if (name, at) in EMPTY else value
 
 
-@pytest.mark.parametrize("bits", regenerate.WIDTHS)
+ALONE = {
+    **{
+        f"characters-{bits}": load_recipe("characters").replace(sketch={"bits": bits})
+        for bits in regenerate.WIDTHS
+    },
+    **{name: load_recipe(name) for name in ("classic", "news", "bkdr")},
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
 @pytest.mark.parametrize("at", NUMBERS)
-def test_characters(at, bits):
-    recipe = load_recipe("characters").replace(sketch={"bits": bits})
-    assert fingerprint(CORPUS[at], recipe=recipe).value == expected(f"characters-{bits}", at)
+def test_fingerprints_of_single_texts(name, at):
+    text = TEXTS[at]["words"] if name == "bkdr" else CORPUS[at]
+    found = fingerprint(text, recipe=ALONE[name])
+    assert (0 if found is None else found.value) == expected(name, at)
 
 
 def values_of(name, at):
@@ -76,24 +86,9 @@ def test_recipes_over_the_corpus(name):
     assert [row for (row,) in rows.tolist()] == [expected(name, at) for at in NUMBERS]
 
 
-@pytest.mark.parametrize("at", NUMBERS)
-def test_bkdr(at):
-    found = fingerprint(TEXTS[at]["words"], recipe="bkdr")
-    assert str(found) == VECTORS[at]["fingerprints"]["bkdr"]
-
-
-@pytest.mark.parametrize("name", ["classic", "news"])
-@pytest.mark.parametrize("at", NUMBERS)
-def test_single_texts(name, at):
-    found = fingerprint(CORPUS[at], recipe=name)
-    assert (0 if found is None else found.value) == expected(name, at)
-
-
 @pytest.mark.parametrize("name", ["keywords", "improved"])
 def test_weights_over_a_table_of_the_corpus(name, tmp_path):
     """The weights themselves: a fingerprint shows only the signs of their sums."""
-    from neardup import count_idf
-
     table = tmp_path / "idf.txt"
     count_idf(CORPUS, recipe=name).save(table)
     recipe = load_recipe(name).replace(weigh={"idf": str(table), "top": None})

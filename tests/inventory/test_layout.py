@@ -3,6 +3,8 @@
 import ast
 import re
 import tomllib
+from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -55,84 +57,63 @@ STAGES = ranks(
 )
 
 
-def arrows_up(graph, rank):
-    return [
-        (name, other)
-        for name, others in graph.items()
-        for other in others
-        if name != other and rank[other] >= rank[name]
-    ]
+def check_order(graph, rank):
+    """Hold that each name is known and uses only names of lower floors."""
+    assert graph.keys() == rank.keys()
+    arrows = [(name, other) for name, others in graph.items() for other in others - {name}]
+    assert [(name, other) for name, other in arrows if rank[other] >= rank[name]] == []
 
 
-def circles(graph):
-    """Return the modules that reach themselves."""
-    found, left = set(), dict(graph)
-    while True:
-        try:
-            TopologicalSorter(left).prepare()
-        except CycleError as error:
-            found |= set(error.args[1])
-            # Arrows within one circle are cut, to find the others.
-            first, second = error.args[1][:2]
-            left = {k: v - ({first} if k == second else set()) for k, v in left.items()}
-        else:
-            return found
+def circle(graph):
+    """Return modules that reach themselves, each through the next; none if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
 
 
 # Python.
 
 #: Modules at the top of the package, and the rooms that they belong to.
 LOOSE = {"exceptions": "base", "_core": "base", "__main__": "cli"}
-
-
-def python_modules():
-    found = {}
-    for path in [*PACKAGE.rglob("*.py"), PACKAGE / "_core.pyi"]:
-        parts = ["neardup", *path.relative_to(PACKAGE).with_suffix("").parts]
-        if parts[-1] == "__init__":
-            parts.pop()
-        found[".".join(parts)] = path
-    return found
-
-
-KNOWN = python_modules()
+TREES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): (
+        ast.parse(path.read_text("utf-8"))
+    )
+    for path in [*PACKAGE.rglob("*.py"), PACKAGE / "_core.pyi"]
+}
 
 
 def python_imports(name):
     """Return the modules that a module imports: for types and inside of functions too."""
     found = set()
-    for node in ast.walk(ast.parse(KNOWN[name].read_text("utf-8"))):
+    for node in ast.walk(TREES[name]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                found.add(full if full in KNOWN else node.module)
-    return {module for module in found if module in KNOWN} - {name}
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {each if each in TREES else node.module for each in full}
+    return found & TREES.keys() - {name}
 
 
 #: The package itself names all tasks.
-GRAPH = {name: python_imports(name) for name in sorted(KNOWN) if name != "neardup"}
-
-
-def room(name):
-    top = name.split(".")[1]
-    return LOOSE.get(top, top)
+GRAPH = {name: python_imports(name) for name in TREES.keys() - {"neardup"}}
 
 
 def test_rooms_import_rooms_below():
-    assert {room(name) for name in GRAPH} == ROOMS.keys()
-    assert not {name for name, others in GRAPH.items() if "neardup" in others}
-    of_rooms = {name: set() for name in ROOMS}
+    rooms = {}
     for name, others in GRAPH.items():
-        of_rooms[room(name)] |= {room(other) for other in others}
-    assert not arrows_up(of_rooms, ROOMS)
+        assert "neardup" not in others, name
+        room, *used = (LOOSE.get(top, top) for top in (n.split(".")[1] for n in (name, *others)))
+        rooms.setdefault(room, set()).update(used)
+    check_order(rooms, ROOMS)
     assert len(set(ROOMS.values())) <= 10
 
 
 def test_no_python_module_imports_itself_through_others():
     assert len(GRAPH["neardup.tasks.dedup"]) > 5
-    assert not circles(GRAPH)
+    assert circle(GRAPH) == []
 
 
 def test_imports_inside_functions_are_few():
@@ -140,30 +121,22 @@ def test_imports_inside_functions_are_few():
 
     Other imports are at the top of files. The number may only fall.
     """
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     found = {
         (name, node.lineno)
-        for name, path in KNOWN.items()
-        for function in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(function, kinds)
+        for name, tree in TREES.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.ImportFrom) and node.module.startswith("neardup")
     }
     assert len(found) <= 84, sorted(found)
 
 
-def test_circle_is_seen():
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {"b", "c"}
-
-
 # Rust.
 
-_PATH = re.compile(r"(?<![\w:\[`(])((?:crate|(?:super::)*super)(?:::\w+)*)(?:::\{|\b)")
-_GROUP = re.compile(r"^\s*(?:pub(?:\(\w+\))? )?use ([\w:]+)::\{(.*?)\};", re.MULTILINE | re.DOTALL)
-_EXPORT = re.compile(
-    r"pub(?:\(\w+\))? use (?!crate|super)([\w:]+)::(?:\{([^{}]*)\}|(\w+));", re.DOTALL
-)
-_INNER = re.compile(r"\{[^{}]*\}")
+USE = re.compile(r"\buse ([^;]+);")
+EXPORT = re.compile(r"\bpub(?:\(\w+\))? use (?!crate|super)([^;]+);")
+INLINE = re.compile(r"(?<![\w:\[`(])((?:crate|super)(?:::\w+)+)")
 
 
 def source(path):
@@ -173,98 +146,90 @@ def source(path):
 
 
 def rust_modules(crate):
-    """Return the file of each module, by its path in the crate."""
+    """Return the text of each module, by its path in the crate."""
     folder = CRATES / f"neardup-{crate}" / "src"
-    found = {}
-    for path in sorted(folder.rglob("*.rs")):
-        parts = path.relative_to(folder).with_suffix("").parts
-        if parts != ("lib",):
-            found[parts[:-1] if parts[-1] == "mod" else parts] = path
-    return found
+    files = {path.relative_to(folder).with_suffix("").parts: path for path in folder.rglob("*.rs")}
+    del files["lib",]
+    return {name[: -1 if name[-1] == "mod" else None]: source(p) for name, p in files.items()}
 
 
-def paths(text):
-    """Yield each path below `crate` or `super`, also those inside of braces."""
-    for match in _GROUP.finditer(text):
-        group = match[2]
-        while _INNER.search(group):
-            group = _INNER.sub("", group)
-        yield from (f"{match[1]}::{name.strip()}" for name in group.split(",") if name.strip())
-    yield from _PATH.findall(text)
+def expanded(uses):
+    """Return the paths of declarations with braces.
+
+    >>> expanded(["crate::a::{b, c::{d as e, f}}", "super::g"])
+    ['crate::a::b', 'crate::a::c::d', 'crate::a::c::f', 'super::g']
+    """
+    text = ",".join(uses)
+    while group := re.search(r"([\w:]*)\{([^{}]*)\}", text):
+        names = ",".join(
+            f"{group[1]}{name.strip()}" for name in group[2].split(",") if name.strip()
+        )
+        text = text[: group.start()] + names + text[group.end() :]
+    return [path.split(" as ")[0].strip() for path in text.split(",") if path.strip()]
 
 
-def rust_imports(name, text):
-    """Return the paths that a module uses, from the crate on."""
-    found = set()
-    for path in paths(text):
-        first, *rest = path.split("::")
-        place = list(name)
-        if first == "crate":
-            place = []
-        elif first == "super":
-            place.pop()
-            while rest[:1] == ["super"]:
-                place.pop()
-                rest = rest[1:]
-        else:
-            continue
-        found.add((*place, *rest))
-    return found
+def absolute(module, path):
+    """Return the path from the crate on.
+
+    >>> absolute(("a", "b"), "super::super::c"), absolute(("a", "b"), "crate::d")
+    (('c',), ('d',))
+    """
+    place, parts = list(module), path.split("::")
+    if parts[0] == "crate":
+        return tuple(parts[1:])
+    while parts[:1] == ["super"]:
+        place.pop()
+        del parts[0]
+    return (*place, *parts)
 
 
-def exports(name, text):
-    """Yield the names that a folder hands on, with the module that has them."""
-    for path, names, single in _EXPORT.findall(text):
-        for each in (names or single).split(","):
-            yield (*name, each.strip()), (*name, *path.split("::"))
-
-
+@cache
 def graphs(crate):
     """Return for each folder the modules in it that each one of them uses."""
-    known = rust_modules(crate)
-    texts = {name: source(path) for name, path in known.items()}
-    handed_on = dict(each for name, text in texts.items() for each in exports(name, text))
+    texts = rust_modules(crate)
+    #: The names that a folder hands on, with the module that has them.
+    handed_on = {
+        (*name, path.split("::")[-1]): absolute(name, path)[:-1]
+        for name, text in texts.items()
+        for path in expanded(EXPORT.findall(text))
+    }
 
     def module(path):
         path = handed_on.get(path, path)
-        while path and path not in known:
+        while path and path not in texts:
             path = handed_on.get(path[:-1], path[:-1])
         return path
 
-    found = {}
+    found = defaultdict(lambda: defaultdict(set))
     for name, text in texts.items():
-        for depth in range(len(name)):
-            folder = name[:depth]
-            uses = {module(path) for path in rust_imports(name, text)}
-            others = {
-                other[depth] for other in uses if len(other) > depth and other[:depth] == folder
-            }
-            own = found.setdefault(folder, {}).setdefault(name[depth], set())
-            own |= others - {name[depth]}
+        paths = [*INLINE.findall(text), *expanded(USE.findall(text))]
+        used = [module(absolute(name, p)) for p in paths if p.startswith(("crate::", "super::"))]
+        for depth, own in enumerate(name):
+            inside = {other[depth] for other in used if other[:depth] == name[:depth] != other}
+            found[name[:depth]][own] |= inside - {own}
     return found
 
 
+def test_crates_use_lower_crates():
+    declared = {}
+    for path in CRATES.glob("*/Cargo.toml"):
+        names = tomllib.loads(path.read_text("utf-8"))["dependencies"]
+        crate = path.parent.name.removeprefix("neardup-")
+        declared[crate] = {
+            name.removeprefix("neardup-") for name in names if name.startswith("neardup-")
+        }
+        text = "".join(map(source, path.parent.rglob("src/**/*.rs")))
+        assert declared[crate] == set(re.findall(r"\bneardup_(\w+)(?=::|;| as )", text))
+    check_order(declared, LAYERS)
+
+
 @pytest.mark.parametrize("crate", LAYERS)
-def test_crate_uses_lower_crates_without_circles(crate):
-    folder = CRATES / f"neardup-{crate}"
-    table = tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))["dependencies"]
-    declared = {name.removeprefix("neardup-") for name in table if name.startswith("neardup-")}
-    text = "".join(map(source, folder.rglob("src/**/*.rs")))
-    assert declared == set(re.findall(r"\bneardup_(\w+)(?=::|;| as )", text))
-    assert not arrows_up({crate: declared}, LAYERS)
-    assert not {name: found for name, each in graphs(crate).items() if (found := circles(each))}
-
-
-def test_every_crate_has_a_layer():
-    names = {path.parent.name.removeprefix("neardup-") for path in CRATES.glob("*/Cargo.toml")}
-    assert names == set(LAYERS)
+def test_no_rust_module_imports_itself_through_others(crate):
+    assert [found for each in graphs(crate).values() if (found := circle(each))] == []
 
 
 def test_stages_of_the_core_import_earlier_ones():
-    stages = graphs("core")[()]
-    assert stages.keys() == STAGES.keys()
-    assert not arrows_up(stages, STAGES)
-    assert {"corpus", "candidates", "verify"} <= stages["judge"]
+    check_order(graphs("core")[()], STAGES)
 
 
 def test_imports_of_rust_are_seen():
@@ -272,9 +237,7 @@ def test_imports_of_rust_are_seen():
     assert {"lists", "kernels", "layout"} <= hamming["all_pairs"]
     assert hamming["kernels"] == {"fingerprints"}
     assert {"errors", "recipe", "threads"} <= graphs("python")[()]["corpus"]
+    assert {"corpus", "candidates", "verify"} <= core[()]["judge"]
     assert {"stores", "statistics"} <= core["candidates",]["candidate_index"]
     # Through a name that the folder hands on.
     assert "schemes" in core["candidates",]["shuffle"]
-    text = "use super::{a::b, c::{d, e}};\nuse super::super::f;\nuse crate::g::{h, i};\n"
-    found = {path[:2] for path in rust_imports(("x", "y"), text)}
-    assert found >= {("x", "a"), ("f",), ("g", "h")}

@@ -7,6 +7,7 @@ import re
 import tomllib
 from functools import partial
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import get_args, is_typeddict
 
@@ -14,6 +15,7 @@ import pytest
 
 import neardup
 import neardup.index
+from neardup import _core
 from neardup.cli.commands import find_command, list_parameters
 from neardup.options import groups, index_groups, shared_groups
 from neardup.options.signatures import complete_options, options_of, taken_options
@@ -47,12 +49,12 @@ def callables():
 CALLABLES = dict(callables())
 
 
-def test_names_are_sorted_and_there():
-    assert sorted(neardup.__all__) == neardup.__all__
-    assert len(set(neardup.__all__)) == len(neardup.__all__)
-    for name in neardup.__all__:
-        assert getattr(neardup, name) is not None
-    assert set(FUNCTIONS) | set(CLASSES) | {"__version__"} == set(neardup.__all__)
+def test_names_are_there():
+    assert {*FUNCTIONS, *CLASSES, "__version__"} == set(neardup.__all__)
+    assert all(getattr(neardup, name) is not None for name in neardup.__all__)
+    assert {kind.__name__ for kind in ANSWERS} | {"Index", "restore"} == set(neardup.index.__all__)
+    for names in (neardup.__all__, neardup.index.__all__):
+        assert sorted(set(names)) == names
 
 
 @pytest.mark.parametrize("name", CALLABLES)
@@ -61,8 +63,7 @@ def test_docstrings_of_functions(name):
     text = inspect.getdoc(function)
     summary = text.splitlines()[0]
     parameters = [p for p in inspect.signature(function).parameters if p != "self"]
-    short = len(text.splitlines()) == 1
-    if short:
+    if text == summary:
         # One line is enough where it refers to a sibling, or there is nothing to say.
         assert not parameters or "see" in text.lower()
         return
@@ -109,12 +110,6 @@ def test_errors_have_a_parent_of_python():
         assert issubclass(getattr(neardup, name), neardup.NeardupError)
 
 
-def test_the_answers_of_an_index_are_public():
-    names = neardup.index.__all__
-    assert sorted(names) == names
-    assert {kind.__name__ for kind in ANSWERS} | {"Index", "restore"} == set(names)
-
-
 @pytest.mark.parametrize("module", ["index", "papers", "server", "spark"])
 def test_the_reference_has_every_name(module, root):
     """It has all members of `neardup` and `neardup.lab`."""
@@ -126,10 +121,6 @@ def test_the_reference_has_every_name(module, root):
 def test_one_version(root):
     cargo = tomllib.loads((root / "Cargo.toml").read_text("utf-8"))
     assert cargo["workspace"]["package"]["version"] == neardup.__version__
-    from importlib.metadata import version
-
-    from neardup import _core
-
     assert version("neardup") == _core.__version__ == neardup.__version__
 
 
@@ -163,12 +154,7 @@ COMMANDS = {
     "index export": neardup.Index.export,
     "index check": neardup.Index.check,
 }
-OTHERS = [
-    neardup.dedup,
-    neardup.pairs,
-    neardup.Index.add,
-    neardup.Index.add_many,
-]
+OTHERS = [neardup.dedup, neardup.pairs, neardup.Index.add, neardup.Index.add_many]
 #: Options of `dedup` that are for a cluster.
 SPARK = {"engine", "master", "checkpoint"}
 #: Options that only functions take; every command has `--language`.

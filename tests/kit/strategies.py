@@ -9,7 +9,7 @@ from tests.kit.hostile_texts import LONG_BASES, TEXTS
 __all__ = ["LONG_BASES", "TEXTS", "corpora", "texts"]
 
 _POOL = sorted(
-    set("".join(TEXTS.values())) | set("的一是在了有和人这中大为上个国 abcxyzABC019,.。，")
+    set("".join(TEXTS.values())) | set("的一是在了有和人这中大为上个国 abcxyzABC019,.。，:'’-")
 )
 
 

@@ -5,6 +5,7 @@ import os
 import random
 import threading
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.kit.progress import RecordedProgress
 from tests.kit.strategies import corpora
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
-from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
+from tests.run.test_memory import COLLECTIONS, RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, OutputError, ParameterError, dedup, pairs
 from neardup.tasks.dedup import dedup_files
@@ -107,14 +108,8 @@ def test_pairs_across_join_both_collections(recipe):
     assert len(across) > 20
 
 
-COLLECTIONS = {
-    "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
-    "mixed": lambda: hard_texts.mixed(random.Random(2), 400),
-}
-
-
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.parametrize("name", ["one form", "mixed"])
 def test_against_keeps_the_documents_kept_of_both(name, recipe, request):
     """Of B without repeats and A, `dedup` keeps all of B, and of A what `against` keeps."""
     many = COLLECTIONS[name]()
@@ -135,77 +130,47 @@ def test_against_keeps_the_documents_kept_of_both(name, recipe, request):
     assert (small.keep.tolist(), rows_of(small)) == (alone.keep.tolist(), rows_of(alone))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    texts = {
-        "old.jsonl": [
-            "渡船早上八点从东码头开出，下午五点回来。",
-            "图书馆周一闭馆整理书架，周二照常开放。",
-        ],
-        "new.jsonl": [
-            "渡船早上八点从东码头开出，下午五点回来！",
-            "市集搬到了河边的新广场，周末才有。",
-            "市集搬到了河边的新广场，周末才有！",
-        ],
-    }
-    for name, all_of in texts.items():
-        lines = [json.dumps({"id": f"{name[0]}{n}", "text": text}) for n, text in enumerate(all_of)]
-        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    write(
+        "old", "渡船早上八点从东码头开出，下午五点回来。", "图书馆周一闭馆整理书架，周二照常开放。"
+    )
+    write("new", "渡船早上八点从东码头开出，下午五点回来！", *NEWS)
     return tmp_path
+
+
+NEWS = ("市集搬到了河边的新广场，周末才有。", "市集搬到了河边的新广场，周末才有！")
+
+
+def write(name, *texts):
+    lines = [json.dumps({"id": f"{name[0]}{at}", "text": text}) for at, text in enumerate(texts)]
+    Path(f"{name}.jsonl").write_text("".join(line + "\n" for line in lines), "utf-8")
 
 
 def rows_in(path):
     return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
-def test_files(folder):
+@pytest.mark.parametrize("against", ["old.jsonl", "old.db"])
+def test_files_and_an_index_count_as_kept(against):
+    with Index("old.db") as index:
+        index.add_files(["old.jsonl"])
     progress = RecordedProgress()
-    result = dedup_files(
-        ["new.jsonl"],
-        "kept.jsonl",
-        removed="removed.jsonl",
-        report="report.json",
-        against=["old.jsonl"],
-        progress=progress,
-    )
+    named = {"removed": "removed.jsonl", "report": "report.json", "progress": progress}
+    result = dedup_files(["new.jsonl"], "kept.jsonl", against=[against], **named)
     assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
-    removed = rows_in("removed.jsonl")
-    assert [(row["id"], row["kept_id"], row["kept_from"]) for row in removed] == [
-        ("n0", "o0", "against"),
-        ("n2", "n1", "input"),
-    ]
-    report = json.loads((folder / "report.json").read_text("utf-8"))
+    removed = [(row["id"], row["kept_id"], row["kept_from"]) for row in rows_in("removed.jsonl")]
+    assert removed == [("n0", "o0", "against"), ("n2", "n1", "input")]
+    report = json.loads(Path("report.json").read_text("utf-8"))
     assert (report["summary"]["against"], report["summary"]["read"]) == (2, 3)
-    assert report["settings"]["against"] == ["old.jsonl"]
+    assert report["settings"]["against"] == [against]
     assert (result.summary.kept, progress.notes) == (1, [])
+    summary = pairs_files(["new.jsonl"], "pairs.jsonl", against=[against]).summary
+    assert [(row["id_a"], row["id_b"]) for row in rows_in("pairs.jsonl")] == [("n0", "o0")]
+    assert (summary.read, summary.against, summary.kept) == (3, 2, 3)
 
 
-@pytest.mark.usefixtures("folder")
-def test_files_of_pairs():
-    result = pairs_files(["new.jsonl"], "pairs.jsonl", against=["old.jsonl"])
-    rows = rows_in("pairs.jsonl")
-    assert [(row["id_a"], row["id_b"]) for row in rows] == [("n0", "o0")]
-    assert (result.summary.read, result.summary.against, result.summary.kept) == (3, 2, 3)
-
-
-@pytest.fixture
-def interrupted(monkeypatch):
-    """Return a function that begins a run, which is ended before it writes."""
-
-    def fail(*_):
-        raise KeyboardInterrupt
-
-    def begin(**options):
-        with monkeypatch.context() as patch:
-            patch.setattr("neardup.run.run.write_kept", fail)
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files(["new.jsonl"], "kept.jsonl", work="work", **options)
-
-    return begin
-
-
-@pytest.mark.usefixtures("folder")
 def test_the_same_file_on_both_sides_is_told():
     progress = RecordedProgress()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
@@ -213,9 +178,9 @@ def test_the_same_file_on_both_sides_is_told():
     assert progress.notes[0].startswith("new.jsonl is also in the other")
 
 
-def test_a_pipe_is_read_from_its_beginning(folder):
+def test_a_pipe_is_read_from_its_beginning():
     os.mkfifo("pipe.jsonl")
-    lines = (folder / "old.jsonl").read_bytes()
+    lines = Path("old.jsonl").read_bytes()
     writer = threading.Thread(target=Path("pipe.jsonl").write_bytes, args=(lines,))
     writer.start()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["pipe.jsonl"])
@@ -223,16 +188,16 @@ def test_a_pipe_is_read_from_its_beginning(folder):
     assert (result.summary.against, result.keep.tolist()) == (2, [False, True, False])
 
 
-def test_empty_sides(folder):
-    (folder / "empty.jsonl").write_text("")
-    result = dedup_files(["new.jsonl"], "kept.jsonl", against=["empty.jsonl"])
-    assert (result.keep.tolist(), result.summary.problems) == ([True, True, False], 1)
-    result = dedup_files(["empty.jsonl"], "none.jsonl", against=["old.jsonl"])
-    assert (len(result.keep), result.summary.problems) == (0, 1)
-    for inputs, others in ((["new.jsonl"], ["empty.jsonl"]), (["empty.jsonl"], ["new.jsonl"])):
-        result = pairs_files(inputs, "pairs.jsonl", against=others)
-        assert (result.summary.pairs, result.summary.problems) == (0, 1)
-        Path("pairs.jsonl").unlink()
+@pytest.mark.parametrize(
+    ("name", "other", "keep"), [("new", "empty", [True, True, False]), ("empty", "new", [])]
+)
+def test_empty_sides(name, other, keep):
+    write("empty")
+    sides = {"inputs": [f"{name}.jsonl"], "against": [f"{other}.jsonl"]}
+    result = dedup_files(output="kept.jsonl", **sides)
+    assert (result.keep.tolist(), result.summary.problems) == (keep, 1)
+    result = pairs_files(output="pairs.jsonl", **sides)
+    assert (result.summary.pairs, result.summary.problems) == (0, 1)
     assert len(pairs(["同一句话说了两遍。"] * 2, against=[]).table) == 0
 
 
@@ -241,58 +206,38 @@ def test_empty_sides(folder):
     [
         ({"against": []}, ParameterError, "against"),
         ({"against": ["nowhere.jsonl"]}, InputError, "nowhere.jsonl"),
-        ({"against": ["kept.jsonl"], "force": True}, OutputError, "kept.jsonl"),
+        ({"against": ["kept.jsonl"]}, OutputError, "kept.jsonl"),
         ({"against_only": True}, ParameterError, "'against_only'"),
+        ({"against": ["n.db", "old.jsonl"]}, ParameterError, r"'against' .* one index"),
     ],
 )
-def test_bad_input_leaves_nothing(folder, options, error, match):
-    (folder / "kept.jsonl").write_text('{"text": "as it was"}\n')
+def test_bad_input_leaves_the_output_as_it_was(options, error, match):
+    Index("n.db").close()
+    write("kept", "as it was")
     with pytest.raises(error, match=match):
-        dedup_files(["new.jsonl"], "kept.jsonl", **{"force": True, **options})
-    assert (folder / "kept.jsonl").read_text() == '{"text": "as it was"}\n'
+        dedup_files(["new.jsonl"], "kept.jsonl", force=True, **options)
+    assert [row["text"] for row in rows_in("kept.jsonl")] == ["as it was"]
 
 
-class TestAnIndex:
-    def test_counts_as_kept(self, folder):
-        with Index("old.db") as index:
-            index.add_files(["old.jsonl"])
-        result = dedup_files(
-            ["new.jsonl"], "kept.jsonl", against=["old.db"], removed="removed.jsonl"
-        )
-        assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
-        assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
-        assert result.summary.against == 2
-        result = pairs_files(["new.jsonl"], folder / "pairs.jsonl", against=["old.db"])
-        assert result.table.column("id_b").to_pylist() == ["o0"]
+def test_index_is_read_while_it_is_written():
+    texts = [row["text"] for row in rows_in("new.jsonl")]
+    with Index("n.db") as index:
+        index.add("first", texts[1])
+        assert dedup(texts, against=index).kept == [texts[0]]
+        index.add("second", texts[0])
+        assert dedup(texts, against=index).kept == []
+        across = pairs(texts, against=index).table.to_pylist()
+    found = [(row["id_a"], row["id_b"]) for row in across]
+    assert found == [("0", "second"), ("1", "first"), ("2", "first")]
 
-    def test_is_read_while_it_is_written(self, folder):
-        texts = [row["text"] for row in rows_in(folder / "new.jsonl")]
-        with Index(folder / "n.db") as index:
-            index.add("first", texts[1])
-            result = dedup(texts, against=index)
-            assert result.kept == [texts[0]]
-            index.add("second", texts[0])
-            assert dedup(texts, against=index).kept == []
-            across = pairs(texts, against=index).table.to_pylist()
-            assert [(row["id_a"], row["id_b"]) for row in across] == [
-                ("0", "second"),
-                ("1", "first"),
-                ("2", "first"),
-            ]
 
-    @pytest.mark.usefixtures("folder")
-    def test_run_against_other_documents_does_not_resume(self, interrupted):
-        with Index("old.db") as index:
-            index.add_files(["old.jsonl"])
-            interrupted(against=["old.db"])
-            index.add("another", "别的一篇，说的是别的事情。")
-        for others in (None, ["old.jsonl"], ["old.db"]):
-            with pytest.raises(InputError, match="a run with other settings: against"):
-                dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")
-
-    @pytest.mark.usefixtures("folder")
-    def test_unusable_index_is_named(self):
-        Index("n.db").close()
-        with pytest.raises(ParameterError, match=r"'against' .* one index"):
-            dedup_files(["new.jsonl"], "kept.jsonl", against=["n.db", "old.jsonl"])
-        assert not Path("kept.jsonl").exists()
+def test_run_against_other_documents_does_not_resume(monkeypatch):
+    with Index("old.db") as index, monkeypatch.context() as patch:
+        index.add_files(["old.jsonl"])
+        patch.setattr("neardup.run.run.write_kept", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(["new.jsonl"], "kept.jsonl", against=["old.db"], work="work")
+        index.add("another", "别的一篇，说的是别的事情。")
+    for others in (None, ["old.jsonl"], ["old.db"]):
+        with pytest.raises(InputError, match="a run with other settings: against"):
+            dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")

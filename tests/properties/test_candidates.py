@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference import candidates as twin
-from tests.reference import sketch
+from tests.reference import sketch as twin
 from tests.run.plans import plan
 
 from neardup import _core, load_recipe, near_pairs, pairs
@@ -23,17 +22,13 @@ WIDTHS = (1, 5, 32, 61, 64, 128, 256)
 
 
 def rows_of(fingerprints, bits):
-    words = [sketch.words64(value, bits) for value in fingerprints]
+    words = [twin.words64(value, bits) for value in fingerprints]
     return np.array(words, np.uint64).reshape(len(fingerprints), -(-bits // 64))
 
 
 def listed(near):
     columns = near if isinstance(near, tuple) else (near.a, near.b, near.distance)
     return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def by_places(hits):
-    return sorted((query, stored, distance) for query, stored, distance in hits)
 
 
 @st.composite
@@ -52,28 +47,19 @@ def fingerprints(draw, bits, max_size=40):
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", WIDTHS)
 @given(data=st.data())
-def test_all_pairs(bits, data):
-    values = data.draw(fingerprints(bits))
-    max_distance = min(bits, data.draw(st.sampled_from((0, 1, 3, 6, 10, bits // 2, bits))))
-    near = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
-    assert listed(near) == twin.near_pairs(values, max_distance)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bits", WIDTHS)
-@given(data=st.data())
-def test_scan_of_growing_fingerprints_equals_the_twin(bits, data):
+def test_near_fingerprints_are_as_in_the_twin(bits, data):
     values = data.draw(fingerprints(bits))
     queries = data.draw(fingerprints(bits, max_size=6))
-    asked = min(bits, data.draw(st.sampled_from((0, 3, 10, bits))))
+    asked = min(bits, data.draw(st.sampled_from((0, 1, 3, 6, 10, bits // 2, bits))))
+    near = near_pairs(rows_of(values, bits), max_distance=asked, bits=bits)
+    assert listed(near) == twin.near_pairs(values, asked)
     cut = data.draw(st.integers(0, len(values)))
     stored = Fingerprints(rows_of(values[:cut], bits), bits=bits)
     stored.add(rows_of(values[cut:], bits))
     assert len(stored) == len(values)
-    near = stored.near(rows_of(queries, bits), max_distance=asked)
-    assert listed(near) == by_places(twin.near(values, queries, asked))
-    near_itself = stored.near(rows_of(values, bits), max_distance=asked)
-    assert listed(near_itself) == by_places(twin.near(values, values, asked))
+    for each in (queries, values, []):
+        near = stored.near(rows_of(each, bits), max_distance=asked)
+        assert listed(near) == twin.near(values, each, asked)
 
 
 def many(bits, count, seed):
@@ -89,28 +75,36 @@ def many(bits, count, seed):
 
 
 def brute_force(rows, queries, max_distance, *, only_later=False):
-    """Return hits by NumPy: a second opinion on sizes that the twin is too slow for.
+    """Return hits by NumPy, word by word, since the twin is too slow.
 
-    With `only_later`, of rows behind the query. Sums are made word by word: NumPy takes
-    much longer to sum up short rows.
+    With `only_later`, they are of rows behind the query.
     """
     columns = np.ascontiguousarray(rows.T)
     hits = []
     for query, row in enumerate(queries):
         first = query + 1 if only_later else 0
-        distance = np.zeros(len(rows) - first, np.uint16)
-        for column, word in zip(columns[:, first:], row, strict=True):
-            distance += np.bitwise_count(column ^ word)
-        for stored in np.flatnonzero(distance <= max_distance):
-            hits.append((query, first + int(stored), int(distance[stored])))
+        words = zip(columns[:, first:], row, strict=True)
+        distance = sum(np.bitwise_count(a ^ b).astype(np.uint16) for a, b in words)
+        near = np.flatnonzero(distance <= max_distance).tolist()
+        hits += [(query, first + n, int(distance[n])) for n in near]
     return hits
 
 
 @pytest.mark.parametrize(
-    ("bits", "max_distance"), [(23, 1), (32, 2), (47, 3), (64, 0), (64, 3), (64, 6), (128, 8)]
+    ("bits", "max_distance", "count"),
+    [
+        *(
+            (*each, 4000)
+            for each in ((23, 1), (32, 2), (47, 3), (64, 0), (64, 3), (64, 6), (128, 8))
+        ),
+        *(
+            pytest.param(*each, 12_000, marks=pytest.mark.slow)
+            for each in ((64, 3), (64, 8), (128, 20), (256, 40))
+        ),
+    ],
 )
-def test_many_fingerprints(bits, max_distance):
-    rows = many(bits, 4000, seed=bits + max_distance)
+def test_many_fingerprints(bits, max_distance, count):
+    rows = many(bits, count, seed=bits + max_distance)
     both = brute_force(rows, rows, max_distance, only_later=True)
     assert len(both) > 100
     for workers in (1, 2):
@@ -119,19 +113,7 @@ def test_many_fingerprints(bits, max_distance):
     stored = Fingerprints(rows[:1], bits=bits)
     for begin in range(1, len(rows), 777):
         stored.add(rows[begin : begin + 777])
-    queries = np.ascontiguousarray(rows[::40])
-    near = stored.near(queries, max_distance=max_distance)
-    assert listed(near) == brute_force(rows, queries, max_distance)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bits", "max_distance"), [(64, 3), (64, 8), (128, 20), (256, 40)])
-def test_very_many_fingerprints(bits, max_distance):
-    rows = many(bits, 12_000, seed=bits)
-    both = brute_force(rows, rows, max_distance, only_later=True)
-    assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
     queries = np.ascontiguousarray(rows[::100])
-    stored = Fingerprints(rows, bits=bits)
     near = stored.near(queries, max_distance=max_distance)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
@@ -139,23 +121,8 @@ def test_very_many_fingerprints(bits, max_distance):
 def test_no_fingerprints():
     empty = np.zeros((0, 1), np.uint64)
     assert listed(near_pairs(empty)) == []
-    stored = Fingerprints(empty, bits=64)
-    assert len(stored) == 0
     for queries in (np.array([[7]], np.uint64), empty):
-        assert listed(stored.near(queries, max_distance=3)) == []
-
-
-@pytest.mark.parametrize(
-    ("bits", "max_distance"), [(bits, d) for bits in WIDTHS for d in (0, 3, 7) if d < bits]
-)
-def test_the_bound_is_inside(bits, max_distance):
-    """At the distance, one under, one over."""
-    values = [0, 2**max_distance - 1, 2 ** (max_distance + 1) - 1]
-    near = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
-    pairs = {(a, b) for a, b, _ in listed(near)}
-    assert (0, 1) in pairs
-    assert (0, 2) not in pairs
-    assert ((1, 2) in pairs) == (max_distance > 0)
+        assert listed(Fingerprints(empty, bits=64).near(queries, max_distance=3)) == []
 
 
 #: Pairs of a similarity; documents of a collection are twice as many.
@@ -184,54 +151,33 @@ def found_share(texts, chosen):
     """Return the share of neighbours that become candidates by the plan's bands."""
     wanted = rule(RECIPE, threshold=chosen.threshold)
     options = RunOptions({"recipe": RECIPE, "threshold": chosen.threshold, "workers": 1})
-    collected = Pipeline(options).read(open_table(texts))
+    corpus = Pipeline(options).read(open_table(texts)).corpus
+    names = {"scheme": chosen.scheme, "bands": chosen.bands, "rows": chosen.rows}
+    names |= {"measure": wanted.measured, "direction": wanted.direction, "shingle": wanted.shingle}
     # A threshold that all candidates pass: which pairs meet is the question.
-    search = _core.PairSearch(
-        collected.corpus,
-        _core.Rule(
-            scheme=chosen.scheme,
-            max_distance=0,
-            bands=chosen.bands,
-            rows=chosen.rows,
-            resemblance=1e-9,
-            threshold=1e-9,
-            measure=wanted.measured,
-            direction=wanted.direction,
-            shingle=wanted.shingle,
-            min_features=wanted.min_features,
-            exhaustive=False,
-        ),
-    )
-    met = 0
-    while (piece := search.next_piece(collected.corpus)) is not None:
-        a, b, _, _ = piece
-        met += int(((a % 2 == 0) & (b == a + 1)).sum())
-    return met / PAIRS
+    names |= {"resemblance": 1e-9, "threshold": 1e-9, "max_distance": 0, "exhaustive": False}
+    search = _core.PairSearch(corpus, _core.Rule(**names, min_features=wanted.min_features))
+    pieces = iter(lambda: search.next_piece(corpus), None)
+    return sum(int(((a % 2 == 0) & (b == a + 1)).sum()) for a, b, *_ in pieces) / PAIRS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-@pytest.mark.parametrize("resemblance", [0.2, 0.4, 0.5, 0.6, 0.8])
-def test_s_curve_is_found(threshold, resemblance):
-    """Within four standard errors, on both sides of the threshold."""
-    chosen = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
-    predicted = dict(chosen.s_curve)[resemblance]
-    rng = random.Random(round(1000 * threshold + 10 * resemblance))
-    measured = found_share(pairs_of(resemblance, rng), chosen)
+@pytest.mark.parametrize(
+    ("documents", "threshold", "resemblance"),
+    [
+        *((2 * PAIRS, t, found) for t in (0.5, 0.8) for found in (0.2, 0.4, 0.5, 0.6, 0.8)),
+        *((documents, t, None) for documents in (1000, 10**6) for t in (0.55, 0.8)),
+    ],
+)
+def test_predicted_share_of_pairs_is_found(documents, threshold, resemblance):
+    """On both sides of the threshold, and just at it; within four standard errors and a pair."""
+    chosen = plan(documents, recipe=RECIPE, threshold=threshold)
+    predicted = dict(chosen.s_curve)[resemblance] if resemblance else chosen.predicted_recall
+    rng = random.Random(round(documents + 1000 * threshold + 10 * (resemblance or 0)))
+    measured = found_share(pairs_of(resemblance or threshold, rng), chosen)
     error = math.sqrt(predicted * (1 - predicted) / PAIRS)
     # Of what is nearly never or nearly always found, one pair more or less is no error.
     assert abs(measured - predicted) <= 4 * error + 1 / PAIRS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("documents", [1000, 10**6])
-@pytest.mark.parametrize("threshold", [0.55, 0.8])
-def test_predicted_recall_is_found_at_the_threshold(threshold, documents):
-    chosen = plan(documents, recipe=RECIPE, threshold=threshold)
-    texts = pairs_of(threshold, random.Random(documents + round(100 * threshold)))
-    measured = found_share(texts, chosen)
-    error = math.sqrt(chosen.predicted_recall * (1 - chosen.predicted_recall) / PAIRS)
-    assert abs(measured - chosen.predicted_recall) <= 4 * error
 
 
 def of_letters(name):

@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit import hard_texts
 from tests.kit.strategies import TEXTS, corpora
 
 from neardup import count_idf, dedup, fingerprint_many, load_recipe, pairs
@@ -28,85 +29,56 @@ RECIPES = (
 )
 BY_DISTANCE = ("classic", "improved")
 MAKES_PRINTS = ("characters", "classic", "improved")
+TASKS = {"dedup": dedup_files, "pairs": pairs_files, "fingerprint": fingerprint_files}
 
 
 @pytest.fixture(scope="module")
-def corpus():
-    """Some hundred documents; half of them are others with a few edits."""
-    rng = random.Random(8)
-    words = [w for text in TEXTS.values() for w in (text, *text.split()) if w]
-    made = []
-    for _ in range(200):
-        if made and rng.random() < 0.5:
-            text = rng.choice(made)
-            begin = rng.randint(0, len(text))
-            text = text[:begin] + rng.choice(words) + text[begin + rng.randint(0, 3) :]
-        else:
-            text = " ".join(rng.choices(words, k=rng.randint(0, 12)))
-        made.append(text)
-    return made
-
-
-def run_all(source, folder, **options):
-    """Run each file task; return the bytes of what it wrote."""
-    folder.mkdir()
-    for recipe in RECIPES:
-        kinds = ("kept", "removed", "pairs", "prints")
-        kept, removed, pairs_path, prints = (folder / f"{recipe}-{kind}.jsonl" for kind in kinds)
-        rule = {} if recipe in BY_DISTANCE else {"threshold": 0.6}
-        dedup_files([source], kept, removed=removed, recipe=recipe, **rule, **options)
-        pairs_files([source], pairs_path, recipe=recipe, **rule, **options)
-        if recipe in MAKES_PRINTS:
-            fingerprint_files([source], prints, recipe=recipe, **options)
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-@pytest.fixture(scope="module")
-def source(corpus, tmp_path_factory):
-    path = tmp_path_factory.mktemp("in") / "in.jsonl"
-    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(corpus)]
-    lines.insert(7, '{"text": 12}')
-    lines.insert(150, "not json")
-    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+def source(tmp_path_factory):
+    """A file of some hundred texts, half of them others with a few edits, and of bad records."""
+    texts = [*TEXTS.values(), *hard_texts.mixed(random.Random(8), 200)]
+    path = hard_texts.write_records(tmp_path_factory.mktemp("in") / "in.jsonl", texts)
+    path.write_text(path.read_text("utf-8").replace("\n", '\n{"text": 12}\nnot json\n', 1), "utf-8")
     return path
 
 
-@pytest.fixture(scope="module")
-def expected(source, tmp_path_factory):
-    written = run_all(source, tmp_path_factory.mktemp("out") / "expected", workers=1)
-    assert all(len(data.splitlines()) > 10 for data in written.values())
-    return written
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_threads_and_batches_change_no_byte(recipe, source, tmp_path, monkeypatch):
+    rule = {} if recipe in BY_DISTANCE else {"threshold": 0.6}
+
+    def run(**options):
+        outputs = {name: tmp_path / f"{name}.jsonl" for name in (*TASKS, "removed")}
+        for name, task in TASKS.items():
+            if name != "fingerprint":
+                more = rule | ({"removed": outputs["removed"]} if name == "dedup" else {})
+            elif recipe in MAKES_PRINTS:
+                more = {}
+            else:
+                continue
+            task([source], outputs[name], recipe=recipe, force=True, **more, **options)
+        return {name: path.read_bytes() for name, path in outputs.items() if path.exists()}
+
+    expected = run(workers=1)
+    assert all(len(data.splitlines()) > 10 for data in expected.values())
+    assert run(workers=0) == expected
+    assert run(workers=3) == expected
+    for records in (1, 50):
+        monkeypatch.setitem(Sources.batches.__kwdefaults__, "batch_records", records)
+        assert run() == expected
 
 
-@pytest.mark.parametrize("workers", [0, 3])
-def test_workers(workers, source, expected, tmp_path):
-    assert run_all(source, tmp_path / "out", workers=workers) == expected
+def records_of(path):
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line[:1] == b"{"]
 
 
-@pytest.mark.parametrize("records", [1, 50])
-def test_batches(records, source, expected, tmp_path, monkeypatch):
-    batches = Sources.batches
-
-    def cut(self, **options):
-        return batches(self, **options | {"batch_records": records})
-
-    monkeypatch.setattr(Sources, "batches", cut)
-    assert run_all(source, tmp_path / "out") == expected
-
-
-def test_records_in_memory_give_the_results_of_files(source, expected):
-    records = [
-        json.loads(line) for line in source.read_text("utf-8").splitlines() if line[0] == "{"
-    ]
-    result = dedup(records, threshold=0.6)
-    kept = [
-        json.loads(line) for line in expected["general-kept.jsonl"].splitlines() if line[:1] == b"{"
-    ]
-    assert result.kept == kept
-    removed = [json.loads(line) for line in expected["general-removed.jsonl"].splitlines()]
-    # In memory a record without an id has its number, which another record has as its id.
+def test_records_in_memory_give_the_results_of_files(source, tmp_path):
+    kept, removed = tmp_path / "kept.jsonl", tmp_path / "removed.jsonl"
+    dedup_files([source], kept, removed=removed, threshold=0.6)
+    result = dedup(records_of(source), threshold=0.6)
+    assert result.kept == records_of(kept)
+    # In memory, lines without a record have no number.
     columns = [name for name in result.removed.column_names if not name.endswith("record")]
-    assert result.removed.select(columns).to_pylist() == removed
+    expected = [{name: row[name] for name in columns} for row in records_of(removed)]
+    assert result.removed.select(columns).to_pylist() == expected
 
 
 @pytest.mark.slow

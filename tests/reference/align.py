@@ -5,6 +5,7 @@ case, with all foldings. A letter of a script without spaces weighs 2,
 another one 1. A shingle is the shortest run of letters that weighs 10.
 """
 
+import itertools
 import unicodedata
 
 from . import look_alikes, verify
@@ -22,9 +23,6 @@ STRETCH = 400
 MOST_OF_A_SHINGLE = 64
 
 
-FOLD = ("traditional", "points", "look-alikes")
-
-
 def plain(text):
     """Return the letters alone."""
     return alone(look_alikes.unmask(text)[0])
@@ -33,7 +31,8 @@ def plain(text):
 def alone(text):
     """Return the letters alone of a text without look-alikes."""
     settings = {"nfkc": True, "lowercase": True, "whitespace": "keep", "drop_invisible": True}
-    return "".join(filter(is_letter, normalize(text, **settings, fold=FOLD)))
+    folded = normalize(text, **settings, fold=("traditional", "points", "look-alikes"))
+    return "".join(filter(is_letter, folded))
 
 
 def letters(text):
@@ -63,14 +62,17 @@ def weight(letter):
 
 
 def shingles(plain):
-    """Return the 64-bit hash of the shingle at each letter, as far as there are any."""
-    spans = []
+    """Return the 64-bit hash of the shingle at each letter, as far as there are any.
+
+    >>> [len(shingles(text)) for text in ("渡口停航", "渡口停航三", "ferryboat", "ferryboats")]
+    [0, 1, 0, 1]
+    """
+    found = []
     for begin in range(len(plain)):
-        for end in range(begin + 1, len(plain) + 1):
-            if sum(map(weight, plain[begin:end])) >= SHINGLE:
-                spans.append(hash_of(plain[begin:end]))
-                break
-    return spans
+        ends = range(begin + 1, len(plain) + 1)
+        long = (end for end in ends if sum(map(weight, plain[begin:end])) >= SHINGLE)
+        found += [hash_of(plain[begin:end]) for end in itertools.islice(long, 1)]
+    return found
 
 
 def hash_of(letters):

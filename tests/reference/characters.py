@@ -29,6 +29,8 @@ is_letter = _test(r"[\p{Alphabetic}\p{N}]")
 is_alphabetic = _test(r"\p{Alphabetic}")
 is_mark = _test(r"\p{M}")
 is_ignorable = _test(r"\p{Default_Ignorable_Code_Point}")
+# Of a script with spaces between words.
+is_of_word = _test(r"[\p{Alphabetic}--[\u0e00-\U0010ffff]]")
 is_of_line_script = _test(characters_of(LINE_SCRIPTS))
 is_of_dense_script = _test(characters_of(DENSE_SCRIPTS))
 # Letters of no script whose Script_Extensions name dense ones alone.

@@ -1,29 +1,19 @@
-"""verify: how much of two normalized texts is the same, beside the form that many share.
+"""verify: how much of two normalized texts is the same, next to the form that many share.
 
 Shingles weigh less the more texts of the collection have them. The texts are
 aligned, and numbers that other numbers replace lower the similarity. Short
 texts are compared by their letters and digits alone.
 
-Shingles are named by the leading 32 bits of their hashes here, and units by 64 bits,
-because the sample of a text is chosen by these (at level l, the shingles whose hash
-begins with l zero bits) and so is the text that is read first where an alignment has
-a choice.
+Shingles are named by the leading 32 bits of their hashes here, because these choose the sample
+of a text: at level l, the shingles whose hash begins with l zero bits.
 """
 
-import re
-from bisect import bisect_left
 from collections import Counter
-from functools import cache, lru_cache
-from itertools import groupby, pairwise
+from functools import lru_cache
 from math import isqrt
 
-import xxhash
-
-from .characters import is_alphabetic, is_letter
-from .normalize import SENTENCE_END, WHITE_SPACE
-from .numbers import MONTHS, NUMERALS, numbers
-from .opposed import are_opposed
-from .segment import is_wide, script_shingles
+from .aligned import aligned, letters
+from .segment import script_shingles
 from .sketch import xxh3
 
 # In collections of fewer than 40,000 texts, as all are here.
@@ -35,33 +25,11 @@ SHORT = 40
 # replaces.
 MANY = 16
 EDITS = 2
-# The longest line, in characters and in words, and the least of a sentence that one text has alone.
-LINES = (12, 4)
-SENTENCE = 5
 # Other names in so many of the same places of a form make two texts of it.
 SLOTS = 3
 # Two texts with boilerplate say something else if they share less of the rest.
 OTHER = 0.1
-MARKS = f"。！？!?{SENTENCE_END}"
-
-# Bits of a unit: a number, a numeral of a word, a day whose numbers stand in another order.
-NUMBER, NUMERAL, TURN, WORD = 1, 2, 4, 8
-
-# Units in a row that hold an alignment, the least in an equal stretch, the most in a
-# gap that replaces a number, and the most pairs of units that are compared.
-ANCHOR = 4
-SHORTEST = 3
-SHORT_GAP = 12
-EXACT = 4096
-
-# Scattered edits: units of a small difference, the least number of these, how many times the
-# weighty ones, the least share of the text that is aligned and that lies between the first and the
-# last; what one edit breaks, and the least resemblance of shingles.
-SMALL = 2
-FEWEST = 4
-TIMES = 4
-ALIGNED = 0.85
-SPREAD = 0.5
+# What one scattered edit breaks, and the least resemblance of shingles.
 BROKEN = 5
 LEAST = 1 / 3
 
@@ -72,21 +40,16 @@ def hashes(text, k):
     return frozenset(xxh3(shingle, 64) >> 32 for shingle in script_shingles(text, k))
 
 
-def is_spaced(text):
-    """Say whether most letters are of scripts with spaces, four for one of others."""
-    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff\u1e00-\u1fff]", text))
-    return narrow > 4 * sum(map(is_wide, text))
-
-
 # Weighed shingles
 
 
 def level_of(count):
-    """Return the largest level at which `count` shingles are still 128 on average."""
-    level = 0
-    while count >= SAMPLE * 2 ** (level + 1):
-        level += 1
-    return level
+    """Return the largest level at which `count` shingles are still 128 on average.
+
+    >>> [level_of(count) for count in (0, 255, 256, 511, 512)]
+    [0, 0, 1, 1, 2]
+    """
+    return max(count // SAMPLE, 1).bit_length() - 1
 
 
 def is_of(level, hashed):
@@ -163,321 +126,6 @@ def weigh(first, second, table, level):
     }
 
 
-# Units
-
-
-@cache
-def is_of_word(character):
-    """Tell whether a character is a letter of a script with spaces between words."""
-    return character < "\u0e00" and is_alphabetic(character)
-
-
-def named(text, flag=0):
-    """Return a unit: a hash whose last bits say what it is."""
-    if is_of_word(text[0]):
-        flag |= WORD
-    return xxhash.xxh3_64_intdigest(text.encode()) & ~(NUMBER | NUMERAL | WORD) | flag
-
-
-def number_unit(value):
-    """Return the unit of a number."""
-    return xxhash.xxh3_64_intdigest(str(value).encode()) & ~WORD | NUMBER
-
-
-NEGATIONS = {*map(named, ("不", "未", "没", "无", "非", "勿", "not", "no", "never", "without"))}
-
-
-def parts(number, written):
-    """Return the units of a number, and where the month and the day of a date are among them."""
-    if number.kind == "word":
-        return [named(written)], None
-    if number.kind == "month":
-        return [number_unit(MONTHS.index(number.spelled) + 1)], None
-    if number.kind == "time":
-        values = [number_unit(int(part)) for part in re.findall("[0-9]+", number.spelled)]
-        return values + [named("时")] * number.spelled.endswith("时"), None
-    if number.kind == "date":
-        year, month, day, _ = number.date
-        if number.spelled.endswith("日"):
-            return [number_unit(month), named("月"), number_unit(day), named("日")], (0, 2)
-        first = [number_unit(year)] if year else []
-        return [*first, number_unit(month), number_unit(day)], (len(first), len(first) + 1)
-    if re.fullmatch("[0-9]+0000", number.spelled):
-        # As it is written with 万 or 亿.
-        whole, scale = (number.spelled[:-4], "万")
-        if len(whole) > 4:
-            whole, scale = f"{whole[:-4]}.{whole[-4:]}".rstrip("0").rstrip("."), "亿"
-        return [number_unit(whole), number_unit(scale)], None
-    return [number_unit(number.spelled)], None
-
-
-def words(text):
-    """Return the units of a text without numbers."""
-    made, begin = [], 0
-    while begin < len(text):
-        end = begin + 1
-        if is_of_word(text[begin]):
-            while end < len(text) and is_of_word(text[end]):
-                end += 1
-        if any(map(is_letter, text[begin:end])):
-            made.append(named(text[begin:end], NUMERAL if text[begin] in NUMERALS else 0))
-        begin = end
-    return made
-
-
-@lru_cache(maxsize=1000)
-def units_and_days(text):
-    """Return words, numbers, and other letters and digits one by one, and the days among them."""
-    made, days, done = [], [], 0
-    for number in numbers(text):
-        made += words(text[done : number.begin])
-        found, day = parts(number, text[number.begin : number.end])
-        if day and number.date.month != number.date.day and max(number.date[1:3]) <= 12:
-            days.append((len(made) + day[0], len(made) + day[1], number.date))
-        made += found
-        done = number.end
-    return made + words(text[done:]), days
-
-
-def units(text):
-    """Return the units of a text."""
-    return units_and_days(text)[0]
-
-
-def rows(a, b):
-    """Return the units of two texts; one may not say which number of a day is the month."""
-    both = [units_and_days(a), units_and_days(b)]
-    dates = [date for _, days in both for *_, date in days]
-    unsure = {(date.month, date.day) for date in dates if not date.is_sure}
-    ascending = {(date.month, date.day) for date in dates if date.is_sure and date.month < date.day}
-    made = []
-    for row, days in both:
-        row = list(row)
-        for month, day, date in days:
-            if date.is_sure and date.month > date.day:
-                if (date.day, date.month) in unsure:
-                    row[month], row[day] = row[day], row[month]
-                elif (date.day, date.month) in ascending:
-                    row[month] ^= TURN
-        made.append(row)
-    return made
-
-
-# Side by side
-
-
-def common_subsequence(a, b):
-    """Return the places of a longest common subsequence, by the textbook table.
-
-    Of several it is the one that is found if, from the ends on, a unit of the longer
-    row is left out wherever that costs nothing.
-    """
-    if len(a) > len(b):
-        return [(x, y) for y, x in common_subsequence(b, a)]
-    table = [[0] * (len(b) + 1)]
-    for x in a:
-        above, row = table[-1], [0]
-        for j, y in enumerate(b):
-            row.append(above[j] + 1 if x == y else max(above[j + 1], row[j]))
-        table.append(row)
-    i, j, places = len(a), len(b), []
-    while i and j:
-        if table[i][j] == table[i][j - 1]:
-            j -= 1
-        elif table[i][j] == table[i - 1][j]:
-            i -= 1
-        else:
-            i, j = i - 1, j - 1
-            places.append((i, j))
-    return places[::-1]
-
-
-def anchors(a, b, begin, stop_a, stop_b):
-    """Return where four units in a row stand that each text has once, forward in both."""
-    if (stop_a - begin) * (stop_b - begin) <= 16 * EXACT:
-        return []
-
-    def once(row, stop):
-        rows = [tuple(row[i : i + ANCHOR]) for i in range(begin, stop - ANCHOR + 1)]
-        times = Counter(rows)
-        return {row: begin + number for number, row in enumerate(rows) if times[row] == 1}
-
-    of_b = once(b, stop_b)
-    both = sorted((position, of_b[row]) for row, position in once(a, stop_a).items() if row in of_b)
-    # Patience sorting: the top of each pile, and what each card lies on.
-    tops, before = [], {}
-    for pair in both:
-        pile = bisect_left(tops, pair[1], key=lambda top: top[1])
-        before[pair] = tops[pile - 1] if pile else None
-        tops[pile : pile + 1] = [pair]
-    run = [tops[-1]] if tops else []
-    while run and before[run[-1]]:
-        run.append(before[run[-1]])
-    return run[::-1]
-
-
-def matches(a, b):
-    """Return the places of equal units of two rows, forward in both."""
-    least = min(len(a), len(b))
-    begin = next((i for i in range(least) if a[i] != b[i]), least)
-    end = next((i for i in range(least - begin) if a[-1 - i] != b[-1 - i]), least - begin)
-    stop_a, stop_b = len(a) - end, len(b) - end
-    places = [(position, position) for position in range(begin)]
-    x = y = begin
-    for end_a, end_b in [*anchors(a, b, begin, stop_a, stop_b), (stop_a, stop_b)]:
-        if end_a < x or end_b < y:
-            continue
-        if (end_a - x) * (end_b - y) <= EXACT**2:
-            between = common_subsequence(a[x:end_a], b[y:end_b])
-            places += [(x + i, y + j) for i, j in between]
-        x, y = end_a, end_b
-        while x < stop_a and y < stop_b and a[x] == b[y]:
-            places.append((x, y))
-            x, y = x + 1, y + 1
-    return places + [(stop_a + number, stop_b + number) for number in range(end)]
-
-
-def equal_runs(a, b):
-    """Return equal runs as (place in a, place in b, length)."""
-    runs = []
-    for x, y in matches(a, b):
-        if runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (x, y):
-            runs[-1][2] += 1
-        else:
-            runs.append([x, y, 1])
-    return runs
-
-
-def stretches(a, b):
-    """Return equal runs without short ones inside."""
-    return [
-        (x, y, length)
-        for x, y, length in equal_runs(a, b)
-        if length >= SHORTEST or x == y == 0 or (x + length, y + length) == (len(a), len(b))
-    ]
-
-
-def is_scattered(a, b):
-    """Tell whether nearly all differences of two rows are small, and scattered over them."""
-    runs = equal_runs(a, b)
-    ends = [(0, 0, 0), *runs, (len(a), len(b), 0)]
-    gaps = [
-        (tuple(a[x + length : next_x]), tuple(b[y + length : next_y]))
-        for (x, y, length), (next_x, next_y, _) in pairwise(ends)
-    ]
-    gaps = [gap for gap in gaps if any(gap)]
-    times = Counter(gap for gap in gaps if all(gap) and max(map(len, gap)) <= SMALL)
-    small = weighty = 0
-    for gap in gaps:
-        replaces = [all(any(u & flag for u in side) for side in gap) for flag in (NUMBER, WORD)]
-        both = gap[0] + gap[1]
-        if max(map(len, gap)) > SMALL or (all(gap) and (times[gap] > 1 or any(replaces))):
-            weighty += 1
-        elif min(map(len, gap)) < SMALL and not any(u & 1 or u in NEGATIONS for u in both):
-            small += 1
-    longer = max(len(a), len(b))
-    begin = runs[0][2] if runs and runs[0][:2] == [0, 0] else 0
-    is_end = runs and (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]) == (len(a), len(b))
-    end = runs[-1][2] if is_end and (len(runs) > 1 or not begin) else 0
-    units = sum(max(map(len, gap)) for gap in gaps)
-    return (
-        small >= max(FEWEST, TIMES * weighty)
-        and longer - units >= ALIGNED * longer
-        and min(len(a), len(b)) - begin - end >= SPREAD * longer
-    )
-
-
-def has_own_sentence(text, equal):
-    """Tell whether most of a sentence, up to its mark, are units that are not equal ones."""
-    begin, sentence = 0, ""
-    # Signs between letters, and the letters before them.
-    for is_sign, run in groupby(text, lambda c: not is_letter(c)):
-        run = "".join(run)
-        sentence += run
-        ends = is_sign and any(c in MARKS for c in run)
-        if ends or (is_sign and not WHITE_SPACE.isdisjoint(run)):
-            end = begin + len(units(sentence))
-            own = len(set(range(begin, end)) - equal)
-            if ends and own >= SENTENCE and 2 * own >= end - begin:
-                return True
-            begin, sentence = end, ""
-    return False
-
-
-def aligned(a, b):
-    """Return how the units of two texts stand side by side, and the numbers among them."""
-    counted = {"units_a": len(units(a)), "units_b": len(units(b))}
-    row_a, row_b = rows(a, b)
-    first, second = sorted((row_a, row_b), key=lambda row: (len(row), row))
-    equal = distance = edited = agree = differ = replaced = negated = opposed = 0
-    fewer = min(len(letters(a)), len(letters(b)))
-    spaced = is_spaced(a) and is_spaced(b)
-    longest = [0, 0]
-    ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
-    outside, gaps_inside, replacements = [(0, 0), (0, 0)], 0, []
-    for number, ((x, y, length), (next_x, next_y, _)) in enumerate(pairwise(ends)):
-        equal += length
-        agree += sum(unit & (NUMBER | NUMERAL) != 0 for unit in first[x : x + length])
-        gaps = first[x + length : next_x], second[y + length : next_y]
-        is_inside = 0 < number < len(ends) - 2
-        if is_inside:
-            gaps_inside += 1
-            replacements += [tuple(map(tuple, gaps))] if all(gaps) else []
-        else:
-            outside[number > 0] = tuple(map(len, gaps))
-        longer = max(map(len, gaps))
-        is_short = longer <= SHORT_GAP
-        distance += longer
-        edited += longer if is_short else 0
-        both = (Counter(gaps[0]) & Counter(gaps[1])).total()
-        longest = list(map(max, longest, (len(gap) - both for gap in gaps)))
-        opposed += are_opposed(gaps, fewer, units)
-        if not all(gaps):
-            negated += sum(unit in NEGATIONS for unit in gaps[0] + gaps[1])
-            continue
-        of_a, of_b = (Counter(unit for unit in gap if unit & 1) for gap in gaps)
-        same = (of_a & of_b).total()
-        other = min(of_a.total(), of_b.total()) - same
-        agree += same
-        differ += other
-        replaced += other if is_short and is_inside else 0
-    texts = (a, b) if first == row_a else (b, a)
-    scattered = not spaced and is_scattered(first, second)
-    passages = [
-        row > LINES[spaced]
-        or (not scattered and has_own_sentence(text, {x + i for x, n in equal for i in range(n)}))
-        for row, text, equal in zip(
-            longest,
-            texts,
-            ([(x, n) for x, _, n in ends], [(y, n) for _, y, n in ends]),
-            strict=True,
-        )
-    ]
-    all_units = max(counted.values())
-    sides = zip((first, second), *outside, strict=True)
-    core = [len(row) - before - after for row, before, after in sides]
-    return counted | {
-        "equal": equal,
-        "distance": distance,
-        "similarity": max(0, all_units - distance) / all_units if all_units else 1.0,
-        "edited": edited,
-        "agree": agree,
-        "differ": differ,
-        "replaced": replaced,
-        "negated": (negated if negated == distance else 0) + opposed,
-        "passage": passages if first == row_a else passages[::-1],
-        "core": core if first == row_a else core[::-1],
-        "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
-        "gaps": gaps_inside,
-        "replacements": len(replacements),
-        "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
-        "recurring": len(replacements) - len(set(replacements)),
-        "scattered": scattered,
-        "letters": fewer,
-        "spaced": spaced,
-    }
-
-
 # Similarity, in millionths
 
 
@@ -520,12 +168,6 @@ def lifted(resemblance):
 
 
 # Short texts
-
-
-@lru_cache(maxsize=1000)
-def letters(text):
-    """Return the letters and digits of a text, in order."""
-    return "".join(filter(is_letter, text))
 
 
 def short_similarity(a, b):

@@ -9,28 +9,15 @@ LINK = re.compile(
     r"(?:https?://|ftp://|www\.|t\.c[no]/|pic\.twitter\.com/)[!#-;=?-~]+", re.IGNORECASE | re.ASCII
 )
 TOPIC = re.compile("[#＃]([^#＃\n,，。]{0,59})[#＃]")
-FIRST = ["转发微博", "轉發微博", "快转微博", "转发", "回复", "RT", "MT", "Repost"]
-FOLLOWS = re.compile(" *([@＠:：/，。\n]|$)")
-LAST = [
-    "展开全文",
-    "展开全文c",
-    "收起全文",
-    "收起全文d",
-    "阅读全文",
-    "查看全文",
-    "查看原文",
-    "阅读原文",
-    "原文链接",
-    "网页链接",
-    "查看图片",
-    "查看详情",
-    "点击链接",
-    "展開全文",
-    "網頁連結",
-    "转发微博",
-]
-LAST_WORDS = ("read more", "see more", "show more", "continue reading", "learn more", "click here")
-BY = ("via", "by", "cc")
+FIRST = re.compile("(转发微博|轉發微博|快转微博|转发|回复|RT|MT|Repost)(?= *(?:[@＠:：/，。\n]|$))")
+LAST = (
+    "(?:展开全文c?|收起全文d?|阅读全文|查看全文|查看原文|阅读原文|原文链接|网页链接|查看图片|查看详情"
+    "|点击链接|展開全文|網頁連結|转发微博"
+)
+LAST_WORDS = "read more|see more|show more|continue reading|learn more|click here"
+#: What an item ends with by itself, or before a name.
+ENDS = [re.compile(f"{LAST})$|(?i:{LAST_WORDS})$|RT$")]
+ENDS += [re.compile(f"{LAST}|来自|转自|图源)$|(?i:{LAST_WORDS}|via|by|cc)$|RT$")]
 
 
 def link(text):
@@ -80,8 +67,8 @@ def after_first(text):
         while at < len(text) and not (is_letter(text[at]) or text[at] in "@＠#＃"):
             at += 1
         rest = text[at:]
-        phrases = [p for p in FIRST if rest.startswith(p) and FOLLOWS.match(rest[len(p) :])]
-        item = name(rest) or tag(rest) or link(rest) or next(iter(phrases), "")
+        phrase = FIRST.match(rest)
+        item = name(rest) or tag(rest) or link(rest) or (phrase[0] if phrase else "")
         if not item:
             return kept
         kept = at + len(item)
@@ -110,21 +97,18 @@ def begin_of_last(text, end, is_before_name):
     else:
         signs = [at for at, c in enumerate(rest) if not (is_letter(c) or c in "_-·")]
         if signs:
-            item, before = rest[signs[-1] :], rest[signs[-1] - 1 : signs[-1]]
-            is_inside = before.isascii() and before.isalnum()
-            if (name(item) or tag(item)) == item and not is_inside:
+            item = rest[signs[-1] :]
+            if (name(item) or tag(item)) == item and not is_alphanumeric(rest[: signs[-1]]):
                 return signs[-1]
-    run = re.search("[!#-;=?-~]{0,2048}$", rest).start()
-    for at in range(run, end):
-        is_inside = at > 0 and rest[at - 1].isascii() and rest[at - 1].isalnum()
-        if not is_inside and link(rest[at:]) == rest[at:]:
+    for at in range(re.search("[!#-;=?-~]{0,2048}$", rest).start(), end):
+        if not is_alphanumeric(rest[:at]) and link(rest[at:]) == rest[at:]:
             return at
-    phrases = [p for p in (*LAST, *("来自", "转自", "图源") * is_before_name) if rest.endswith(p)]
-    words = [*LAST_WORDS, *BY * is_before_name]
-    phrases += [w for w in words if re.search(f"(?:^|[^a-z]){w}$", rest.lower())]
-    phrases += ["RT"] * rest.endswith("RT")
-    for phrase in phrases:
-        before = rest[: -len(phrase)]
-        if not (phrase.isascii() and before and is_letter(before[-1])):
-            return len(before)
-    return None
+    phrase = ENDS[is_before_name].search(rest)
+    before = rest[: phrase.start()] if phrase else ""
+    is_inside = phrase and phrase[0].isascii() and before and is_letter(before[-1])
+    return phrase.start() if phrase and not is_inside else None
+
+
+def is_alphanumeric(before):
+    """Tell whether an ASCII letter or digit is the last character."""
+    return before[-1:].isascii() and before[-1:].isalnum()

@@ -44,20 +44,12 @@ WHITE_SPACE = frozenset(
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 
-# Punctuation that is written only with Han, Hiragana, Katakana and Bopomofo.
-UNSPACED_PUNCTUATION = (
-    (0x3000, 0x303F),  # CJK symbols and punctuation
-    (0x30A0, 0x30A0),  # Kana marks that both syllabaries use
-    (0x30FB, 0x30FC),
-    (0xFE10, 0xFE1F),  # vertical forms
-    (0xFE30, 0xFE6F),  # compatibility and small forms
-    (0xFF01, 0xFF0F),  # full-width and half-width forms, not letters and digits
-    (0xFF1A, 0xFF20),
-    (0xFF3B, 0xFF40),
-    (0xFF5B, 0xFF65),
-    (0xFFE0, 0xFFE6),
-)
-
+# Punctuation that is written only with Han, Hiragana, Katakana and Bopomofo: symbols, marks of
+# kana, vertical, compatibility and small forms, full-width and half-width forms.
+is_unspaced_punctuation = re.compile(
+    "[\u3000-\u303f\u30a0\u30fb\u30fc\ufe10-\ufe1f\ufe30-\ufe6f"
+    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0-\uffe6]"
+).match
 
 # Forms of one letter that Unicode does not compose of the letter and a point:
 # alef wasla, alef maksura, Farsi yeh, ta marbuta, keheh.
@@ -72,22 +64,23 @@ RADICALS = dict(
 )
 
 
-def normalize(text, *, numbers="keep", ends="keep", **settings):
-    """Return the text that the later stages see."""
-    if ends == "drop":
-        text = without_ends_of_posts(text)
-    text = without_clothes(text, **settings)
-    return spell(text) if numbers == "value" else text
-
-
-def without_clothes(
-    text, *, nfkc, lowercase, whitespace, drop_invisible, fold=(), punctuation="keep"
+def normalize(
+    text,
+    *,
+    nfkc,
+    lowercase,
+    whitespace,
+    drop_invisible,
+    fold=(),
+    punctuation="keep",
+    numbers="keep",
+    ends="keep",
 ):
-    r"""Return the text with its numbers as they are written.
+    r"""Return the text that the later stages see.
 
     >>> settings = {"nfkc": True, "lowercase": True, "whitespace": "by-script"}
     >>> settings["drop_invisible"] = True
-    >>> [without_clothes(text, **settings) == expected for text, expected in (
+    >>> [normalize(text, **settings) == expected for text, expected in (
     ...     ("ＡＢＣ１２３", "abc123"),
     ...     ("ｶﾞラス", "ガラス"),
     ...     ("か\u3099", "が"),
@@ -99,22 +92,25 @@ def without_clothes(
     ...     ("ﬁne", "fine"),
     ... )]
     [True, True, True, True, True, True, True, True, True]
-    >>> [without_clothes(text, **settings) for text in ("  one \t\r\n two　", "共 3 个 of 5。 E")]
+    >>> [normalize(text, **settings) for text in ("  one \t\r\n two　", "共 3 个 of 5。 E")]
     ['one two', '共3个of 5。e']
 
     A joiner keeps two characters apart in step 1 and is gone after step 2. The bracket is ASCII
     after NFKC, so the white space next to it stays.
 
-    >>> without_clothes("か\u200b\u3099", **settings) == "か\u3099"
+    >>> normalize("か\u200b\u3099", **settings) == "か\u3099"
     True
-    >>> without_clothes("x\n（y", **settings)
+    >>> normalize("x\n（y", **settings)
     'x (y'
     >>> settings |= {"nfkc": False, "lowercase": False, "drop_invisible": False}
-    >>> without_clothes("x\n（y", **settings)
+    >>> normalize("x\n（y", **settings)
     'x（y'
-    >>> without_clothes("第一行\n 第二行 ", **settings | {"whitespace": "collapse"})
+    >>> normalize("第一行\n 第二行 ", **settings | {"whitespace": "collapse"})
     '第一行 第二行'
     """
+    by_script = whitespace == "by-script"
+    if ends == "drop":
+        text = without_ends_of_posts(text)
     if "look-alikes" in fold:
         text, _ = look_alikes.unmask(text)
     pieces = text.split(" ") if punctuation == "drop" and is_spaced_out(text) else [text]
@@ -128,18 +124,12 @@ def without_clothes(
     if "look-alikes" in fold:
         text = "".join(RADICALS.get(c, c) for c in text)
     if punctuation == "drop":
-        text = separate(text, by_script=whitespace == "by-script")
+        text = separate(text, by_script=by_script)
     if lowercase:
         text = "".join(c.lower() for c in text)
-    if punctuation == "drop":
-        return text
-    if whitespace == "keep":
-        return text
-    if whitespace == "collapse":
-        return join_words(text, by_script=False)
-    if whitespace == "by-script":
-        return join_words(text, by_script=True)
-    raise ValueError(whitespace)
+    if punctuation == "keep" and whitespace != "keep":
+        text = join_words(text, by_script=by_script)
+    return spell(text) if numbers == "value" else text
 
 
 def is_spaced_out(text):
@@ -150,17 +140,20 @@ def is_spaced_out(text):
 
 def separate(text, *, by_script):
     """Write each run of separators between two characters as what is left of it."""
-    out, last = "", ""
-    for is_run, group in itertools.groupby(text, is_separator):
-        group = "".join(group)
-        if is_run:
-            last = group
-            continue
-        if out and last:
-            out += between(out[-1], last, group[0], by_script)
-        out, last = out + group, ""
-    ends = by_script and bool(out) and is_unspaced(out[-1]) and any(c in last for c in "。！？!?")
-    return out + SENTENCE_END * ends
+    groups = [(is_run, "".join(group)) for is_run, group in itertools.groupby(text, is_separator)]
+    out = ""
+    for number, (is_run, group) in enumerate(groups):
+        if not is_run:
+            out += group
+        elif out and number + 1 < len(groups):
+            out += between(out[-1], group, groups[number + 1][1][0], by_script)
+        elif out and by_script and is_unspaced(out[-1]) and ends_sentence(group):
+            out += SENTENCE_END
+    return out
+
+
+def ends_sentence(run):
+    return any(c in run for c in "。！？!?")
 
 
 def between(before, run, after, by_script):
@@ -170,7 +163,7 @@ def between(before, run, after, by_script):
     if run in ("'", "’") and is_alphabetic(before) and is_alphabetic(after):
         return ""
     if by_script and (is_unspaced(before) or is_unspaced(after)):
-        return SENTENCE_END if any(c in run for c in "。！？!?") else ""
+        return SENTENCE_END if ends_sentence(run) else ""
     return WORD_END
 
 
@@ -242,6 +235,4 @@ def split_at_white_space(text):
 @cache
 def is_unspaced(character):
     """Tell whether white space next to this character means nothing."""
-    return is_of_line_script(character) or any(
-        first <= ord(character) <= last for first, last in UNSPACED_PUNCTUATION
-    )
+    return is_of_line_script(character) or is_unspaced_punctuation(character) is not None

@@ -7,8 +7,8 @@ has is the segmenter's answer, and what becomes of them is ours.
 from . import minhash as signing
 from . import sample as sampling
 from . import segment, sketch, weigh
+from .aligned import letters
 from .characters import is_letter
-from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
@@ -17,9 +17,14 @@ FULL |= {"punctuation": "drop", "ends": "drop", "numbers": "value"}
 FOLDED = FULL | {"fold": ("traditional", "points", "look-alikes")}
 
 
+def units(text):
+    """Return 2-shingles of unspaced scripts and words of others."""
+    return segment.by_script(normalize(text, **FOLDED), k=2)
+
+
 def characters(text, bits=128):
-    """Fingerprint by 2-shingles of unspaced scripts and words of others."""
-    features = weigh.once(segment.by_script(normalize(text, **FOLDED), k=2))
+    """Fingerprint by these."""
+    features = weigh.once(units(text))
     return sketch.simhash(features, bits, sketch.xxh3, tie=0)
 
 

@@ -162,14 +162,3 @@ def external(text):
 def tag_of(written):
     """Return a tag as it counts: ``null`` is what ANSJ writes where it has none."""
     return "" if written == "null" else written
-
-
-def words(text):
-    """Return (word, tag) by the Python jieba: for comparison, not a definition.
-
-    The project's own segmenter is another implementation of the same idea with
-    the same dictionary; the two agree on nearly all words and not on all.
-    """
-    import jieba.posseg
-
-    return [(pair.word, pair.flag) for pair in jieba.posseg.cut(text)]

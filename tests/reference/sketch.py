@@ -38,9 +38,27 @@ def distance(a, b):
     return (a ^ b).bit_count()
 
 
-def similarity(a, b, bits):
-    """Return the share of equal bits."""
-    return (bits - distance(a, b)) / bits
+def near_pairs(fingerprints, max_distance):
+    """Return (a, b, distance), a < b, of all pairs within max_distance, in order.
+
+    >>> near_pairs([0b0000, 0b0111, 0b1111], 3)
+    [(0, 1, 3), (1, 2, 1)]
+    """
+    return [hit for hit in near(fingerprints, fingerprints, max_distance) if hit[0] < hit[1]]
+
+
+def near(fingerprints, queries, max_distance):
+    """Return (query, document, distance) of all within max_distance, in order.
+
+    >>> near([0b0000, 0b0111, 0b1111], [0b0110], 2)
+    [(0, 0, 2), (0, 1, 1), (0, 2, 2)]
+    """
+    distances = (
+        (q, document, distance(query, fingerprint))
+        for q, query in enumerate(queries)
+        for document, fingerprint in enumerate(fingerprints)
+    )
+    return [hit for hit in distances if hit[2] <= max_distance]
 
 
 def words64(fingerprint, bits):
