@@ -364,7 +364,7 @@ def _explain_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
             count=evidence.numbers_differ,
         )
     return Message(
-        "{share} of the shorter text agrees, but so short a text must occur whole",
+        "{share} of the shorter text agrees; needed: an unbroken three quarters of the other",
         share=f"{evidence.aligned:.0%}",
     )
 
