@@ -34,8 +34,6 @@ DRIVER = {
     # Small enough that both workers have something to do.
     "spark.sql.files.maxPartitionBytes": "60000",
     "spark.files.openCostInBytes": "1000",
-    # Blocks of the lost executor are asked for three times.
-    "spark.shuffle.io.retryWait": "100ms",
 }
 
 
