@@ -74,6 +74,12 @@ def test_cut_off_is_the_strictest_of_the_best(values, labels, by_distance, cut_o
     assert cut_off is None or result.cut_off == pytest.approx(cut_off, abs=1e-5)
 
 
+@pytest.mark.parametrize(("by_distance", "passes"), [(False, "nyy"), (True, "yyn")])
+def test_value_at_the_cut_off_is_a_duplicate(by_distance, passes):
+    scores = measure(np.array([1.0, 2.0, 3.0]), by_distance=by_distance)
+    assert scores.passes(2.0).tolist() == [each == "y" for each in passes]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_cut_is_the_best_of_all(seed):
     assert sweep(np.array([0.9, 0.8, 0.7]), np.array([True, True, False])).average_precision == 1

@@ -51,14 +51,6 @@ def test_documents_of_a_folder_are_its_files_of_text(folder, make):
         ]
 
 
-def test_candidates_come_with_the_most_in_common_first(folder):
-    with open_library(folder, workers=1) as library:
-        text = TEXTS[4] + TEXTS[2][:60] + letters(RNG, 100)
-        assert candidates(library, text) == [4, 2]
-        assert candidates(library, text, limit=1) == [4]
-        assert candidates(library, letters(RNG, 300)) == []
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -39,7 +39,8 @@ def _java() -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 
-def configured(master: str, **others: str):
+@pytest.fixture(scope="session")
+def spark(_java: None) -> Iterator:
     """A session for a small machine."""
     from pyspark.sql import SparkSession
 
@@ -56,17 +57,9 @@ def configured(master: str, **others: str):
         # test of a cluster runs with it, as users do.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        **others,
     }
-    builder = SparkSession.builder.master(master).appName("neardup tests")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
-
-
-@pytest.fixture(scope="session")
-def spark(_java: None) -> Iterator:
-    session = configured("local[2]")
+    builder = SparkSession.builder.master("local[2]").appName("neardup tests").config(map=settings)
+    session = builder.getOrCreate()
     yield session
     session.stop()
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import orjson
@@ -14,11 +13,9 @@ import pytest
 from neardup.tasks.dedup import dedup_files
 from tests.spark.collections import lines
 from tests.spark.conftest import JAVA_OPTIONS, read_parts
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-#: Seconds for what takes a few.
-PATIENCE = 240
 
 RECIPE = "news"
 
@@ -38,13 +35,6 @@ DRIVER = {
     "spark.sql.files.maxPartitionBytes": "60000",
     "spark.files.openCostInBytes": "1000",
 }
-
-
-def wait(holds) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.1)
 
 
 def started(source: Path, folder: Path) -> subprocess.Popen[bytes]:
@@ -96,11 +86,11 @@ def test_lost_executor_changes_no_byte(tmp_path):
     try:
         # What it has made of the keys of documents is lost with it.
         made = tmp_path / "checkpoint" / "round-0" / "candidates" / "_SUCCESS"
-        wait(lambda: made.exists() or driver.poll() is not None)
+        until(lambda: made.exists() or driver.poll() is not None, "the first candidates")
         one, _ = executors(driver)
         os.kill(one, signal.SIGKILL)
         assert driver.poll() is None
-        printed = driver.communicate(timeout=PATIENCE)[0].decode()
+        printed = driver.communicate(timeout=2 * PATIENCE)[0].decode()
     finally:
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait()

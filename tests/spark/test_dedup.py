@@ -3,6 +3,7 @@
 import gzip
 import random
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,19 +73,14 @@ def text_of(line: bytes) -> str | None:
         return None
 
 
-def test_files_with_the_same_texts(spark, tmp_path):
-    # Requests that are taken for too many to be sent to all tasks.
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    every = lines(11, 200)
-    names = [tmp_path / f"{name}.jsonl" for name in "ab"]
-    for name in names:
-        name.write_bytes(b"\n".join(every) + b"\n")
+@contextmanager
+def configured(spark, name, value):
+    """Set an option of Spark for a while."""
+    spark.conf.set(name, value)
     try:
-        result = same_files(spark, [str(name) for name in names], tmp_path)
+        yield
     finally:
-        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
-    assert result.summary.exact_duplicates > 150
-    assert result.summary.near_duplicates > 8
+        spark.conf.unset(name)
 
 
 def test_files_cut_inside_lines_give_the_same(spark, tmp_path, monkeypatch):
@@ -97,19 +93,9 @@ def test_files_cut_inside_lines_give_the_same(spark, tmp_path, monkeypatch):
     with gzip.open("a.jsonl.gz", "wb") as packed:
         packed.write(b"\n".join(every[240:]))
     names = [str(tmp_path / name) for name in ("b.jsonl", "a.jsonl.gz")]
-    spark.conf.set("spark.sql.files.maxPartitionBytes", "70000")
-    try:
-        result = same_files(
-            spark,
-            names,
-            tmp_path,
-            recipe="minhash",
-            threshold=0.7,
-            partitions=2,
-            batch_documents=111,
-        )
-    finally:
-        spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    options = {"recipe": "minhash", "threshold": 0.7, "partitions": 2, "batch_documents": 111}
+    with configured(spark, "spark.sql.files.maxPartitionBytes", "70000"):
+        result = same_files(spark, names, tmp_path, **options)
     assert result.summary.near_duplicates > 8 < result.summary.exact_duplicates
     assert result.summary.problems > 1
     assert result.summary.shuffled_bytes > 0
@@ -117,28 +103,25 @@ def test_files_cut_inside_lines_give_the_same(spark, tmp_path, monkeypatch):
     assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
 
 
-def test_input_is_also_compared_as_against(spark, tmp_path, monkeypatch):
+def test_files_with_the_same_texts_are_input_and_against(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     every = lines(9, 400)
     random.Random(9).shuffle(every)
-    for name, part in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
+    parts = {"a": every[:200], "copy": every[:200], "b": every[200:330], "c": every[330:]}
+    for name, part in parts.items():
         Path(f"{name}.jsonl").write_bytes(b"\n".join(part) + b"\n")
-    names = [str(tmp_path / f"{name}.jsonl") for name in "abc"]
+    a, copy, b, c = (str(tmp_path / f"{name}.jsonl") for name in parts)
     notes = RecordedProgress()
-    result = same_files(
-        spark,
-        names[:2],
-        tmp_path,
-        against=names[1:],
-        progress=notes,
-        partitions=2,
-        batch_documents=64,
-    )
-    assert result.summary.near_duplicates >= 8 < result.summary.exact_duplicates
+    options = {"against": [b, c], "progress": notes, "partitions": 2, "batch_documents": 64}
+    # Requests are taken for too many to be sent to all tasks.
+    with configured(spark, "spark.sql.autoBroadcastJoinThreshold", "-1"):
+        result = same_files(spark, [a, copy, b], tmp_path, **options)
+    assert result.summary.near_duplicates >= 8
+    assert result.summary.exact_duplicates > 150
     removed = result.removed.toArrow().to_pylist()
     assert {row["kept_from"] for row in removed} == {"against", "input"}
     # One note of each way.
-    first, second = (note for note in notes.notes if note.startswith(names[1]))
+    first, second = (note for note in notes.notes if note.startswith(b))
     assert first == second
 
 
@@ -241,10 +224,15 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
 
     options = {"partitions": 2, "batch_documents": 16}
     resumed = options | {"spark": spark, "checkpoint": str(tmp_path / "checkpoint")}
-    with monkeypatch.context() as patch:
-        patch.setattr(shuffle.Search, "_apply_rule", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            neardup.spark.dedup_files(names, tmp_path / "out", **resumed)
+    # It goes on with another number of partitions, too.
+    for step, partitions in (("_make_lists", 3), ("_apply_rule", 2)):
+        with monkeypatch.context() as patch:
+            patch.setattr(shuffle.Search, step, lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                neardup.spark.dedup_files(
+                    names, tmp_path / "out", **resumed | {"partitions": partitions}
+                )
+    assert (tmp_path / "checkpoint" / "counts-6" / "_SUCCESS").exists()
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(job.Checkpoint, "has", noted)
     result = same_files(spark, names, tmp_path, **options)
@@ -257,52 +245,27 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
             neardup.spark.dedup_files(names, tmp_path / "other", **{name: value}, **resumed)
 
 
-def test_a_job_goes_on_with_other_partitions(spark, tmp_path, monkeypatch):
-    source = tmp_path / "in.jsonl"
-    source.write_bytes(b"\n".join(lines(11, 200)))
-    checkpoint = str(tmp_path / "checkpoint")
-    with monkeypatch.context() as patch:
-        patch.setattr(shuffle.Search, "_make_lists", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            neardup.spark.dedup_files(
-                [source], tmp_path / "out", spark=spark, checkpoint=checkpoint, partitions=3
-            )
-    assert (tmp_path / "checkpoint" / "counts-6" / "_SUCCESS").exists()
-    result = same_files(spark, [str(source)], tmp_path, partitions=2)
-    assert result.summary.near_duplicates > 8
-
-
-@pytest.mark.parametrize("damaged", [b"{", b"[1]", b"7", b"\xff"])
-def test_damaged_checkpoint_is_refused(spark, tmp_path, damaged):
-    (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
-    (tmp_path / "check").mkdir()
-    (tmp_path / "check" / "neardup-job.json").write_bytes(damaged)
-    with pytest.raises(
-        neardup.InputError,
-        match=r"neardup-job.json: has changed .*: delete",
-    ):
-        neardup.spark.dedup_files(
-            [tmp_path / "in.jsonl"],
-            tmp_path / "out",
-            spark=spark,
-            checkpoint=str(tmp_path / "check"),
-        )
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        *((bad, r"job\.json: has changed .*: delete") for bad in (b"{", b"[1]", b"7", b"\xff")),
+        # Versions without a manifest left settings alone.
+        (b'{"threshold": 0.5}', r"another version .*checkpoint="),
+    ],
+)
+def test_damaged_checkpoint_is_refused(spark, tmp_path, content, message):
+    (tmp_path / "neardup-job.json").write_bytes(content)
+    with pytest.raises(neardup.InputError, match=message):
+        job.Checkpoint(spark, str(tmp_path), {"threshold": 0.5})
 
 
 def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch):
-    from neardup.spark.checkpoint import Checkpoint
-
-    run, new, old = {"threshold": 0.5}, str(tmp_path / "new"), tmp_path / "old"
-    Checkpoint(spark, new, run)
-    Checkpoint(spark, new, run)
-    # What versions without a manifest left: settings alone.
-    old.mkdir()
-    (old / "neardup-job.json").write_text('{"threshold": 0.5}')
+    run = {"threshold": 0.5}
+    for _ in range(2):
+        job.Checkpoint(spark, str(tmp_path), run)
     monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
-    for folder in (new, str(old)):
-        with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
-            Checkpoint(spark, folder, run)
+    with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
+        job.Checkpoint(spark, str(tmp_path), run)
 
 
 def test_parquet_gives_the_same(spark, tmp_path):
@@ -347,45 +310,38 @@ def test_part_files_of_text_are_named_by_their_content(spark, tmp_path):
     assert names == ["part-00000-a.jsonl.gz", "part-00001-a.jsonl", "part-00002-a.snappy.parquet"]
 
 
-def test_bad_call_is_refused_before_a_job_runs(spark, tmp_path):
-    from neardup.spark.checkpoint import Checkpoint
-
-    (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')
-    (tmp_path / "in.csv").write_bytes(b"text\nx\n")
-    options = {"spark": spark}
-    source = str(tmp_path / "in.jsonl")
-    with pytest.raises(neardup.InputError, match="no such file"):
-        neardup.spark.dedup_files([tmp_path / "none.jsonl"], tmp_path / "o", **options)
-    with pytest.raises(neardup.InputError, match="must be named once"):
-        neardup.spark.dedup_files([source, source], tmp_path / "o", **options)
-    with pytest.raises(neardup.ParameterError, match=r"must end in \.jsonl"):
-        neardup.spark.dedup_files([tmp_path / "in.csv"], tmp_path / "o", **options)
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(neardup.OutputError, match="exists already"):
-        neardup.spark.dedup_files([source], tmp_path / "mine", **options)
-    (tmp_path / "mine" / "thesis.txt").write_text("x")
-    for path, says in (
-        (tmp_path, "must not contain"),
-        (source, "must not be both input and output"),
-        (f"{source}/out", "must not be inside"),
-        (tmp_path / "mine", r"must be a folder that Spark wrote.* contains thesis\.txt"),
+def test_bad_call_is_refused_before_a_job_runs(spark, tmp_path, make):
+    source, mine = str(tmp_path / make("in.jsonl", b'{"text": "x"}\n')), str(tmp_path / "mine")
+    make("in.csv", b"text\nx\n")
+    make("mine/thesis.txt", "x")
+    out, forced = str(tmp_path / "o"), {"force": True}
+    for inputs, output, options, says in (
+        ([tmp_path / "none.jsonl"], out, {}, "no such file"),
+        ([source, source], out, {}, "must be named once"),
+        ([tmp_path / "in.csv"], out, {}, r"must end in \.jsonl"),
+        ([source], mine, {}, "exists already"),
+        ([source], tmp_path, forced, "must not contain"),
+        ([source], source, forced, "must not be both input and output"),
+        ([source], f"{source}/out", forced, "must not be inside"),
+        ([source], mine, forced, r"must be a folder that Spark wrote.* contains thesis\.txt"),
+        ([source], out, {"checkpoint": mine}, "must be empty or the checkpoint"),
+        ([source], out, {"checkpoint": str(tmp_path)}, "must not contain"),
     ):
-        with pytest.raises(neardup.OutputError, match=says):
-            neardup.spark.dedup_files([source], path, force=True, **options)
-    for checkpoint, says in (
-        ("mine", "must be empty or the checkpoint"),
-        (".", "must not contain"),
-    ):
-        folder = str(tmp_path / checkpoint)
         with pytest.raises(neardup.NeardupError, match=says):
-            neardup.spark.dedup_files([source], tmp_path / "o", checkpoint=folder, **options)
-    assert (tmp_path / "mine" / "thesis.txt").read_text() == "x"
-    assert (tmp_path / "in.jsonl").stat().st_size > 0
-    made = Checkpoint(spark, str(tmp_path / "made"), {})
-    (tmp_path / "made" / "notes.txt").write_text("x")
-    (tmp_path / "made" / "round-0").mkdir()
+            neardup.spark.dedup_files(inputs, output, spark=spark, **options)
+    assert Path("mine/thesis.txt").read_text() == "x"
+    assert Path(source).stat().st_size > 0
+
+
+def test_removed_checkpoint_leaves_other_files(spark, tmp_path):
+    made = job.Checkpoint(spark, str(tmp_path), {})
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "round-0").mkdir()
     made.remove()
-    assert [path.name for path in (tmp_path / "made").iterdir()] == ["notes.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_bad_value_is_refused_by_name(spark):
     frame = spark.createDataFrame([("x", 1)], "text string, n int")
     for name, value in [
         ("text_field", 7),
