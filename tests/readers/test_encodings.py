@@ -87,13 +87,6 @@ def test_other_languages_short_texts_and_nuls(text, encoding):
     assert decode(text.encode(encoding)).text == text
 
 
-@given(st.binary(max_size=400))
-def test_any_bytes_become_text(data):
-    decoded = decode(data)
-    decoded.text.encode()
-    assert decode(data) == decoded
-
-
 @given(texts(SIMPLIFIED), st.sampled_from(["utf-8", "gb18030", "utf-16-le", "utf-16-be"]))
 def test_half_a_character_at_the_end(text, encoding):
     # A character of one byte would be whole, or none.
