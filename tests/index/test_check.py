@@ -77,7 +77,7 @@ def test_other_recipes(recipe, location):
 
 @pytest.mark.parametrize(
     ("most", "is_filled"),
-    [(1, [True, False]), (300, [True, True]), (postings.MOST_RECENT, [False, True])],
+    [(1, [True, False]), (100, [True, True]), (postings.MOST_RECENT, [False, True])],
 )
 def test_new_keys_of_sqlite_move_from_a_small_table(location, monkeypatch, most, is_filled):
     monkeypatch.setattr(postings, "MOST_RECENT", most)
