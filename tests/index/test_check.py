@@ -1,12 +1,15 @@
 """Damage is found by a check, and named by what meets it."""
 
 import pytest
+from tests.index.consistency import check_consistent
 from tests.index.databases import BOTH
 from tests.index.written import documents, families
 
 from neardup import Index
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import open_database
+from neardup.index.schema import keys, recent_keys
+from neardup.index.store import postings
 
 MANY = documents(families(11, 12))
 
@@ -70,3 +73,19 @@ def test_other_recipes(recipe, location):
     with Index(location, recipe=recipe, workers=1) as index:
         index.add_many([row | {"title": "t"} for row in MANY])
         index.check()
+
+
+@pytest.mark.parametrize(
+    ("most", "is_filled"),
+    [(1, [True, False]), (100, [True, True]), (postings.MOST_RECENT, [False, True])],
+)
+def test_new_keys_of_sqlite_move_from_a_small_table(location, monkeypatch, most, is_filled):
+    monkeypatch.setattr(postings, "MOST_RECENT", most)
+    with Index(location, workers=1) as index:
+        for document in MANY:
+            index.add(**document)
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
+        tables = [connection.execute(table.select()).all() for table in (keys, recent_keys)]
+    assert [len(rows) > 0 for rows in tables] == is_filled
+    assert len(tables[1]) < most
+    check_consistent(location)

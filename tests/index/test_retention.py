@@ -134,6 +134,23 @@ def test_more_than_a_transaction_or_a_page(index):
     assert index.expire(before=NOON + 2 * DAY).removed == 2298
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", ["general", "minhash", "classic"])
+def test_no_key_is_left_after_a_count(location, recipe):
+    """A count changes which keys are rare, so a document may have other keys than before."""
+    many = documents(families(12, 12))
+    with Index(location, recipe=recipe, workers=1) as index:
+        index.add_many(many)
+        index.recount()
+        index.add_many([row | {"id": f"later-{row['id']}"} for row in many])
+        for document in list(index.documents()):
+            index.remove(document.id)
+        # It finds keys whose document is gone.
+        assert check_consistent(location) == {}
+        assert all(index.query(row["text"]) == [] for row in many)
+        assert index.add_many(many).new == len(many)
+
+
 def test_expiry_of_older_documents_begins_now(index):
     index.add("old", NUMBERS, at=NOON)
     index.add("now", PEARS, at=datetime.now(UTC) - timedelta(minutes=30))

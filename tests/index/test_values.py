@@ -126,7 +126,7 @@ def test_the_longest_id(index):
     assert index.get(id).text == "another text"
     assert index.remove(id).removed == 1
     assert index.explain(id).events[0].action == "removed"
-    with pytest.raises(ParameterError, match="at most 2,000 bytes"):
+    with pytest.raises(ParameterError, match="'id' parameter must be text of at most 2,000 bytes"):
         index.add(id + "c", "another text")
 
 
