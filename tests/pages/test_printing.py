@@ -15,50 +15,39 @@ from neardup.pages import printing
 @pytest.fixture
 def on_path(tmp_path, monkeypatch):
     """Put programs on an empty path: shell scripts that get the browser's arguments."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(printing.tempfile, "tempdir", str(tmp_path))
 
     def install(**programs):
         for name, script in programs.items():
-            path = tmp_path / "bin" / name.replace("_", "-")
-            path.parent.mkdir(exist_ok=True)
+            path = folder / name.replace("_", "-")
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
-        return tmp_path / "bin"
+        return folder
 
     return install
 
 
-def test_no_browser(on_path):
-    on_path()
-    with pytest.raises(MissingDependencyError, match=r"\.html report and print it"):
-        printing.to_pdf("<p>1</p>")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason=needs.POSIX)
 class TestPrograms:
-    PRINT = 'for word; do case $word in --print-to-pdf=*) echo done >"${word#*=}";; esac; done'
-
-    def test_the_first_browser_prints(self, on_path):
-        folder = on_path(chromium="exit 1", google_chrome=self.PRINT)
+    def test_the_first_browser_prints_and_leaves_no_file(self, on_path, tmp_path):
+        prints = 'for word; do case $word in --print-to-pdf=*) echo done >"${word#*=}";; esac; done'
+        folder = on_path(chromium="exit 1", google_chrome=prints)
         assert printing.find_browser() == str(folder / "google-chrome")
         assert printing.to_pdf("<p>1</p>") == b"done\n"
-
-    def test_failing_browser_is_reported(self, on_path):
-        on_path(chromium="exit 1")
-        with pytest.raises(MissingDependencyError, match="none of these printed it"):
-            printing.to_pdf("<p>1</p>")
-
-    def test_hanging_browser_is_ended(self, on_path, monkeypatch):
-        monkeypatch.setattr(printing, "_SECONDS", 0.1)
-        on_path(chromium="exec /bin/sleep 60")
-        with pytest.raises(MissingDependencyError):
-            printing.to_pdf("<p>1</p>")
-
-    def test_printing_leaves_no_file(self, on_path, tmp_path, monkeypatch):
-        monkeypatch.setattr(printing.tempfile, "tempdir", str(tmp_path))
-        folder = on_path(chromium=self.PRINT)
-        printing.to_pdf("<p>1</p>")
         assert list(tmp_path.iterdir()) == [folder]
+
+    @pytest.mark.parametrize(
+        "programs", [{}, {"chromium": "exit 1"}, {"chromium": "exec /bin/sleep 60"}]
+    )
+    def test_missing_failing_or_hanging_browser_is_reported(self, on_path, monkeypatch, programs):
+        monkeypatch.setattr(printing, "_SECONDS", 0.1)
+        on_path(**programs)
+        words = r"none of these printed it.*\.html report and print it"
+        with pytest.raises(MissingDependencyError, match=words):
+            printing.to_pdf("<p>1</p>")
 
 
 @pytest.mark.slow

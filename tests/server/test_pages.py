@@ -384,8 +384,11 @@ class TestCheck:
 
         outline = Outline(until(ready, "the page of the report"))
         links = [link["href"] for link in outline.all("a") if "/v1/check/" in link["href"]]
-        assert client.get(links[0]).headers["content-type"].startswith("text/html")
+        assert client.get(links[0]).headers["content-type"] == HTML
         assert client.get(links[1]).json()["rates"]["total"] > 0.5
+        # An archive is for several papers.
+        archive = client.get(f"/v1{answer.headers['location']}/reports.zip")
+        assert (archive.status_code, archive.json()["code"]) == (409, "one_paper")
 
     @pytest.mark.parametrize(
         ("fields", "status", "expected"),

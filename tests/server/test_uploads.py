@@ -1,7 +1,6 @@
 """Papers that are sent: labels instead of paths, several in one upload, and such as do harm."""
 
 import io
-import os
 import re
 import zipfile
 
@@ -11,7 +10,7 @@ from neardup.readers import archives
 from neardup.server.jobs import queue, uploads
 from neardup.server.jobs.uploads import make_label, make_path
 from tests.pages.contract import Outline
-from tests.readers.making import encrypted, misstated, zipped
+from tests.readers.making import encrypted, misstated
 from tests.server.answers import send_form
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY, peak_memory
@@ -63,10 +62,12 @@ def test_empty_upload_is_refused_as_empty(client, names, expected):
 def test_several_files(client):
     files = [("a.txt", A), ("dir/论文.txt", B), ("ferry.txt", (OWN + FERRY).encode())]
     files += [("bad.docx", b"PK\x03\x04x"), ("no.txt", b""), (".DS_Store", b"x")]
+    files += [("in.zip", archive(("a.txt", A)))]
     page = overview(client, post(client, *files))
-    for name in ("a.txt", "dir/论文.txt", "ferry.txt", "bad.docx", "no.txt"):
+    for name in ("a.txt", "dir/论文.txt", "ferry.txt", "bad.docx", "no.txt", "in.zip"):
         assert f"<bdi>{name}</bdi>" in page
-    assert "Not checked" in page
+    assert page.count("Not checked") == 3
+    assert "an archive (zip)" in page
     assert not re.search("DS_Store|Pairs of papers", page)
     # The one with text of the index comes first.
     assert page.index("<bdi>ferry.txt<") < page.index("<bdi>a.txt<")
@@ -100,13 +101,6 @@ def test_table_and_archive_of_all_reports(client):
         assert LONG[:10] in reports.read("a.html").decode()
 
 
-def test_archive_of_one_paper_is_refused(client):
-    answer = post(client, ("a.txt", A))
-    overview(client, answer)
-    where = answer.headers["location"]
-    assert client.get(f"/v1{where}/reports.zip").status_code == 409
-
-
 def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
     clock, real = ManualClock(), queue.check_paper
 
@@ -128,16 +122,16 @@ def test_paper_beyond_its_time_does_not_stop_the_others(client, monkeypatch):
     assert {re.search(r"[.]/[bc].txt", report)[0] for report in reports} == {"./b.txt", "./c.txt"}
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_compared_with_each_other(client, language):
-    answer = post(client, ("a.zip", archive(("x/a.txt", A), ("y/a.txt", B))), compare_papers="1")
-    page = overview(client, answer, language)
-    for part in ("<bdi>x/a.txt</bdi>", "<bdi>y/a.txt</bdi>", 'class="matrix"'):
-        assert part in page
-    report = client.get(next(link for link in links(page) if "#r1" in link))
-    assert report.status_code == 200
-    assert re.search("[.]/[xy]/a.txt", report.text)
-    assert LONG[:10] in report.text
+def test_compared_with_each_other(client):
+    papers = archive(("x/a.txt", A), ("y/a.txt", B))
+    answer = post(client, ("a.zip", papers), compare_papers="1")
+    for language in ("en", "zh"):
+        page = overview(client, answer, language)
+        for part in ("<bdi>x/a.txt</bdi>", "<bdi>y/a.txt</bdi>", 'class="matrix"'):
+            assert part in page
+        report = client.get(next(link for link in links(page) if "#r1" in link)).text
+        assert re.search("[.]/[xy]/a.txt", report)
+        assert LONG[:10] in report
 
 
 def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
@@ -203,14 +197,11 @@ def test_names_in_gbk_and_no_paths(client):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"PK\3\4 nothing", "must be a whole .zip file"),
         (b"text", "must be a whole .zip file"),
-        (archive(("a.txt", A))[:-40], "must be a whole .zip file"),
         (misstated(archive(("a.txt", bytes(1 << 20))), 10), "must be a whole .zip file"),
         (archive(), "must contain papers"),
         (archive("a/", "__MACOSX/._a.txt", "b/.DS_Store", "~$a.docx"), "must contain papers"),
         (encrypted(archive(("a.txt", A))), "without a password"),
-        (zipped({"a.txt": A}, zipfile.ZIP_LZMA), "must be compressed by Deflate or not at all"),
         (archive(*(f"{n}.txt" for n in range(201))), "at most 200 papers"),
     ],
 )
@@ -226,13 +217,6 @@ def test_limits_of_an_archive(client, monkeypatch):
         assert "at most 1000 bytes" in sent.text
     monkeypatch.setattr(archives, "MEMBERS", 2)
     assert "at most 2 parts" in post(client, ("a.zip", archive("a", "b", "c"))).text
-
-
-def test_archives_within_an_archive_are_refused_one_by_one(client):
-    inner = archive(("a.txt", A))
-    page = overview(client, post(client, ("a.zip", archive(("in.zip", inner), ("a.txt", A)))))
-    assert "an archive (zip)" in page
-    assert len(links(page)) == 1
 
 
 def test_limit_of_an_upload_counts_all_files(serve):
@@ -297,7 +281,7 @@ def test_a_long_name_keeps_its_end():
 HARMFUL = ("damaged pdf", "encrypted pdf", "entities", "paths in a zip", "zeros", "zip bomb")
 
 
-def test_hostile_papers_over_the_network(serve_process):
+def test_hostile_papers_over_the_network(serve_process, tmp_path):
     service = serve_process(max_upload_bytes=8 << 20)
     papers = [REFUSED[kind] for kind in HARMFUL]
     accepted = [send(service.client, data, name=f"../../{name}") for name, data, _ in papers]
@@ -310,25 +294,8 @@ def test_hostile_papers_over_the_network(serve_process):
         assert service.client.get(answer.json()["report"]).status_code == 409
     done = send(service.client, OWN + FERRY)
     assert wait(service.client, done)["rates"]["total"] > 0.4
+    # No file is written under the name of a paper.
+    names = {path.name for path in tmp_path.glob("**/*")}
+    assert {name for name in names if not name.startswith("news.db")} == {"service-0.log"}
     assert peak_memory(service.process.pid) < 600_000_000
     assert "Traceback" not in service.log()
-
-
-def test_names_lead_nowhere(client, tmp_path):
-    def files():
-        return {name for name in os.listdir(tmp_path) if not name.startswith("news.db")}
-
-    before = files()
-    names, answers = ("../../etc/passwd", "a\0b", "%0A"), []
-    # Checks wait for each other, so all are sent before the first is waited for.
-    for name in names:
-        part = "--x\r\nContent-Disposition: form-data; name="
-        body = f'{part}"library"\r\n\r\nindex\r\n{part}"file"; filename="{name}"\r\n\r\n{OWN}'
-        headers = {"Content-Type": "multipart/form-data; boundary=x"}
-        content = f"{body}\r\n--x--\r\n".encode()
-        answers.append(client.post("/v1/check", content=content, headers=headers))
-    for name, answer in zip(names, answers, strict=True):
-        state = wait(client, answer)
-        assert state["state"] == "done", name
-        assert not set("/\\\0\n") & set(state["paper"]), name
-    assert files() == before
