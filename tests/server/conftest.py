@@ -1,6 +1,5 @@
 """A service inside the test's process, and one in another process."""
 
-import itertools
 import shutil
 import signal
 import socket
@@ -20,7 +19,7 @@ import neardup
 from neardup.readers import sandbox, sandboxed_reader
 from neardup.server import Settings, create_app
 from neardup.server.jobs import queue
-from neardup.server.security.keys import SCOPES, create_key
+from neardup.server.security.keys import create_key
 from tests import forks, needs
 from tests.cli.conftest import environment
 from tests.forks import Fork
@@ -136,18 +135,6 @@ def run_service(settings: dict[str, Any], log: Path) -> Process:
     return Process(Fork(programs.serve, settings, port, stdout=log, stderr=log), port, log)
 
 
-def run_command(arguments: Sequence[str], log: Path, *, new_interpreter: bool = False) -> Process:
-    """Run ``neardup`` with these arguments and a port."""
-    port = free_port()
-    arguments = [*arguments, "--port", str(port)]
-    if not new_interpreter:
-        return Process(Fork(forks.run_command, *arguments, stdout=log, stderr=log), port, log)
-    command = [sys.executable, "-m", "neardup", *arguments]
-    with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
-    return Process(process, port, log)
-
-
 def peak_memory(pid: int, *, reset: bool = False) -> int:
     """Return the largest memory of a process, in bytes; `reset` begins with the present one."""
     status = Path(f"/proc/{pid}/status")
@@ -219,9 +206,10 @@ def bearer(key: str) -> dict[str, str]:
 def keys(tmp_path: Path) -> dict[str, Any]:
     """A file, ``path``, of a key for each set of scopes, whose name is the scopes."""
     path = tmp_path / "keys.json"
-    sets = [itertools.combinations(SCOPES, count) for count in range(1, len(SCOPES) + 1)]
-    names = {"+".join(scopes): scopes for scopes in itertools.chain(*sets)}
-    return {"path": path, **{name: create_key(path, name, names[name])[0] for name in names}}
+    secrets = {}
+    for name in ("read", "write", "read+write"):
+        secrets[name], _ = create_key(path, name, name.split("+"))
+    return {"path": path, **secrets}
 
 
 @pytest.fixture
@@ -257,11 +245,18 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
     def start(
         *, command: Sequence[str] | None = None, new_interpreter: bool = False, **settings: Any
     ) -> Process:
-        log = tmp_path / f"service-{len(started)}.log"
-        if command is not None:
-            process = run_command(command, log, new_interpreter=new_interpreter)
-        else:
+        log, port = tmp_path / f"service-{len(started)}.log", free_port()
+        if command is None:
             process = run_service({"index": index, **settings}, log)
+        elif new_interpreter:
+            words = [sys.executable, "-m", "neardup", *command, "--port", str(port)]
+            with log.open("ab") as output:
+                program = subprocess.Popen(words, stdout=output, stderr=output, env=environment())
+            process = Process(program, port, log)
+        else:
+            words = [*command, "--port", str(port)]
+            fork = Fork(forks.run_command, *words, stdout=log, stderr=log)
+            process = Process(fork, port, log)
         started.append(process)
         process.wait_until_up()
         return process
@@ -269,16 +264,3 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
     yield start
     for process in started:
         process.stop(signal.SIGKILL)
-
-
-#: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "running", "service", "site"}
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a process as slow."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.parent == here and _PROCESSES & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.slow)

@@ -26,6 +26,8 @@ from tests.postgres import NoServer, Server
 from tests.server.conftest import BRIDGE, free_port, run_service
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.slow
+
 # Debian has it in a folder that only root searches.
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -243,7 +245,6 @@ def test_commands_of_the_image_and_of_the_unit(deploy):
     assert (values["index"], values["proxy"]) == ("news.db", "127.0.0.1")
 
 
-@pytest.mark.slow
 def test_the_health_check_of_the_image(deploy, serve_process):
     service = serve_process()
     program, *words = words_of_image(deploy)[0]

@@ -16,7 +16,6 @@ from tests.index.written import letters
 from tests.pages.contract import Outline, check_seen
 from tests.server.answers import HTML, send_form
 from tests.server.conftest import BASE, BRIDGE, FERRY, LIBRARY
-from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -365,69 +364,6 @@ class TestRemovals:
     def test_other_refusals_are_in_the_language_of_the_page(self, shared):
         assert shared.get("/decisions?before=x").status_code == 422
         assert "Method" not in shared.put("/ask", headers=CHINESE).text
-
-
-class TestCheck:
-    def test_a_paper(self, client):
-        paper = ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode())
-        fields = {"library": "index", "min_passage_length": "20"}
-        answer = send_form(client, "/check", files=[("file", paper)], **fields)
-        assert answer.status_code == 303
-
-        def ready():
-            page = client.get(answer.headers["location"], headers=ENGLISH).text
-            assert "&lt;b&gt;论文.txt" in page
-            if "The report is ready" in page:
-                return page
-            assert '<meta http-equiv="refresh"' in page
-            return None
-
-        outline = Outline(until(ready, "the page of the report"))
-        links = [link["href"] for link in outline.all("a") if "/v1/check/" in link["href"]]
-        assert client.get(links[0]).headers["content-type"] == HTML
-        assert client.get(links[1]).json()["rates"]["total"] > 0.5
-        # An archive is for several papers.
-        archive = client.get(f"/v1{answer.headers['location']}/reports.zip")
-        assert (archive.status_code, archive.json()["code"]) == (409, "one_paper")
-
-    @pytest.mark.parametrize(
-        ("fields", "status", "expected"),
-        [
-            ({"min_passage_length": "4"}, 422, "greater than or equal to 5"),
-            ({"min_passage_length": "1e3"}, 422, "valid integer"),
-            ({"library": "../x"}, 404, "no library of this name"),
-        ],
-    )
-    def test_refused_form_is_shown_again(self, shared, fields, status, expected):
-        given = {"library": "index", "min_passage_length": "20", **fields}
-        answer = ask(shared, "/check", files=[("file", ("a.txt", FERRY.encode()))], **given)
-        assert (answer.status_code, expected in answer.text) == (status, True)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("pic.png", b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
-        ("broken.docx", b"PK\x03\x04" + bytes(200), "实为已损坏的文件"),
-        ("<b>.rtf", b"{\\rtf1 x}", "RTF"),
-        ("long.txt", b"word " * 2_000, "最多接受 5,000 个"),
-    ],
-)
-def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name, content, expected):
-    client = serve(max_text_characters=5_000)
-    asked = send_form(client, "/ask", text="", files=[("text-file", (name, content))])
-    assert asked.status_code == 422
-    fields = {"library": "index", "min_passage_length": "20"}
-    sent = send_form(client, "/check", files=[("file", (name, content))], **fields)
-
-    def failed():
-        page = client.get(sent.headers["location"])
-        return page if "检测失败" in page.text else None
-
-    for page in (asked, until(failed, "the page to tell that the check failed")):
-        problem = re.search(r'<p class="problem".*?</p>', page.text, re.S)[0]
-        assert expected in problem
-        assert not re.search(r"\b(must|Got|instead)\b", problem)
 
 
 @pytest.mark.parametrize(("most", "words"), [(20_000, "19.5 kB"), (16 << 20, "16 MB")])

@@ -11,7 +11,7 @@ from neardup.server.jobs import queue, uploads
 from neardup.server.jobs.uploads import make_label, make_path
 from tests.pages.contract import Outline
 from tests.readers.making import encrypted, misstated
-from tests.server.answers import send_form
+from tests.server.answers import HTML, send_form
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY, peak_memory
 from tests.server.papers import LONG, OWN, REFUSED, archive, send, wait
@@ -37,7 +37,11 @@ def overview(client, answer, language="en"):
 
     def ended():
         page = client.get(answer.headers["location"], headers={"Accept-Language": language})
-        return None if "data-job=" in page.text else page.text
+        if "data-job=" not in page.text:
+            return page.text
+        # The result comes by itself.
+        assert '<meta http-equiv="refresh"' in page.text
+        return None
 
     return until(ended, "the check to end")
 
@@ -57,6 +61,38 @@ def links(page):
 def test_empty_upload_is_refused_as_empty(client, names, expected):
     answer = post(client, *((name, b"") for name in names))
     assert (answer.status_code, expected in answer.text) == (422, True)
+
+
+def test_the_page_of_one_paper(client):
+    answer = post(client, ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode()))
+    page = overview(client, answer)
+    assert "The report is ready" in page
+    assert "&lt;b&gt;论文.txt" in page
+    found = [link["href"] for link in Outline(page).all("a") if "/v1/check/" in link["href"]]
+    assert client.get(found[0]).headers["content-type"] == HTML
+    assert client.get(found[1]).json()["rates"]["total"] > 0.5
+    # An archive is for several papers.
+    reports = client.get(f"/v1{answer.headers['location']}/reports.zip")
+    assert (reports.status_code, reports.json()["code"]) == (409, "one_paper")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("pic.png", b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
+        ("broken.docx", b"PK\x03\x04" + bytes(200), "实为已损坏的文件"),
+        ("<b>.rtf", b"{\\rtf1 x}", "RTF"),
+        ("long.txt", b"word " * 2_000, "最多接受 5,000 个"),
+    ],
+)
+def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name, content, expected):
+    client = serve(max_text_characters=5_000)
+    asked = send_form(client, "/ask", text="", files=[("text-file", (name, content))])
+    assert asked.status_code == 422
+    for page in (asked.text, overview(client, post(client, (name, content)), "zh")):
+        problem = re.search(r'<p class="problem".*?</p>', page, re.S)[0]
+        assert expected in problem
+        assert not re.search(r"\b(must|Got|instead)\b", problem)
 
 
 def test_several_files(client):
@@ -159,6 +195,19 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
     report = client.get(links(page)[0].replace("/report?", "/report.json?").partition("&")[0])
     assert list(report.json()["cover"].values()) == ["灯塔", "张三", "2023-2", "师范学校"]
     assert [aside["kind"] for aside in report.json()["asides"]] == ["given"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "expected"),
+    [
+        ({"min_passage_length": "4"}, 422, "greater than or equal to 5"),
+        ({"min_passage_length": "1e3"}, 422, "valid integer"),
+        ({"library": "../x"}, 404, "no library of this name"),
+    ],
+)
+def test_refused_field_is_named(client, fields, status, expected):
+    answer = post(client, ("a.txt", A), **fields)
+    assert (answer.status_code, expected in answer.text) == (status, True)
 
 
 @pytest.mark.parametrize(
