@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from prometheus_client import generate_latest
 
 from neardup.readers.file_text import FileText
 from neardup.server import Settings
@@ -57,8 +56,7 @@ def working(index):
 
     def start(**settings):
         given = Settings(index=index, workers=1, **settings)
-        new = Jobs(given, metrics := Metrics(Store(given)))
-        new.metrics = metrics
+        new = Jobs(given, Metrics(Store(given)))
         new.start()
         made.append(new)
         return new
@@ -76,12 +74,12 @@ def clock(monkeypatch):
     return made
 
 
-def submit(jobs, library="index"):
+def submit(jobs):
     text = (OWN + FERRY).encode()
     file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(text)
     file.flush()
-    return jobs.submit(Submission(Upload(file, "paper.txt", len(text)), library)).job
+    return jobs.submit(Submission(Upload(file, "paper.txt", len(text)), "index")).job
 
 
 def begin(jobs, stuck):
@@ -193,18 +191,28 @@ class TestOverHttp:
 
     def test_a_full_queue(self, serve, stuck):
         client = serve(max_jobs=2)
+
+        def counts(**expected):
+            figures = client.get("/metrics").text
+            lines = [f'neardup_checks{{state="{name}"}} {n}.0' for name, n in expected.items()]
+            return all(line in figures for line in lines)
+
         running = send(client, OWN)
         assert stuck.begun.wait(PATIENCE)
         waiting = [send(client, OWN) for _ in range(2)]
+        assert counts(running=1, waiting=2)
         refused = send(client, OWN)
-        assert refused.status_code == 429
+        assert (refused.status_code, refused.json()["title"]) == (429, "Too many papers")
         assert int(refused.headers["retry-after"]) > 0
-        assert refused.json()["title"] == "Too many papers"
         assert client.delete(waiting[0].json()["status"]).status_code == 204
         stuck.set()
         for accepted in (running, waiting[1]):
             assert wait(client, accepted)["state"] == "done"
-        assert send(client, OWN).status_code == 202
+        until(lambda: counts(running=0, waiting=0), "an empty queue")
+        assert 'neardup_checks_ended_total{outcome="done"} 2.0' in client.get("/metrics").text
+        # A refused paper takes no place.
+        for library, status in (("none", 404), ("none", 404), ("index", 202)):
+            assert send(client, OWN, library=library).status_code == status
 
     def test_a_bug_shows_nothing(self, client, monkeypatch, caplog):
         def fail(*_, **__):
@@ -340,30 +348,6 @@ class TestStoredReports:
         state = ended(jobs, job)
         assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
         assert jobs.read_report(job, "1.report.json") is None
-
-
-def test_counts(working, stuck):
-    jobs = working()
-
-    def counted():
-        return generate_latest(jobs.metrics.registry).decode()
-
-    job = begin(jobs, stuck)
-    submit(jobs)
-    assert 'neardup_checks{state="waiting"} 1.0' in counted()
-    assert 'neardup_checks{state="running"} 1.0' in counted()
-    stuck.set()
-    ended(jobs, job)
-    until(lambda: 'neardup_checks_ended_total{outcome="done"} 2.0' in counted())
-    until(lambda: 'neardup_checks{state="running"} 0.0' in counted())
-
-
-def test_places_of_refused_papers_are_free(working):
-    jobs = working(max_jobs=1)
-    for _ in range(3):
-        with pytest.raises(ProblemError):
-            submit(jobs, "nowhere")
-    assert ended(jobs, submit(jobs)).state == "done"
 
 
 def test_a_full_disk_fails_checks_and_ends_no_thread(working, monkeypatch):
