@@ -69,10 +69,6 @@ class Tabs:
 
     A tab of its own takes a second of a processor to start. Nothing of a test is left in a tab
     for the next one but the list of the pages before.
-
-    Parameters
-    ----------
-    browser : Browser
     """
 
     def __init__(self, browser):
@@ -121,14 +117,11 @@ class Tabs:
         def note(kind, what):
             self._seen.append((kind, what))
 
+        def note_request(request):
+            if not self._is_own(request.url) and request.url != "about:blank":
+                note("request", request.url)
+
         page.on("console", lambda message: note("console", message.text))
         page.on("pageerror", lambda error: note("error", str(error)))
         page.on("dialog", lambda dialog: note("dialog", dialog.message))
-        page.on(
-            "request",
-            lambda request: (
-                self._is_own(request.url)
-                or request.url == "about:blank"
-                or note("request", request.url)
-            ),
-        )
+        page.on("request", note_request)

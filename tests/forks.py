@@ -41,22 +41,10 @@ context.set_forkserver_preload(
 
 
 class Fork:
-    """A process that runs a function, with the methods of `subprocess.Popen`.
+    """A process that runs a function of a module, with the methods of `subprocess.Popen`.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module that can be imported. What it returns is the exit code.
-    arguments
-        Of the function.
-    stdout, stderr : Path
-        Where its output is appended.
-    stdin : Path, optional
-        Its standard input; by default there is none.
-    folder : Path, optional
-        Its working folder.
-    environment : mapping, optional
-        Variables that are set.
+    The result of the function is the exit code. Output is appended to `stdout` and `stderr`;
+    without `stdin` there is no input. `environment` has variables that are set.
     """
 
     def __init__(
@@ -104,10 +92,7 @@ class Fork:
 def run(
     function: Callable[..., int | None], *arguments: Any, seconds: float = 60, **options: Any
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a function in a fork to its end, as `subprocess.run` runs a program.
-
-    Its output is captured; the options are those of `Fork`.
-    """
+    """Run a function in a fork to its end, and capture its output; options are those of `Fork`."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = {name: Path(folder, name) for name in ("stdout", "stderr")}
         process = Fork(function, *arguments, **(outputs | options))

@@ -18,6 +18,7 @@ from neardup.server.logs import Formatter
 from neardup.server.problems import ProblemError
 from tests.server.answers import HTML
 from tests.server.conftest import BASE
+from tests.server.papers import send
 
 SECRET = "a text of a document"
 JSON = {"content-type": "application/json"}
@@ -149,8 +150,7 @@ def test_bad_form_is_refused(shared, given, field, status, code):
     [("least", "min_passage_length"), ("among", "compare_papers"), ("covers", "title_pages")],
 )
 def test_earlier_name_of_a_field_names_the_field(shared, name, field):
-    files = {"file": ("a.txt", b"x")}
-    answer = shared.post("/v1/check", files=files, data={"library": "index", name: "1"})
+    answer = send(shared, "x", **{name: "1"})
     check_problem(answer, 422, "invalid_field", name)
     assert answer.json()["detail"].endswith(f"Did you mean '{field}'?")
 
