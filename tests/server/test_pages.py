@@ -206,6 +206,7 @@ class TestAsk:
         assert added.headers["location"] == "/documents/c/3?said=added_kept"
         assert "Added, and kept" in client.get(added.headers["location"], headers=ENGLISH).text
         assert client.get("/v1/documents/c/3").json()["text"] == text
+        assert 'neardup_documents_total{outcome="kept"} 1.0' in client.get("/metrics").text
         # Once more, and as another text.
         again = send_form(client, "/ask/add", text=text, id="c/3")
         assert again.headers["location"].endswith("said=there")
