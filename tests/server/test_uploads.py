@@ -67,6 +67,7 @@ def test_the_page_of_one_paper(client):
     answer = post(client, ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode()))
     page = overview(client, answer)
     assert "The report is ready" in page
+    assert "The report is kept for 7 days after the check" in page
     assert "&lt;b&gt;论文.txt" in page
     found = [link["href"] for link in Outline(page).all("a") if "/v1/check/" in link["href"]]
     assert client.get(found[0]).headers["content-type"] == HTML
