@@ -109,11 +109,6 @@ class TestSessions:
             assert f"; {attribute};" in f"{cookie.lower()};"
         assert ("secure" in cookie.lower()) == (scheme == "https")
 
-    def test_no_session_for_a_wrong_key(self, guarded):
-        answer = sign_in(guarded, "nonsense")
-        assert answer.status_code == 401
-        assert "set-cookie" not in answer.headers
-
     def test_signing_out_ends_copies_of_the_cookie(self, signed_in):
         copy = cookie_of(signed_in)
         assert signed_in.get("/v1/stats", headers=copy).status_code == 200
@@ -182,7 +177,7 @@ class TestPages:
 
     def test_writer_is_offered_writing(self, guarded, keys):
         answer = send_form(guarded, "/login", key="wrong", next="/removals")
-        assert answer.status_code == 401
+        assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
         answer = send_form(guarded, "/login", key=keys["read+write"], next="/removals")
         assert (answer.status_code, answer.headers["location"]) == (303, "/removals")
         page = guarded.get("/removals", headers=ENGLISH).text

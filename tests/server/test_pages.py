@@ -55,13 +55,13 @@ def ask(client, path, **fields):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_has_its_text(client, name, language):
+def test_every_page_has_its_text(shared, name, language):
     path, fields = PAGES[name]
     headers = {"Accept-Language": language}
     if fields is None:
-        answer = client.get(path, headers=headers)
+        answer = shared.get(path, headers=headers)
     else:
-        answer = send_form(client, path, headers=headers, **fields)
+        answer = send_form(shared, path, headers=headers, **fields)
     assert answer.status_code == 200
     check_seen(f"service-{name}-{language}", answer.text)
     outline = Outline(answer.text)
@@ -69,7 +69,7 @@ def test_every_page_has_its_text(client, name, language):
         link.get("src") or link["href"] for tag in ("link", "script") for link in outline.all(tag)
     ]
     for address in addresses:
-        assert not address.startswith("/static/") or client.get(address).status_code == 200
+        assert not address.startswith("/static/") or shared.get(address).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ class TestLanguage:
             *(("de, en;q=0.3, zh;q=0.8", "zh-CN"), ("en;q=0, zh;q=x, *", "zh-CN")),
         ],
     )
-    def test_page_is_in_the_language_of_the_browser(self, client, asked, expected):
-        answer = client.get("/", headers={"Accept-Language": asked})
+    def test_page_is_in_the_language_of_the_browser(self, shared, asked, expected):
+        answer = shared.get("/", headers={"Accept-Language": asked})
         assert f'<html lang="{expected}">' in answer.text
         assert answer.headers["content-language"] == expected
 
@@ -206,6 +206,7 @@ class TestAsk:
         assert added.headers["location"] == "/documents/c/3?said=added_kept"
         assert "Added, and kept" in client.get(added.headers["location"], headers=ENGLISH).text
         assert client.get("/v1/documents/c/3").json()["text"] == text
+        assert 'neardup_documents_total{outcome="kept"} 1.0' in client.get("/metrics").text
         # Once more, and as another text.
         again = send_form(client, "/ask/add", text=text, id="c/3")
         assert again.headers["location"].endswith("said=there")

@@ -58,8 +58,8 @@ def links(page):
         ([".DS_Store"], "Choose a file first."),
     ],
 )
-def test_empty_upload_is_refused_as_empty(client, names, expected):
-    answer = post(client, *((name, b"") for name in names))
+def test_empty_upload_is_refused_as_empty(shared, names, expected):
+    answer = post(shared, *((name, b"") for name in names))
     assert (answer.status_code, expected in answer.text) == (422, True)
 
 
@@ -67,6 +67,7 @@ def test_the_page_of_one_paper(client):
     answer = post(client, ("<b>论文.txt", f"本文讨论渡轮。\n{FERRY}\n结语。".encode()))
     page = overview(client, answer)
     assert "The report is ready" in page
+    assert "The report is kept for 7 days after the check" in page
     assert "&lt;b&gt;论文.txt" in page
     found = [link["href"] for link in Outline(page).all("a") if "/v1/check/" in link["href"]]
     assert client.get(found[0]).headers["content-type"] == HTML
@@ -205,8 +206,8 @@ def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
         ({"library": "../x"}, 404, "no library of this name"),
     ],
 )
-def test_refused_field_is_named(client, fields, status, expected):
-    answer = post(client, ("a.txt", A), **fields)
+def test_refused_field_is_named(shared, fields, status, expected):
+    answer = post(shared, ("a.txt", A), **fields)
     assert (answer.status_code, expected in answer.text) == (status, True)
 
 
@@ -220,12 +221,12 @@ def test_refused_field_is_named(client, fields, status, expected):
         ({"title_pages": ("a.csv", b"title\nx\n")}, "the first line must name the columns"),
     ],
 )
-def test_refused_settings_stay_in_the_form(client, fields, said):
+def test_refused_settings_stay_in_the_form(shared, fields, said):
     kept = {name: value for name, value in fields.items() if isinstance(value, str)}
     files = [("file", (name, A)) for name in ("a.txt", "b.txt")]
     files += [(name, file) for name, file in fields.items() if name not in kept]
     given = {"library": "index", "author": "", **kept}
-    answer = send_form(client, "/check", files=files, headers=ENGLISH, **given)
+    answer = send_form(shared, "/check", files=files, headers=ENGLISH, **given)
     outline = Outline(answer.text)
     assert (answer.status_code, said in outline.text) == (422, True)
     values = {one["id"]: one.get("value", "") for one in outline.all("input")}
@@ -254,8 +255,8 @@ def test_names_in_gbk_and_no_paths(client):
         (archive(*(f"{n}.txt" for n in range(201))), "at most 200 papers"),
     ],
 )
-def test_bad_archive_is_refused(client, data, said):
-    answer = post(client, ("a.zip", data))
+def test_bad_archive_is_refused(shared, data, said):
+    answer = post(shared, ("a.zip", data))
     assert (answer.status_code, said in Outline(answer.text).text) == (422, True)
 
 
@@ -274,10 +275,11 @@ def test_limit_of_an_upload_counts_all_files(serve):
     assert post(client, ("a.txt", A), ("b.txt", A + b"x")).status_code == 413
 
 
-def test_all_papers_together_have_a_limit(serve):
+def test_all_papers_together_have_a_limit(serve, monkeypatch):
+    monkeypatch.setattr(queue, "MOST_TEXTS", 2)
     client = serve(max_text_characters=200)
-    files = [(f"{n}.txt", ("雪" * 199).encode()) for n in range(21)]
-    assert "at most 4,000 characters" in overview(client, post(client, *files))
+    files = [(f"{n}.txt", ("雪" * 199).encode()) for n in range(3)]
+    assert "at most 400 characters" in overview(client, post(client, *files))
 
 
 @pytest.mark.parametrize(
