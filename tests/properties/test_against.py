@@ -1,5 +1,6 @@
 """Another collection counts as kept: dedup against its twin, and its laws."""
 
+import itertools
 import json
 import os
 import random
@@ -27,67 +28,50 @@ def rows_of(result):
     return [tuple(row.values()) for row in result.removed.to_pylist()]
 
 
-@given(
-    many=corpora(),
-    share=st.floats(0, 1),
-    threshold=st.sampled_from(THRESHOLDS),
-    priority=st.sampled_from(PRIORITIES),
-    alone=st.booleans(),
+#: A collection and where it is cut, and a threshold or a distance alone.
+sides = st.tuples(corpora(), st.floats(0, 1)).map(lambda cut: (cut[0], round(len(cut[0]) * cut[1])))
+rules = st.one_of(
+    st.sampled_from(THRESHOLDS).map(lambda t: {"threshold": t, "recipe": GENERAL}),
+    st.sampled_from((0, 3, 20)).map(lambda d: {"max_distance": d, "recipe": BY_BITS}),
 )
-def test_dedup_against_is_the_twin(many, share, threshold, priority, alone):
-    first = round(len(many) * share)
+
+
+@given(cut=sides, rule=rules, priority=st.sampled_from(PRIORITIES), alone=st.booleans())
+def test_dedup_against_is_the_twin(cut, rule, priority, alone):
+    many, first = cut
     documents = [{"text": text, "date": len(text) % 4} for text in many]
     others, inputs = documents[:first], documents[first:]
     assume(others and inputs)
-    options = {"threshold": threshold, "recipe": GENERAL, "priority": priority}
-    result = dedup(
-        inputs, against=[{"text": other["text"]} for other in others], against_only=alone, **options
-    )
-    judge = Judge(many, GENERAL, threshold, plan=result.plan)
+    against = [{"text": other["text"]} for other in others]
+    result = dedup(inputs, against=against, against_only=alone, priority=priority, **rule)
+    judge = Judge(many, rule["recipe"], rule.get("threshold"), plan=result.plan)
 
     def similarity(a, b):
         return -1.0 if alone and b >= first else judge.similarity(a, b)
 
     order = [first + n for n in order_of(priority, inputs)]
-    kept, removals = twin.dedup(len(many), similarity, threshold, order, range(first))
+    least = rule.get("threshold", 0.0)
+    kept, removals = twin.dedup(len(many), similarity, least, order, range(first))
     assert (first + np.flatnonzero(result.keep)).tolist() == kept[first:]
-    rows = [(int(row[0]), int(row[1]), row[2]) for row in rows_of(result)]
+    rows = [(int(row[0]), int(row[1]), row[2], row[-1]) for row in rows_of(result)]
     assert rows == [
-        (r.document - first, r.kept - first * (r.kept >= first), r.similarity) for r in removals
+        (r.document - first, r.kept - first, r.similarity, "input")
+        if r.kept >= first
+        else (r.document - first, r.kept, r.similarity, "against")
+        for r in removals
     ]
-    sides = ["input" if removal.kept >= first else "against" for removal in removals]
-    assert [row[-1] for row in rows_of(result)] == sides
     assert (result.summary.against, result.summary.read) == (first, len(inputs))
 
 
-@given(many=corpora(), max_distance=st.sampled_from((0, 3, 20)))
-def test_distance_decides_as_in_the_twin(many, max_distance):
-    half = len(many) // 2
-    assume(half)
-    options = {"max_distance": max_distance, "recipe": BY_BITS}
-    result = dedup(many[half:], against=many[:half], **options)
-    judge = Judge(many, BY_BITS, None, plan=result.plan)
-    kept, _ = twin.dedup(len(many), judge.similarity, 0.0, range(half, len(many)), range(half))
-    assert (half + np.flatnonzero(result.keep)).tolist() == kept[half:]
-
-
-@given(
-    many=corpora(), share=st.floats(0, 1), threshold=st.sampled_from(THRESHOLDS), bits=st.booleans()
-)
-def test_pairs_across_are_all_of_them(many, share, threshold, bits):
-    first = round(len(many) * share)
+@given(cut=sides, rule=rules)
+def test_pairs_across_are_all_of_them(cut, rule):
+    many, first = cut
     assume(first < len(many))
-    options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
-    if bits:
-        options = {"max_distance": 20, "recipe": BY_BITS}
-    result = pairs(many[first:], against=many[:first], **options)
-    judge = Judge(many, options["recipe"], options.get("threshold"), plan=result.plan)
-    expected = [
-        (a - first, b, judge.similarity(a, b))
-        for a in range(first, len(many))
-        for b in range(first)
-        if judge.similarity(a, b) >= (judge.threshold or 0)
-    ]
+    result = pairs(many[first:], against=many[:first], **rule)
+    judge = Judge(many, rule["recipe"], rule.get("threshold"), plan=result.plan)
+    across = itertools.product(range(first, len(many)), range(first))
+    compared = [(a - first, b, judge.similarity(a, b)) for a, b in across]
+    expected = [row for row in compared if row[2] >= (judge.threshold or 0)]
     rows = result.table.to_pylist()
     assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows] == expected
     assert (result.summary.pairs, result.summary.against) == (len(expected), first)
@@ -98,11 +82,8 @@ def test_pairs_across_join_both_collections(recipe):
     many = hard_texts.mixed(random.Random(7), 300)
     rule = {} if recipe in ("classic", "improved") else {"threshold": 0.5}
     both = pairs(many, recipe=recipe, **rule).table.to_pylist()
-    across = {
-        (int(r["id_b"]) - 150, int(r["id_a"]))
-        for r in both
-        if int(r["id_a"]) < 150 <= int(r["id_b"])
-    }
+    places = [(int(r["id_a"]), int(r["id_b"])) for r in both]
+    across = {(b - 150, a) for a, b in places if a < 150 <= b}
     rows = pairs(many[150:], against=many[:150], recipe=recipe, **rule).table.to_pylist()
     assert {(int(r["id_a"]), int(r["id_b"])) for r in rows} == across
     assert len(across) > 20

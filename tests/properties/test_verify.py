@@ -151,6 +151,44 @@ def rows() -> Iterator[tuple[str, str, str, int, list[str], dict]]:
     # Half of the shingles are still more than 24.
     for entries, level in ((59, 1), (60, 0), (61, 0)):
         yield f"table of {entries}", form, form, 1, [form] * 9, {"level": level, "entries": entries}
+    # Text of more than twenty says nothing where a text has a line alone, beyond two for an edit.
+    usual = characters(200, 6)
+    for alone, has, similarity in ((12, False, 0.575), (13, True, 0.071)):
+        a, b = f"{form}{characters(100, alone)}。", f"{form}{usual}。"
+        unique = {"has": [has, False], "similarity": approx(similarity, abs=0.001)}
+        yield f"{alone} letters alone", a, b, 1, [form] * 30 + [usual] * 30, unique
+    # Other names in three places make two texts of a form.
+    for slots, similarity in ((2, 0.671), (3, 0)):
+        parts = [characters(400 + 20 * part, 20) for part in range(slots)]
+        a, b = (
+            form + "".join(characters(n + 2 * at, 2) + part for at, part in enumerate(parts))
+            for n in (100, 200)
+        )
+        found = {"slots": slots, "similarity": approx(similarity, abs=0.001)}
+        common = [form + "".join(parts)] * 30
+        yield f"{slots} other names", a, b, 1, common, found
+    # At least four small differences, and four for each weighty one, are scattered edits.
+    for small, weighty, scattered in ((3, 0, 0), (4, 0, 1), (4, 1, 1), (7, 2, 0), (8, 2, 1)):
+        lengths = [3] * weighty + [1] * small
+        step = 180 // (len(lengths) - 1)
+        b = a = characters(0, 200)
+        for at, length in enumerate(lengths):
+            begin = 5 + step * at
+            b = b[:begin] + characters(1000 + 5 * at, length) + b[begin + length :]
+        yield f"{small} small and {weighty}", a, b, 5, [], {"scattered": bool(scattered)}
+    # Opposed words count in short gaps of short texts, those of one letter in gaps of two.
+    before, after = (" ".join(f"{w}{c}" for c in string.ascii_lowercase[:12]) for w in "xy")
+    for gap, opposed in ((6, 1), (7, 0)):
+        others = (" ".join(f"{w}{n}" for n in string.ascii_lowercase[1:gap]) for w in "pq")
+        sides = zip(("started", "stopped"), others, strict=True)
+        a, b = (f"{before} {word} {other} {after}" for word, other in sides)
+        yield f"opposed words among {gap}", a, b, 5, [], {"negated": opposed}
+    for first, second, length, opposed in (
+        *(("涨", "跌", 198, 1), ("涨", "跌", 199, 0)),
+        *(("涨甲", "跌乙", 60, 1), ("涨甲丙", "跌乙丁", 60, 0)),
+    ):
+        a, b = (characters(0, length) + end for end in (first, second))
+        yield f"{first} after {length}", a, b, 5, [], {"negated": opposed}
     # The masthead of one site has a date where the other has the code of a share.
     body = characters(0, 100)
     a, b = f"10:30 {characters(300, 6)}{body}", f"600519 {characters(400, 6)}{body}"
@@ -212,6 +250,7 @@ def test_content_by_hand(a, b, k, counted, expected):
     result = both(a, b, k, counted, entries)
     weighed = result["weighed"] or {}
     more = {"shared": weighed.get("resemblance"), "entries": entries}
+    more |= {"has": (weighed.get("unique") or {}).get("has")}
     found = result["aligned"] | weighed | result | more
     assert {name: found[name] for name in expected} == expected
 
