@@ -41,7 +41,7 @@ def environment():
     return os.environ | {"PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
 
 
-#: Words of commands that are refused before if they get the usual ones.
+#: Arguments of commands that would refuse the usual ones too early.
 WORDS = {
     "serve": "--index n.db",
     "index expire": "n.db --older-than 1d",
@@ -60,7 +60,7 @@ def line_of(name, place="n.db"):
 
 @dataclass
 class Ran:
-    """What a run printed."""
+    """The output of a run."""
 
     stdout: bytes
     err: str
@@ -149,7 +149,7 @@ def index(run):
     return "n.db"
 
 
-#: What the last line of a run with code 2 says: whether it is done.
+#: The last lines of a run with code 2: whether it is done.
 LAST = [
     "neardup: finished, with the problems listed above.",
     "neardup: no output was written.",
@@ -163,7 +163,7 @@ def last_line_apart(err):
 
 
 def records_of(path):
-    """What is on each line of a file."""
+    """Return the value of each line of a file."""
     return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 

@@ -17,7 +17,7 @@ from neardup.server.security.keys import create_key
 
 #: Two English words beside each other; a name of an option or a file is only one.
 ENGLISH = re.compile(r"(?<![-\w.<>`'])[A-Za-z]{2,} [a-z]{2,}(?![-\w.])")
-#: What is written in English in every language: commands, and how programs are called.
+#: Words that are English in every language: commands, and names of programs.
 NAMES = re.compile(r"neardup( \w+)*|python -m|`[^`]*`|Shingle|RFC \d+")
 LABELLED = f"{EXAMPLES}/documents.jsonl --truth {EXAMPLES}/pairs.tsv --recipes classic"
 ALL = dict.fromkeys([*GROUPS, *COMMANDS])

@@ -1,4 +1,4 @@
-"""What the command line refuses: one line with a way out, and nothing is written."""
+"""The command line refuses bad input in one line with a way out, and writes nothing."""
 
 import shlex
 import shutil

@@ -1,4 +1,4 @@
-"""What a process imports: only what its task needs, and no extra that is not installed."""
+"""A process imports only modules that its task needs, and no extra that is not installed."""
 
 import json
 import re
@@ -20,9 +20,9 @@ from neardup.cli.commands import COMMANDS
 # Loading takes longer than a small task.
 
 HEAVY = {"numpy", "pyarrow", "pandas", "polars", "rich", "orjson", "neardup._core"}
-#: What help does not need.
+#: Modules that help does not need.
 HELP = {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
-#: What no run over JSON lines needs; most of these load longer than all the rest.
+#: Modules that no run over JSON lines needs; most of these load longer than all the rest.
 NOT_FOR_JSONL = {
     "email",
     "neardup.readers.file_text",

@@ -143,7 +143,7 @@ def test_file_of_the_recipe_is_found_from_another_folder(location, words, monkey
     ("name", "earlier"), [("improved", "c301b55ac0df"), ("bkdr", "89adc7fa68fa")]
 )
 def test_recipe_with_other_bits_is_refused(location, name, earlier):
-    """Its sketches cannot be compared with new ones: those of format 2 here."""
+    """Sketches of format 2 cannot be compared with new ones."""
     Index(location, recipe=name).close()
     now = load_recipe(name).for_single_texts().id
     row = meta.c.name == "settings"

@@ -128,7 +128,7 @@ def test_commands_print_the_output_on_the_page(page, tmp_path):
         assert is_same(expected, printed), f"{command}\n{printed}"
 
 
-#: What each program of the examples prints, among other lines.
+#: A line that each program of the examples prints.
 PRINTED = {
     "dedup_in_python.py": (
         "31 articles, 25 kept\n",

@@ -93,7 +93,7 @@ _TABLE = (None, 7, "text", {"text": "x"})
 _PATHS = ([], 7, [7], [b"a"])
 _COUNT = (0, -1, 2**32, 1.5, "7", True)
 
-#: What a parameter refuses, wherever it is taken.
+#: Values that a parameter refuses in every function.
 BY_NAME = {
     **dict.fromkeys(("text_field", "id_field", "title_field", "test_text_field"), _FIELD),
     "group_field": _FIELD,
@@ -163,7 +163,7 @@ BY_NAME |= {
     "without_sources": (None, 7, "id", b"id", [7], {"a": 1}),
 }
 _NO_DISTANCE = (-1, 64, 1.5, "3", None, True)
-#: What one function refuses otherwise.
+#: Further values that one function refuses.
 OTHERS = {
     "check": {"library": (*BY_NAME["library"], None)},
     "published": {"data": (None, 7, b"topics"), "copies": ("quotes", 7, None)},
@@ -363,7 +363,7 @@ PUBLIC = {**dict(_functions()), **CLASSES, **_methods(Index), **_methods(Report)
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory):
-    """What methods are called on."""
+    """Objects whose methods are called."""
     folder = tmp_path_factory.mktemp("odd")
     with Index(folder / "n.db", workers=1) as index:
         index.add("a", "The council will open the new bridge on Sunday morning.")

@@ -1,4 +1,4 @@
-"""What words weigh by: tables of document frequencies, and titles."""
+"""Weights of words: tables of document frequencies, and titles."""
 
 import gzip
 

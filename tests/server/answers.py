@@ -1,4 +1,4 @@
-"""What holds for every answer of the service, and forms as a browser sends them."""
+"""Checks of every answer of the service, and forms as a browser sends them."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ HTML = "text/html; charset=utf-8"
 
 
 def check_answer(answer: httpx.Response) -> None:
-    """Assert what holds for an answer of any route."""
+    """Check an answer of any route."""
     answer.read()
     check_headers(answer)
     check_described(answer)
@@ -31,7 +31,7 @@ def check_answer(answer: httpx.Response) -> None:
 
 
 def check_headers(answer: httpx.Response) -> None:
-    """Assert what the headers of every answer say."""
+    """Check the headers of an answer."""
     headers = answer.headers
     path = answer.request.url.path if answer.is_success else ""
     is_report, is_static = path.endswith("/report"), path.startswith("/static/")

@@ -1,4 +1,4 @@
-"""What a recipe does not compare: signs, ends of posts, notations, and what a user ignores."""
+"""Recipes ignore signs, ends of posts and notations, and users choose what else."""
 
 import json
 import re

@@ -23,7 +23,7 @@ SCHOOL = (
     "家长代表程晚舟看过样板间，认为课桌的高度可以调节最为实用。镇里还修了一条通往渡口的步道，让对岸的学生放学后不必绕行国道。"
     "教育部门表示，搬迁在寒假期间完成，旧楼保留作校史陈列。"
 )
-#: What two sites put around their articles; no line is on both.
+#: Lines that two sites put around their articles; no line is on both.
 SITES = (
     (
         "首页 新闻 社会 财经 体育 文化 视频 论坛 登录 注册 您的位置：首页 > 正文 ",
